@@ -273,7 +273,7 @@ def _declared(graph: ControlFlow, besides: str = "") -> frozenset[str]:
             and node.binding is not None
         ):
             binding = node.binding
-            found.update(p.name for p in binding.outputs)
+            found.update(p.variable for p in binding.outputs)
             if binding.result:
                 found.add(binding.result)
             if isinstance(binding, Form):

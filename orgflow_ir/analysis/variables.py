@@ -412,7 +412,7 @@ def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
     binding = node.binding
     if isinstance(binding, Form):
         yield from ((field.name, "form") for field in binding.fields)
-    yield from ((p.name, "mapping") for p in binding.outputs)
+    yield from dict.fromkeys((p.variable, "mapping") for p in binding.outputs)
     if isinstance(binding, Script) and binding.code:
         found = _set_by(binding.code, binding.language, binding.stores)
         yield from ((name, "script") for name in found)

@@ -32,6 +32,11 @@ class Parameter(Value):
     text: str = ""
     language: str | None = None
 
+    @property
+    def variable(self) -> str:
+        """The variable that it sets: of a target of Camunda 8, `order.ok`, the whole."""
+        return self.name.partition(".")[0] if self.language == "feel" else self.name
+
 
 class Listener(Value):
     """What an engine calls when it enters or leaves a task: `by` is how it is named (`class`,

@@ -190,7 +190,7 @@ def _read(use: Use) -> Iterator[tuple[str, str]]:
         for need in read(work.after):
             if need.path[0] not in own:
                 yield need.path[0], f"the output mapping of “{plain(use.task.label)}”"
-    set_after = {p.name for p in binding.outputs}
+    set_after = {p.variable for p in binding.outputs}
     for decision in compiled.decisions.values():
         label = plain(decision.gateway.label)
         if decision.values and decision.setter == use.task.id:

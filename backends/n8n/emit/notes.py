@@ -109,7 +109,7 @@ def _left_out(node: Task, emitted: str, ctx: PassContext, work: Work | None) -> 
     said = node
     if work is not None and (work.before or work.after) and node.binding is not None:
         said = node.replace(binding=node.binding.replace(inputs=(), outputs=(), listeners=()))
-    if not has_implementation(said) or not summary(said):
+    if not (has_implementation(said) or (work is not None and work.unread)) or not summary(said):
         return False
     ctx.emit(
         UnsupportedBinding,

@@ -94,6 +94,14 @@ const nextMoment = (seconds, minutes, hours, days, months, weekdays, either) => 
 `either`: both days of the month and days of the week are limited, and one of them is enough."""
 
 
+WITH_PART = """\
+const withPart = (whole, [name, ...names], value) => {
+  const found = whole !== null && typeof whole === "object" && !Array.isArray(whole) ? whole : {};
+  return { ...found, [name]: names.length ? withPart(found[name], names, value) : value };
+};"""
+"""A value with another value for a part of it; what has no parts gives way."""
+
+
 def work_code(
     statements: Iterable[Statement],
     unset: Callable[[str], str],
@@ -174,6 +182,8 @@ class _Writer:
     def __init__(self, unset: Callable[[str], str], key: str) -> None:
         self.unset = unset
         self.key = key
+        self.before = "v"
+        """What has the variables of the process alone, where what a task hands on has more."""
         self.locals: set[str] = set()
         self.asked: dict[str, None] = {}
         self.decisions: list[Decide] = []
@@ -187,6 +197,7 @@ class _Writer:
         called: bool = False,
         narrow: bool = False,
     ) -> str:
+        self.before = "v" if before is None else "before"
         body = list(self.lines(statements, frozenset(), ""))
         fields = [
             *([] if narrow else ["...item"]),
@@ -214,6 +225,7 @@ class _Writer:
         given: str | None,
     ) -> str:
         """As `code`, where parts of what comes in are known under names in the task only."""
+        self.before = "item"
         self.locals.update(name for name, _ in answer)
         body = list(self.lines(statements, frozenset(self.locals), ""))
         used = "\n".join(body)
@@ -236,6 +248,7 @@ class _Writer:
         self, statements: tuple[Statement, ...], given: str | None, answers: Answers
     ) -> str:
         """As `code`, where a form was answered."""
+        self.before = f"({given or '{}'})"
         body = list(self.lines(statements, frozenset(), ""))
         blank, cleared = (
             f"{answers.unsent} ? {{}} : {{ {nulls} }}"
@@ -272,9 +285,18 @@ class _Writer:
     ) -> Iterator[str]:
         for one in statements:
             match one:
-                case Assign(name, value, local):
+                case Assign(name, value, local, part):
                     yield from self.needs(value, known, indent)
                     code = self.tree(value)
+                    if part:
+                        self.helpers.setdefault("withPart", WITH_PART)
+                        # What a task is given begins with nothing but what was given before.
+                        whole = self.place(name, own=local)
+                        if local and name not in self.locals:
+                            whole = "undefined"
+                        elif not local and name not in known:
+                            whole = whole.replace("v", self.before, 1)
+                        code = f"withPart({whole}, {json.dumps(part)}, {code})"
                     if local:
                         self.locals.add(name)
                     yield f"{indent}{self.place(name, own=local)} = {code};"

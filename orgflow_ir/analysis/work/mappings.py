@@ -46,6 +46,13 @@ def variable_name(name: str) -> str:
     return name
 
 
+def target_of(name: str, *, parts: bool) -> tuple[str, tuple[str, ...]]:
+    """The variable that a mapping sets, and the names of the entries that lead to the part of it,
+    where points separate them. Raises `ConditionError` as `variable_name`."""
+    first, *entries = name.split(".") if parts else [name]
+    return variable_name(first), tuple(variable_name(one) for one in entries)
+
+
 def _pieces(text: str) -> list[Tree]:
     """Texts and the expressions between them."""
     found: list[Tree] = []

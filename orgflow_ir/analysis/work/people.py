@@ -99,7 +99,7 @@ def about(form: Form) -> About:
         statements.insert(0, Compose(ABOUT, tuple(values)))
     inputs = {
         one.name: one.value.value
-        if isinstance(one.value, Constant) and isinstance(one.value.value, str)
+        if isinstance(one.value, Constant) and isinstance(one.value.value, str) and not one.part
         else None
         for one in before
         if isinstance(one, Assign) and one.local and one.name not in _OF_THE_ENGINE

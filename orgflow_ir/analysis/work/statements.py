@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
 
 class Assign(NamedTuple):
-    """A variable becomes the value of an expression; a `local` one is known in the task only."""
+    """A variable becomes the value of an expression; a `local` one is known in the task only. With
+    `part` a part of it does, by the names of entries, and the others stay as they are."""
 
     name: str
     value: Tree
     local: bool = False
+    part: tuple[str, ...] = ()
 
 
 class Evaluate(NamedTuple):
@@ -131,8 +133,10 @@ def read(statements: Iterable[Statement], known: frozenset[str] = frozenset()) -
     names that the task has set before."""
     for one in statements:
         match one:
-            case Assign(name, value, _):
+            case Assign(name, value, local, part):
                 yield from _paths(value, known)
+                if part and not local and name not in known:
+                    yield Needed((name,), tested=True)
                 known |= {name}
             case Evaluate(value):
                 yield from _paths(value, known)

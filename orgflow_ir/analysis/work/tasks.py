@@ -16,7 +16,7 @@ from orgflow_ir.analysis.expressions.syntax import (
 )
 from orgflow_ir.analysis.expressions.syntax import Path as VariablePath
 from orgflow_ir.analysis.variables import declared_by
-from orgflow_ir.analysis.work.mappings import language_of, read_value, variable_name
+from orgflow_ir.analysis.work.mappings import language_of, read_value, target_of, variable_name
 from orgflow_ir.analysis.work.messages import FIELDS, Message, read_message
 from orgflow_ir.analysis.work.operations import GIVEN, CatalogueOperation, read_operation
 from orgflow_ir.analysis.work.requests import Request, read_request
@@ -328,7 +328,10 @@ class _Reading:
                 else:
                     language = one.language or language_of(one.text, _vendor(self.binding))
                     value = read_value(one.text, language)
-                yield Assign(variable_name(one.name), value, local)
+                # Of Camunda 8's targets each point begins an entry.
+                parts = one.language == "feel" or _vendor(self.binding) == "zeebe"
+                name, part = target_of(one.name, parts=parts)
+                yield Assign(name, value, local, part)
             except ConditionError as error:
                 self.unread.append(Unread(f"{what} `{one.name}`", one.text, str(error)))
 
@@ -344,6 +347,10 @@ class _Reading:
                     again = sorted(known & {path[0] for path in variables(read.value)})
                     if one.language == "feel" and again:  # Camunda 8 takes them one by one
                         reason = f"it reads `{again[0]}`, which a mapping before it sets"
+                        self.unread.append(Unread(f"mapping `{one.name}`", one.text, reason))
+                        continue
+                    if read.part:
+                        reason = f"`{one.name}` is a part of a variable"
                         self.unread.append(Unread(f"mapping `{one.name}`", one.text, reason))
                         continue
                     yield read.name, read.value

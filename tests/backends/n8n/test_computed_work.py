@@ -575,3 +575,56 @@ def test_a_form_property_of_flowable_may_name_its_variable(
     assert isinstance(found, dict), found
     assert found["wanted"] == 5
     assert "amount" not in found
+
+
+IO = "<extensionElements>{}<zeebe:ioMapping>{}</zeebe:ioMapping></extensionElements>"
+PARTS = (
+    '<zeebe:output source="=order.ok" target="order.ok"/><zeebe:output source="=1" target="a.b.c"/>'
+)
+JOB = '<zeebe:taskDefinition type="x"/>'
+PARTLY = (
+    f'<receiveTask id="t" name="Work" messageRef="m">{IO.format("", PARTS)}</receiveTask>',
+    f'<intermediateCatchEvent id="t" name="Work">{IO.format("", PARTS)}'
+    '<messageEventDefinition messageRef="m"/></intermediateCatchEvent>',
+    f'<serviceTask id="t" name="Work">{IO.format(JOB, PARTS)}</serviceTask>',
+)
+
+
+@pytest.mark.parametrize("task", PARTLY)
+def test_targets_of_mappings_may_be_parts(engine: LocalEngine, tmp_path: Path, task: str) -> None:
+    """Of Camunda 8: what else the variable of the process has stays, whatever a message or job
+    hands on under its name; what is no object gives way."""
+    text = one_task(task).replace("<process", '<message id="m" name="M"/><process', 1)
+    process, ctx = compiled(text, tmp_path)
+    assert not [d for d in ctx.diagnostics if "mapping" in d.message]
+    given: list[dict[str, Any]] = [{"order": {"ok": True, "by": "kim"}}]
+    stubs = {"Work": {"visits": given, "mode": "replace"}} if "service" in task else None
+    request = RunRequest(
+        process.root.workflow, "Start", items=[{"json": {"order": {"id": 1, "ok": 0}, "a": 5}}],
+        stubs=stubs, answers=None if stubs else {"Work": given}, data=True,
+    )  # fmt: skip
+    (run,) = engine.run_many([request])
+    found = variables(run)
+    assert isinstance(found, dict), found
+    assert (found["order"], found["a"]) == ({"id": 1, "ok": True}, {"b": {"c": 1}})
+
+
+def test_what_a_job_is_given_may_be_made_of_parts(engine: LocalEngine, tmp_path: Path) -> None:
+    """Nothing of a variable of the process with the same name is in it."""
+    inputs = (
+        '<zeebe:input source="=x" target="order.x"/><zeebe:input source="=2" target="order.y"/>'
+    )
+    task = f'<serviceTask id="t" name="Work">{IO.format(JOB, inputs)}</serviceTask>'
+    process, _ = compiled(one_task(task), tmp_path)
+    (run,) = engine.run_many([request(process, {"x": 1, "order": {"id": 1}})])
+    (node,) = [n for n in run.order if n.node == "Work inputs"]
+    assert node.items is not None
+    assert node.items[0][0]["order"] == {"x": 1, "y": 2}
+
+
+def test_mappings_of_what_waits_that_are_not_understood_are_named(tmp_path: Path) -> None:
+    for task in PARTLY[:2]:
+        text = one_task(task.replace("a.b.c", "a..c").replace("=1", "=1 +"))
+        _, ctx = compiled(text, tmp_path)
+        (found,) = [d for d in ctx.diagnostics if d.code == "OF404"]
+        assert "the output mappings of `Work`" in found.message
