@@ -43,6 +43,9 @@ PAGE, ROUND = "orgflowPage", "orgflowRound"
 """The hidden field that says of which form a page is: all forms of an execution have one address,
 so that the page of a form that is sent twice would answer the next one. Where a form is come to
 again, the field of the item that counts it is part of it."""
+_BLANK = 'v == null || v === ""'
+"""JavaScript that is true of an answer `v` that is left blank."""
+
 _OWN = frozenset({"submittedAt", "formMode", "headers", "user", "formQueryParameters", PAGE})
 """Keys that are beside the answers."""
 _MAX_LABEL = 200
@@ -65,11 +68,21 @@ class FormField(NamedTuple):
     options: tuple[Option, ...]
 
     @property
+    def ticked(self) -> bool:
+        """Whether it is a box of the model that may stay unticked, which is an answer, too: false,
+        or nothing of a list."""
+        asked = self.asked
+        boxes = asked.type in ("boolean", "choices")
+        return boxes and asked.source == "model" and not asked.required
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """Its row in the node."""
         asked = self.asked
         texts = [option.label for option in self.options]
         required, default = asked.required, _default(asked, self.options)
+        if default is None and asked.type == "boolean" and self.ticked:
+            default = NO
         match asked.type:
             case "choice" | "boolean":
                 return form_fields.field(
@@ -103,7 +116,8 @@ class FormField(NamedTuple):
             case "choices":
                 return None
             case "boolean":
-                found = f'v === true ? "{YES}" : v === false ? "{NO}" : ""'
+                blank = NO if self.ticked else ""
+                found = f'v === true ? "{YES}" : v === false ? "{NO}" : "{blank}"'
             case "choice":
                 ways = (
                     f"v === {js_string(o.value)} ? {js_string(o.label)} : " for o in self.options
@@ -119,6 +133,8 @@ class FormField(NamedTuple):
         asked = self.asked
         texts = ", ".join(js_string(option.label) for option in self.options)
         match asked.type:
+            case "boolean" if self.ticked:
+                return f'v === "{YES}" ? true : v === "{NO}" || {_BLANK} ? false : undefined'
             case "boolean":
                 return f'v === "{YES}" ? true : v === "{NO}" ? false : undefined'
             case "choice" if all(o.value == o.label for o in self.options):
@@ -129,11 +145,12 @@ class FormField(NamedTuple):
                 )
                 return "".join(ways) + "undefined"
             case "choices":
+                none = f"{_BLANK} ? [] : undefined" if self.ticked else "undefined"
                 values = ", ".join(f"[{js_string(o.label)}, {js_string(o.value)}]"
                                    for o in self.options)  # fmt: skip
                 return (
                     f"Array.isArray(v) ? [{values}].filter((o) => v.includes(o[0]))"
-                    ".map((o) => o[1]) : undefined"
+                    f".map((o) => o[1]) : {none}"
                 )
             case "date":
                 return r"/^\d\d\d\d-\d\d-\d\d$/.test(v) ? v : undefined"

@@ -88,18 +88,22 @@ FIELDS = (
              "note": "hello"},
         ),
         ({"Amount": "0", "Ok?": "No", "Kind": "Type B"}, {"amount": 0, "ok": False, "kind": "b"}),
-        ({"Amount": "1e3", "Pieces": "", "Day": "", "Note": "", "Ok?": ""}, {"amount": 1000}),
-        ({"Amount": "-1", "Note": "short"}, {"amount": -1, "note": "short"}),
+        ({"Amount": "1e3", "Pieces": "", "Day": "", "Note": "", "Ok?": ""},
+         {"amount": 1000, "ok": False}),
+        ({"Amount": "-1", "Note": "short"}, {"amount": -1, "ok": False, "note": "short"}),
         ({"Amount": "x", "Ok?": "true", "Day": "tomorrow", "Kind": "a"}, {}),
         ({"Kind": "constructor", "Ok?": "__proto__"}, {}),
-        ({}, {}),
+        ({}, {"ok": False}),
+        ({"Amount": "1", "Tags": ["Blue"]}, {"amount": 1, "ok": False, "tags": ["b"]}),
     ],
 )  # fmt: skip
 def test_answers_become_typed_variables(
     engine: LocalEngine, answers: dict[str, Any], variables: dict[str, Any]
 ) -> None:
-    """A blank is no answer, and neither is what no page sends."""
-    assert sent(engine, one_task(*FIELDS), answers) == variables
+    """A blank is no answer but of a box that may stay unticked; what no page sends is none."""
+    tags = Field(name="tags", type="checklist", values=(("r", "Red"), ("b", "Blue")))
+    wanted = variables if "Tags" in answers else {**variables, "tags": []}
+    assert sent(engine, one_task(*FIELDS, tags), answers) == wanted
 
 
 @pytest.mark.parametrize(
@@ -113,8 +117,17 @@ def test_an_answer_that_breaks_a_rule_is_asked_for_again(
     """Rules that n8n's page does not check."""
     plate = Field(name="plate", type="string", constraints=(("pattern", r"^[A-Z]{1,3}-\w+ \d+$"),))
     model = one_task(*FIELDS, plate)
-    assert sent(engine, model, {"Plate": "KA-AB 12"}) == {"plate": "KA-AB 12"}
-    assert sent(engine, model, answers, again=True) == {}
+    assert sent(engine, model, {"Plate": "KA-AB 12"}) == {"plate": "KA-AB 12", "ok": False}
+    assert sent(engine, model, answers, again=True) == {"ok": False}
+
+
+def test_a_box_that_has_to_be_answered_has_no_answer_before(engine: LocalEngine) -> None:
+    """What somebody is asked to choose is not chosen by a blank; nor is what the model does not
+    define but a gateway reads."""
+    needed = Field(name="ok", type="boolean", required=True)
+    assert sent(engine, one_task(needed), {}) == {}
+    form = compiled(model_of(process(gateway("${approved}")))).root.forms["t"]
+    assert [(f.asked.source, f.ticked) for f in form.fields] == [("condition", False)]
 
 
 @pytest.mark.parametrize(
