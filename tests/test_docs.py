@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import pytest
 from bindings_page import bindings
+from pictures import DRAWN, MOST_BYTES, TAKEN
+from pictures import FOLDER as PICTURES
 from plugin_install import clean_environment, fresh_environment
 from shown_output import shown
 from write_docs import BINDINGS, FOLDER, PAGES, text
@@ -244,6 +246,33 @@ def test_the_tour_works_line_by_line(python: Path, tmp_path: Path, engine: objec
     for name in ("examples", "docs"):
         (tmp_path / name).symlink_to(ROOT / name)
     assert follow(DOCS / "index.md", Shell(tmp_path, environment(python))) >= 6
+
+
+def test_the_tutorial_on_a_model_works_line_by_line(
+    python: Path, tmp_path: Path, engine: object
+) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    assert follow(DOCS / "tutorial.md", Shell(tmp_path, environment(python))) == 9
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_drawn_pictures_are_up_to_date(name: str, registry: Registry) -> None:
+    drawn = (PICTURES / name).read_text("utf-8")
+    assert drawn == DRAWN[name](registry), "run `python tests/support/pictures.py`"
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_pictures_of_the_editor_are_small(name: str) -> None:
+    """Made by `python tests/support/pictures.py --editor`, which needs a server."""
+    assert (PICTURES / name).read_bytes().startswith(b"\x89PNG")
+    assert (PICTURES / name).stat().st_size <= MOST_BYTES
+
+
+def test_every_picture_is_shown() -> None:
+    shown = "".join(page.read_text("utf-8") for page in EVERY)
+    named = {path.name for path in PICTURES.iterdir()}
+    assert named == {*DRAWN, *TAKEN}
+    assert [name for name in named if f"pictures/{name})" not in shown] == []
 
 
 def test_the_page_on_checking_works_line_by_line(python: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ _TARGET = TargetSpec(
     executes=False,
     name="svg",
     constructs={name.partition(".")[0]: Legal() for name in CONSTRUCTS},
-    options={"theme": ("auto", "light", "dark"), "findings": ("no", "yes"), "highlight": ()},
+    options={"theme": ("auto", "light", "dark"), "findings": ("no", "yes", "list"), "highlight": ()},
     wants_diagram=True,
 )
 
@@ -32,7 +32,8 @@ class SvgBackend(Backend):
     """Draws a model as one SVG file that needs nothing else: no script, no font, no network.
 
     Options: `theme` (auto follows the reader's setting), `highlight=ID+ID` (elements to mark),
-    `findings=yes` (mark what the checks found, by its severity).
+    `findings=yes` (mark what the checks found, by its severity), `findings=list` (number it, and
+    list it below the drawing).
     """
 
     name = "svg"
@@ -46,6 +47,7 @@ class SvgBackend(Backend):
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file, named after the model's source."""
+        from orgflow.backends.svg.findings import findings_of
         from orgflow.backends.svg.render import element_ids, render, shown_ids
 
         from orgflow_ir.layout.keep import drawn
@@ -54,6 +56,7 @@ class SvgBackend(Backend):
         drawing = drawn(model)
         shown = shown_ids(model, drawing)
         highlights: dict[str, str] = {}
+        listed = findings_of(ctx.diagnostics) if ctx.options.get("findings") == "list" else ()
         if ctx.options.get("findings") == "yes":
             for found in sorted(ctx.diagnostics, key=lambda d: -_ORDER.index(d.severity.value)):
                 if found.element in known:
@@ -75,7 +78,9 @@ class SvgBackend(Backend):
         stem = SourceFile(model.source, b"").stem if model.source else ""
         stem = stem.strip("<>") or "model"
         theme = str(ctx.options.get("theme", "auto"))
-        text = render(model, drawing=drawing, theme=theme, highlights=highlights)
+        text = render(
+            model, drawing=drawing, theme=theme, highlights=highlights, findings=listed
+        )
         path = f"{stem}.svg"
         return Emitted(
             (Artifact(path, text),), SourceMap(model, lambda: _parts(model, drawing, path))

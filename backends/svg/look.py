@@ -28,6 +28,7 @@ class Look(NamedTuple):
     taken: Collection[str]
     marks: Mapping[str, str]
     notes: Mapping[str, str]
+    signs: Mapping[str, str] = {}  # noqa: RUF012 (a default of a tuple, which nothing changes)
 
     def opening(self, element: Element) -> str:
         """The group of an element, with its classes and the title that pointing at it shows."""
@@ -52,7 +53,8 @@ class Look(NamedTuple):
 
     def badge_width(self, element: str) -> float:
         """Of all badges of an element."""
-        return 20.0 * (element in self.highlights) + max(
+        sign = width(self.signs.get(element, "")) + 8
+        return max(20.0, sign) * (element in self.highlights) + max(
             16.0, width(self.marks.get(element, "")) + 8
         )
 
@@ -61,9 +63,12 @@ class Look(NamedTuple):
         found: list[str] = []
         severity = self.highlights.get(element)
         if severity is not None:
-            found.append(circle(x, y, 8, f"of-badge-{severity}"))
-            found += centred([_SIGNS[severity]], x, y, "of-badge-text")
-            x -= 20
+            sign = self.signs.get(element, _SIGNS[severity])
+            wide = max(16.0, width(sign) + 6)
+            found.append(rect((x - wide / 2, y - 8, wide, 16), f"of-badge-{severity}", 8)
+                         if wide > 16 else circle(x, y, 8, f"of-badge-{severity}"))  # fmt: skip
+            found += centred([sign], x, y, "of-badge-text")
+            x -= wide + 4
         mark = self.marks.get(element)
         if mark:
             wide = max(16.0, width(mark) + 8)
@@ -79,8 +84,9 @@ def look(
     taken: Collection[str],
     marks: Mapping[str, str],
     notes: Mapping[str, str],
+    signs: Mapping[str, str] | None = None,
 ) -> Look:
-    """A look; what is inside a closed sub-process shows on that. Raises `ValueError` for a
+    """A look; `signs` stand in the badges of highlighted elements instead of `!` and `i`; what is inside a closed sub-process shows on that. Raises `ValueError` for a
     severity that is none."""
     visible = shown_as(model, drawing)
     found: dict[str, str] = {}
@@ -91,7 +97,8 @@ def look(
         at = visible(name)
         if at not in found or SEVERITIES.index(severity) > SEVERITIES.index(found[at]):
             found[at] = severity
-    return Look(found, frozenset(map(visible, taken)), marks, notes)
+    shown = {visible(name): sign for name, sign in (signs or {}).items()}
+    return Look(found, frozenset(map(visible, taken)), marks, notes, shown)
 
 
 def shown_as(model: Model, drawing: Diagram) -> Callable[[str], str]:

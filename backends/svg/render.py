@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, assert_never
 
 from orgflow.backends.svg import nodes as draw
+from orgflow.backends.svg.findings import Finding, legend, numbers, run_of, severities
 from orgflow.backends.svg.lines import association, message, sequence
 from orgflow.backends.svg.look import Look, Spots, look, shown_as
 from orgflow.backends.svg.marks import num
@@ -77,6 +78,7 @@ def render(
     taken: Collection[str] = (),
     marks: Mapping[str, str] | None = None,
     notes: Mapping[str, str] | None = None,
+    findings: Sequence[Finding] = (),
 ) -> str:
     """`model` as SVG text that needs nothing else; several can stand in one HTML page.
 
@@ -91,12 +93,17 @@ def render(
     - `taken`: nodes and flows of a run: coloured, on top of those that were not
     - `marks`: a few letters for a badge, say how often a node or flow was taken (`3`, `2×`)
     - `notes`: words that pointing at the element shows below its name, say the finding's message
+    - `findings`: listed below the drawing, with their numbers on the elements and the run of the
+      first one that has a run coloured, unless `taken` names another one
 
     Each element is a group `<g class="of-el …" data-element="ID">` for styles and scripts of the
     page around it. Raises `ValueError` for a theme or a severity that is none.
     """
     drawing, headings = stacked(model, drawn(model) if drawing is None else drawing)
-    special = look(model, drawing, highlights or {}, taken, marks or {}, notes or {})
+    special = look(
+        model, drawing, {**severities(findings), **(highlights or {})}, taken or run_of(findings),
+        marks or {}, notes or {}, numbers(findings),
+    )  # fmt: skip
     elements = {element.id: element for element in _elements(model)}
     gateways = {k for k, e in elements.items() if isinstance(e, Gateway)}
     boxes = {s.element: s.bounds for s in drawing.shapes}
@@ -117,6 +124,9 @@ def render(
     for name, (x, y, _, h) in headings:
         body += lines_of([" ".join(name.split())], x, y + h / 2, "start", "of-bold")
     x, y, w, h = _extent(drawing)
+    listed, wide, high = legend(findings, x + _MARGIN, y + h - _MARGIN, w - 2 * _MARGIN)
+    w, h = max(w, wide + 2 * _MARGIN if listed else 0), h + high
+    body += listed
     title = " ".join(model.name.split()) or _first_name(model)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="of of-{theme}" role="img" '

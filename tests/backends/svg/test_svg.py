@@ -11,6 +11,7 @@ from bpmn_trips import read_file
 from cli_cases import DEADLOCK, LINEAR, orgflowc
 from hostile_labels import HOSTILE, hostile_model
 from lxml import etree
+from orgflow.backends.svg.findings import Finding
 from orgflow.backends.svg.render import element_ids, render
 
 from orgflow_ir.diagnostics import Severity
@@ -273,6 +274,38 @@ def test_the_command_highlights() -> None:
     target = "svg{findings=yes}"
     done = orgflowc("compile", "-", "--from", "bpmn", "--force", "--target", target, stdin=DEADLOCK)
     assert of(done.out, "both").get("class") == "of-el of-warning"
+
+
+def test_the_command_lists_findings_below_the_drawing() -> None:
+    args = ("compile", "-", "--from", "bpmn", "--force", "--target", "svg{findings=list}")
+    done = orgflowc(*args, stdin=DEADLOCK)
+    assert done.code == 0
+    both = of(done.out, "both")
+    assert both.get("class") == "of-el of-warning"
+    assert 'class="of-el of-taken"' in done.out
+    numbers = ["".join(t.itertext()) for t in both.iter(f"{SVG}text")]
+    said = " ".join("".join(t.itertext()) for t in picture(done.out).findall(f"{SVG}text"))
+    number = numbers[-1]
+    assert re.search(rf"\b{number} OF201\s+“Both done” waits for", " ".join(said.split()))
+
+
+def test_findings_of_one_element_share_its_badge() -> None:
+    model = line(Task(id="t"), Task(id="u"))
+    findings = (
+        Finding("error", "A first", "t", frozenset({"s"})),
+        Finding("warning", "A second " + "long " * 80, "t"),
+        Finding("info", "Nowhere"),
+    )
+    text = render(model, findings=findings)
+    assert of(text, "t").get("class") == "of-el of-error"
+    assert of(text, "s").get("class") == "of-el of-taken"
+    assert "1, 2" in ["".join(t.itertext()) for t in of(text, "t").iter(f"{SVG}text")]
+    width, height = (float(picture(text).get(name) or 0) for name in ("width", "height"))
+    assert height > float(picture(render(model)).get("height") or 0) + 60
+    places = [(float(t.get("x") or 0), float(t.get("y") or 0))
+              for t in picture(text).iter(f"{SVG}text")]  # fmt: skip
+    x, y, *_ = (float(n) for n in (picture(text).get("viewBox") or "").split())
+    assert all(x <= at <= x + width and y <= down <= y + height for at, down in places)
 
 
 def test_the_same_model_is_the_same_picture(shared: Path) -> None:

@@ -1,0 +1,80 @@
+"""What the checks found, as numbered badges on a picture and a list below it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from orgflow.backends.svg.marks import circle
+from orgflow.backends.svg.words import centred, lines_of
+
+from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.layout.text import LINE, wrap
+
+_ORDER = ("error", "warning", "info")
+_GAP = 8.0
+_ABOVE = 14.0
+_INDENT = 26.0
+_LEAST_WIDTH = 460.0
+
+
+class Finding(NamedTuple):
+    """One line of the list: how severe, the words, and the element that carries its number."""
+
+    severity: str
+    text: str
+    element: str | None = None
+    run: frozenset[str] = frozenset()
+
+
+def findings_of(diagnostics: Iterable[Diagnostic]) -> tuple[Finding, ...]:
+    """The findings that nobody suppressed, the most severe first, else in the order reported."""
+    rows = (
+        Finding(
+            found.severity.value,
+            re.sub(r"`([^`]+)`", r"“\1”", f"{found.code}  {found.message}"),
+            found.element,
+            frozenset(n for step in found.trace for n in (step.element, *step.taken)),
+        )
+        for found in diagnostics
+        if found.suppressed is None
+    )
+    return tuple(sorted(rows, key=lambda row: _ORDER.index(row.severity)))
+
+
+def numbers(findings: Sequence[Finding]) -> dict[str, str]:
+    """The numbers on each element, as in `1` or `1, 3`."""
+    found: dict[str, list[str]] = {}
+    for number, finding in enumerate(findings, 1):
+        if finding.element is not None:
+            found.setdefault(finding.element, []).append(str(number))
+    return {element: ", ".join(mine) for element, mine in found.items()}
+
+
+def severities(findings: Sequence[Finding]) -> dict[str, str]:
+    """The highest severity of each element."""
+    return {f.element: f.severity for f in reversed(findings) if f.element is not None}
+
+
+def run_of(findings: Sequence[Finding]) -> Collection[str]:
+    """The elements of the run that shows the first finding that has one."""
+    return next((finding.run for finding in findings if finding.run), frozenset())
+
+
+def legend(
+    findings: Sequence[Finding], x: float, y: float, width: float
+) -> tuple[list[str], float, float]:
+    """The list with its top left corner at `x`, `y`; its width and height with a gap above."""
+    if not findings:
+        return [], 0.0, 0.0
+    wide = max(width, _LEAST_WIDTH)
+    body: list[str] = []
+    at = y + _ABOVE
+    for number, finding in enumerate(findings, 1):
+        block = wrap(" ".join(finding.text.split()), wide - _INDENT, 4)
+        body.append(circle(x + 8, at + LINE / 2, 8, f"of-badge-{finding.severity}"))
+        body += centred([str(number)], x + 8, at + LINE / 2, "of-badge-text")
+        body += lines_of(block.lines, x + _INDENT, at + LINE * 0.78, "start")
+        at += max(block.height, LINE) + _GAP
+    return body, wide, at - y
