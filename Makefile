@@ -14,7 +14,7 @@ PYTEST_ARGS ?=
 export PYTHONUTF8 := 1
 unexport PYTHONDONTWRITEBYTECODE  # or every command of a test compiles all modules again
 
-.PHONY: help demo test fuzz test-live test-llm lint types golden bench bench-report bench-soundness bench-verify docs clean engine
+.PHONY: help demo test fuzz test-live test-llm lint types golden bench bench-report bench-soundness bench-verify docs release audit clean engine
 
 help: ## print this
 	@echo "make demo     set up; find and fix a deadlock, compile, run, pages to open"
@@ -31,6 +31,8 @@ help: ## print this
 	@echo "make bench-soundness  other tools' verdicts and 20,000 random processes beside the analysis (long)"
 	@echo "make bench-verify  mutated workflows on n8n's engine and before verify: who notices what"
 	@echo "make docs     build the documentation into build/site"
+	@echo "make release  build wheel, sdist and bill of materials into dist/"
+	@echo "make audit    pip-audit and npm audit, where their servers can be reached"
 	@echo "make clean    remove .venv and everything that was made"
 
 # -- set-up: a stamp file a step, so that a second call does nothing ---------------------------
@@ -139,6 +141,13 @@ bench-verify: engine
 docs: $(VENV)/.docs ## build the documentation; links that lead nowhere are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "build/site/index.html"
+
+# No addresses of a source are known here: ORGFLOW_REPOSITORY=https://… puts them in.
+release: $(VENV)/.test ## wheel (built twice and compared), sdist, bill of materials and check sums
+	$(BIN)/python tests/support/release.py
+
+audit: $(VENV)/.test ## known vulnerabilities of the dependencies, where the network reaches
+	$(BIN)/python tests/support/audit.py
 
 clean:
 	rm -rf $(VENV) .types build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -40,7 +40,10 @@ from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
-_KEYS = ("rule", "reason", "files", "elements")
+TOP_LEVEL = (*SETTINGS, "model", "suppress")
+"""The keys of the file."""
+
+SUPPRESS_KEYS = ("rule", "reason", "files", "elements")
 
 
 class Entry(NamedTuple):
@@ -113,8 +116,8 @@ def read_bytes(path: str, data: bytes, registry: Registry, ctx: PassContext) -> 
         return Configuration(path, folder)
     lines = [n for n, row in enumerate(text.splitlines(), 1) if _HEAD.match(row)]
     for key in content:
-        if key not in ("suppress", "model", *SETTINGS):
-            near = suggestion(key, ("suppress", "model", *SETTINGS))
+        if key not in TOP_LEVEL:
+            near = suggestion(key, TOP_LEVEL)
             _invalid(ctx, path, line_of(text, key), f"{path} has an unknown key `{key}`", near)
 
     def report(message: str, help: str, line: int | None) -> None:
@@ -145,8 +148,8 @@ def _entry(
     ctx: PassContext,
 ) -> Entry | None:
     for key, value in item.items():
-        if key not in _KEYS:
-            known = ", ".join(_KEYS)
+        if key not in SUPPRESS_KEYS:
+            known = ", ".join(SUPPRESS_KEYS)
             _invalid(ctx, path, line, f"a suppression has an unknown key `{key}`", f"use: {known}")
             return None
         wanted = "a list of texts" if key in ("files", "elements") else "a text"

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+import orgflow
 import pytest
+import site_pages
 from bindings_page import bindings
+from orgflow.agents.model_client.settings import KEYS as MODEL_KEYS
+from orgflow.commands.configuration import SUPPRESS_KEYS, TOP_LEVEL, read_bytes
 from pictures import DRAWN, MOST_BYTES, TAKEN
 from pictures import FOLDER as PICTURES
 from plugin_install import clean_environment, fresh_environment
@@ -22,6 +28,7 @@ from shown_output import shown
 from write_docs import BINDINGS, FOLDER, PAGES, text
 
 from orgflow_ir.model.bindings import _ENGINE_NAMES, ENGINES, PERFORMERS
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -144,7 +151,8 @@ def test_codes_and_paths_that_pages_name_are_there(page: Path, registry: Registr
 def test_every_page_is_in_the_navigation() -> None:
     said = (ROOT / "mkdocs.yml").read_text("utf-8")
     nav = re.findall(r": (\S+\.md)$", said, re.M)
-    assert sorted(nav) == sorted(str(p.relative_to(DOCS)) for p in DOCS.rglob("*.md"))
+    made = {"changelog.md"}  # while the site is built: tests/support/site_pages.py
+    assert sorted(nav) == sorted({*made, *(str(p.relative_to(DOCS)) for p in DOCS.rglob("*.md"))})
 
 
 def test_the_site_builds(tmp_path: Path) -> None:
@@ -158,7 +166,103 @@ def test_the_site_builds(tmp_path: Path) -> None:
         check=False, timeout=120,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert (tmp_path / "site" / "reference" / "rules" / "index.html").is_file()
+    site = tmp_path / "site"
+    assert (site / "reference" / "rules" / "index.html").is_file()
+    rule = (site / "reference" / "rules" / "OF201" / "index.html").read_text("utf-8")
+    assert all(part in rule for part in ("The fault in a model", "The fix", "Configure"))
+    assert (site / "reference" / "rules" / "OF201.svg").is_file()
+    assert orgflow.__version__ in rule
+    assert (site / "changelog" / "index.html").is_file()
+    words = (site / "search" / "search_index.json").read_text("utf-8").lower()
+    assert [word for word in FIELD_WORDS if word not in words] == []
+
+
+FIELD_WORDS = ("deadlock", "livelock", "soundness", "lint", "sarif", "pre-commit", "boundary event",
+               "idempotency", "webhook", "credential", "support matrix", "baseline", "dmn", "feel",
+               "camunda", "flowable", "duplicate execution", "infinite loop")  # fmt: skip
+"""What people of the field type into the search."""
+
+
+def test_every_rule_has_a_page_on_the_site(registry: Registry) -> None:
+    """Explained, with the finding of its case and how to configure it; and most are drawn."""
+    drawn = 0
+    for code, rule in registry.rules.items():
+        shown = site_pages.rule_page(rule, registry, drawn=False)
+        assert shown.startswith(f"# {code} {rule.name}\n")
+        if site_pages.case_of(rule) is not None:
+            assert "## The finding" in shown, code
+        assert ("## Configure" in shown) == rule.category.is_about_model
+    for code in ("OF101", "OF201", "OF203", "OF310", "OF449", "OF501", "OF170"):
+        made = site_pages.picture(registry.rules[code], registry)
+        assert made is not None, code
+        assert f">{code} " in made.replace("\u00a0", " ")
+        drawn += made.count('class="of-badge-')
+    assert drawn >= 14
+    assert site_pages.picture(registry.rules["OF010"], registry) is None  # not XML: no model
+
+
+def test_links_to_rules_lead_to_their_pages() -> None:
+    assert site_pages.to_pages("[a](reference/rules.md#of201)") == "[a](reference/rules/OF201.md)"
+    assert site_pages.to_pages("[a](rules.md#presets)") == "[a](rules.md#presets)"
+    index = site_pages.index_only((FOLDER / "rules.md").read_text("utf-8"))
+    assert "(rules/OF201.md)" in index
+    assert "### OF201" not in index
+    assert "## Retired codes" in index
+
+
+# -- configuration -----------------------------------------------------------------------------
+
+
+def test_the_page_on_configuration_has_every_key(registry: Registry) -> None:
+    """Those that the readers take: of the file, its tables, each pass, and the language model."""
+    said = (FOLDER / "configuration.md").read_text("utf-8")
+    options = {
+        (cls.name, field.name.replace("_", "-"))
+        for cls in registry.passes.values()
+        if dataclasses.is_dataclass(cls)
+        for field in dataclasses.fields(cls)
+    }
+    assert len(options) > 10
+    keys = (*TOP_LEVEL, *SUPPRESS_KEYS, *MODEL_KEYS)
+    assert [key for key in keys if f"\n| `{key}` | " not in said] == []
+    assert [(p, o) for p, o in options if f"\n| `{p}` | `{o}` | " not in said] == []
+    assert [name for name in registry.passes if f"`{name}`" not in said] == []
+
+
+def test_what_the_page_on_configuration_shows_is_accepted(registry: Registry) -> None:
+    shown = [b.content for b in blocks(FOLDER / "configuration.md") if b.language == "toml"]
+    assert len(shown) == 2
+    for content in shown:
+        ctx = PassContext(registry=registry)
+        read_bytes("orgflow.toml", content.encode(), registry, ctx)
+        assert ctx.diagnostics == []
+
+
+def test_what_rule_pages_propose_is_accepted(registry: Registry) -> None:
+    for rule in registry.rules.values():
+        if not rule.category.is_about_model:
+            continue
+        page = site_pages.rule_page(rule, registry, drawn=False)
+        toml = re.findall(r"(?s)## Configure.*?```toml\n(.*?)```", page)[0]
+        for content in (toml, re.sub(r"(?m)^(\S+ = \"[a-z]+\"  #.*\n)# ", "", toml)):
+            ctx = PassContext(registry=registry)
+            read_bytes("orgflow.toml", content.encode(), registry, ctx)
+            assert ctx.diagnostics == [], (rule.code, content)
+
+
+# -- installing ----------------------------------------------------------------------------------
+
+
+def test_the_page_on_installing_names_what_there_is() -> None:
+    said = (DOCS / "install.md").read_text("utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    rows = re.findall(r"(?m)^\| (`\w+`(?:, `\w+`)*) \|", said)
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert named == set(project["optional-dependencies"])
+    assert project["requires-python"] == ">=3.11"
+    assert "Python 3.11 or newer" in said
+    targets = set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8")))
+    assert set(re.findall(r"(?m)(?:^|`)make ([a-z-]+)", said)) <= targets
 
 
 # -- what pages tell people to type ----------------------------------------------------------
@@ -273,6 +377,12 @@ def test_every_picture_is_shown() -> None:
     named = {path.name for path in PICTURES.iterdir()}
     assert named == {*DRAWN, *TAKEN}
     assert [name for name in named if f"pictures/{name})" not in shown] == []
+
+
+@pytest.mark.parametrize(("page", "count"), [("install.md", 2), ("faq.md", 3)])
+def test_other_pages_work_line_by_line(python: Path, tmp_path: Path, page: str, count: int) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    assert follow(DOCS / page, Shell(tmp_path, environment(python))) == count
 
 
 def test_the_page_on_checking_works_line_by_line(python: Path, tmp_path: Path) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
+import audit
 import pytest
+import release
 from cli_cases import LINEAR
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,19 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel built from a copy of what is checked in (a build leaves files in the source)."""
-    source = tmp_path_factory.mktemp("source") / "orgflow"
-    shutil.copytree(
-        ROOT,
-        source,
-        ignore=shutil.ignore_patterns(
-            ".*", "build", "dist", "*.egg-info", "__pycache__", "node_modules"
-        ),
-    )
-    out = tmp_path_factory.mktemp("wheel")
-    _run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, source)
-    (built,) = out.glob("*.whl")
-    return built
+    """The wheel that `make release` makes: of two builds that are equal byte for byte."""
+    return release.reproducible_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 def _run(*command: str | Path, **more: str) -> str:
@@ -103,3 +95,66 @@ def test_editable_imports_are_this_checkout() -> None:
     )
     files = [Path(f).resolve() for f in json.loads(_run(sys.executable, "-c", code, cwd="/"))]
     assert files == [ROOT / "cli.py", ROOT / "orgflow_ir" / "__init__.py"]
+
+
+# -- releases ----------------------------------------------------------------------------------
+
+
+def test_builds_that_differ_are_no_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = iter(range(9))
+
+    def build(kind: str, source: Path, out: Path) -> Path:
+        made = out / "orgflow-1-py3-none-any.whl"
+        made.write_bytes(b"%d" % next(count))
+        return made
+
+    monkeypatch.setattr(release, "build", build)
+    with pytest.raises(release.ReleaseError, match="differ"):
+        release.reproducible_wheel(tmp_path)
+
+
+def test_the_sdist_holds_documentation_and_examples(tmp_path: Path) -> None:
+    archive = release.sdist(tmp_path, "https://forge.example/orgflow")
+    with tarfile.open(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
+        (head,) = [n for n in opened.getnames() if n.count("/") == 1 and n.endswith("/PKG-INFO")]
+        metadata = opened.extractfile(head)
+        assert metadata is not None
+        said = metadata.read().decode()
+    wanted = {"CHANGELOG.md", "LICENSE", "mkdocs.yml", "pyproject.toml"}
+    for folder in ("docs", "examples"):
+        kept = (p for p in (ROOT / folder).rglob("*") if p.is_file())
+        wanted |= {str(p.relative_to(ROOT)) for p in kept if "__pycache__" not in p.parts
+                   and not any(part.endswith((".egg-info", "_cache")) for part in p.parts)}  # fmt: skip
+    assert wanted - names == set()
+    assert "Project-URL: Source, https://forge.example/orgflow" in said
+    assert "Author: orgflow contributors" in said
+
+
+def test_no_address_is_invented() -> None:
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert "project.urls" not in project
+    with pytest.raises(release.ReleaseError, match="no address"):
+        release.with_address(project, "forge.example")
+
+
+def test_the_bill_of_materials_has_what_is_needed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    bill = release.bill(project)
+    names = {one["name"].lower() for one in bill["components"]}
+    assert {"pydantic", "pydantic_core", "click", "markupsafe"} <= names
+    assert not names & {"pytest", "httpx", "mypy"}
+    refs = {one["bom-ref"] for one in bill["components"]}
+    edges = {row["ref"]: row["dependsOn"] for row in bill["dependencies"]}
+    assert refs == {ref for ref in edges if not ref.startswith("pkg:pypi/orgflow@")}
+    assert {on for row in edges.values() for on in row} == refs
+    assert release.bill(project) == bill
+    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.5")
+
+
+def test_an_audit_without_a_network_is_skipped_loudly() -> None:
+    bad, line = audit.outcome("pip-audit", 1, "requests.exceptions.ConnectionError: …")
+    assert not bad
+    assert "SKIPPED" in line
+    assert audit.outcome("npm audit", 1, "lodash  <4.17  Severity: critical")[0]
+    assert audit.outcome("npm audit", 0, "found 0 vulnerabilities")[0] is False

@@ -92,7 +92,7 @@ class ModelSettings:
         return self.redact == "on" or (self.redact == "auto" and not self.local)
 
 
-_KINDS: Mapping[str, tuple[str, type | tuple[type, ...], str]] = {
+KEYS: Mapping[str, tuple[str, type | tuple[type, ...], str]] = {
     "url": ("url", str, "a text"),
     "name": ("name", str, "a text"),
     "temperature": ("temperature", (int, float), "a number"),
@@ -150,9 +150,9 @@ def _from_table(table: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in table.items():
         if key == "key":
             raise SettingsError(f"`key` does not belong in orgflow.toml: set {KEY} instead")
-        if key not in _KINDS:
-            raise SettingsError(f"[model] has no key `{key}`; it has: {', '.join(_KINDS)}")
-        attribute, kind, wanted = _KINDS[key]
+        if key not in KEYS:
+            raise SettingsError(f"[model] has no key `{key}`; it has: {', '.join(KEYS)}")
+        attribute, kind, wanted = KEYS[key]
         if not isinstance(value, kind) or isinstance(value, bool):
             raise SettingsError(f"`{key}` of [model] is {value!r}; it must be {wanted}")
         found[attribute] = value

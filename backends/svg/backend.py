@@ -20,7 +20,11 @@ _TARGET = TargetSpec(
     executes=False,
     name="svg",
     constructs={name.partition(".")[0]: Legal() for name in CONSTRUCTS},
-    options={"theme": ("auto", "light", "dark"), "findings": ("no", "yes", "list"), "highlight": ()},
+    options={
+        "theme": ("auto", "light", "dark"),
+        "findings": ("no", "yes", "list"),
+        "highlight": (),
+    },
     wants_diagram=True,
 )
 
@@ -78,9 +82,7 @@ class SvgBackend(Backend):
         stem = SourceFile(model.source, b"").stem if model.source else ""
         stem = stem.strip("<>") or "model"
         theme = str(ctx.options.get("theme", "auto"))
-        text = render(
-            model, drawing=drawing, theme=theme, highlights=highlights, findings=listed
-        )
+        text = render(model, drawing=drawing, theme=theme, highlights=highlights, findings=listed)
         path = f"{stem}.svg"
         return Emitted(
             (Artifact(path, text),), SourceMap(model, lambda: _parts(model, drawing, path))

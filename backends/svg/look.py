@@ -28,7 +28,7 @@ class Look(NamedTuple):
     taken: Collection[str]
     marks: Mapping[str, str]
     notes: Mapping[str, str]
-    signs: Mapping[str, str] = {}  # noqa: RUF012 (a default of a tuple, which nothing changes)
+    signs: Mapping[str, str] = {}
 
     def opening(self, element: Element) -> str:
         """The group of an element, with its classes and the title that pointing at it shows."""
@@ -86,8 +86,8 @@ def look(
     notes: Mapping[str, str],
     signs: Mapping[str, str] | None = None,
 ) -> Look:
-    """A look; `signs` stand in the badges of highlighted elements instead of `!` and `i`; what is inside a closed sub-process shows on that. Raises `ValueError` for a
-    severity that is none."""
+    """A look; what is inside a closed sub-process shows on that. `signs` stand in the badges of
+    highlighted elements instead of `!` and `i`. Raises `ValueError` for a severity that is none."""
     visible = shown_as(model, drawing)
     found: dict[str, str] = {}
     for name, value in highlights.items():

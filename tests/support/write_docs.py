@@ -5,17 +5,23 @@ from __future__ import annotations
 import dataclasses
 import html
 import inspect
+import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import orgflow
 from bindings_page import bindings
 from orgflow import api
+from orgflow.agents.model_client.settings import KEY, NAME, URL, ModelSettings
+from orgflow.agents.model_client.settings import KEYS as MODEL_KEYS
 from orgflow.cli import orgflowc
+from orgflow.commands.configuration import SUPPRESS_KEYS, TOP_LEVEL
 from orgflow.commands.list import constructs, matrix
+from orgflow.commands.rule_settings import LEVELS
 from orgflow.passes.presets import BPMNLINT, PRESETS, presets_with
 
 from orgflow_ir.diagnostics import Category, Rule
@@ -319,6 +325,141 @@ def _pass(cls: type[Pass]) -> tuple[str, ...]:
     return f"`{cls.name}`", cls.stage.name.lower(), options, found, doc
 
 
+# -- configuration ---------------------------------------------------------------------------
+
+
+def toml_value(value: object) -> str:
+    """A value as TOML writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(toml_value(one) for one in value)}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def configuration(registry: Registry) -> str:
+    """Every key of orgflow.toml, from the tables that its readers use."""
+    lines = page(
+        "Configuration",
+        "`orgflow.toml` has what a project decides about its models. `check`, `compile`, `model`, "
+        "`fill` and the language server read the one in the folder of a model, or the nearest "
+        "above it up to the root of the repository. An unknown key is an error with its line "
+        "([OF004](rules.md#of004)).",
+    )
+    lines += ["", "## Top level", ""]
+    presets = ", ".join(f"`{name}`" for name in PRESETS)
+    about = {
+        "preset": f"which rules report: {presets} ([presets](rules.md#presets))",
+        "rules": "a table: severities and options of single rules ([rules](#rules))",
+        "passes": "a table: passes on or off, and their options ([passes](#passes))",
+        "model": "a table: the language model ([model](#model))",
+        "suppress": "a list of tables: accepted findings ([suppress](#suppress))",
+    }
+    lines += table(("key", "meaning"), [(f"`{key}`", about[key]) for key in TOP_LEVEL])
+    lines += ["", "## rules", ""]
+    levels = ", ".join(f"`{level}`" for level in LEVELS)
+    lines += [
+        "The key is the code or the name of a rule, or the name of a rule of bpmnlint. The value "
+        f"is one of {levels}, or a table with `severity` and options of the passes that find it. "
+        "Rules about input, servers and defects of orgflow cannot be configured.",
+        "",
+        "```toml",
+        "[rules]",
+        'fake-join = "off"',
+        'OF201 = { severity = "warning", max-states = 20000 }',
+        "```",
+        "",
+    ]
+    rows = [(cls, f) for cls in _in_order(registry) for f in _options_of(cls)]
+    lines += table(
+        ("option", "default", "rules that take it"),
+        [
+            (
+                f"`{f.name.replace('_', '-')}`",
+                f"`{toml_value(f.default)}`",
+                ", ".join(f"[{r.code}](rules.md#{r.code.lower()})" for r in cls.rules),
+            )
+            for cls, f in rows
+        ],
+    )
+    lines += ["", "## passes", ""]
+    lines += [
+        'The key is the name of a pass. The value is `"on"`, `"off"` or a table of options.',
+        "",
+    ]
+    lines += table(
+        ("pass", "option", "default", "of the pass"),
+        [
+            (
+                f"`{cls.name}`",
+                f"`{f.name.replace('_', '-')}`",
+                f"`{toml_value(f.default)}`",
+                text((cls.__doc__ or "").strip().split("\n\n")[0]),
+            )
+            for cls, f in rows
+        ],
+    )
+    without = ", ".join(f"`{cls.name}`" for cls in _in_order(registry) if not _options_of(cls))
+    lines += ["", f"Passes without options, which can be on or off: {without}.", ""]
+    lines += ["## model", ""]
+    lines += [
+        "The language model of `model`, `fill` and `discover`. Options of the command line go "
+        f"first, then the variables {', '.join(f'`{v}`' for v in (URL, NAME, KEY))}. The key of "
+        "the endpoint never stands in the file.",
+        "",
+    ]
+    words = _attributes(ModelSettings)
+    defaults = {f.name: f.default for f in dataclasses.fields(ModelSettings)}
+    lines += table(
+        ("key", "value", "default", "meaning"),
+        [
+            (f"`{key}`", text(kind), _default(defaults[name]), text(words[name]))
+            for key, (name, _, kind) in MODEL_KEYS.items()
+        ],
+    )
+    lines += ["", "## suppress", ""]
+    about = {
+        "rule": "the code or the name of the rule; required",
+        "reason": "why the finding is right where it is; required",
+        "files": "patterns below the folder of `orgflow.toml`, as in `models/*.bpmn`; left out: "
+        "all",
+        "elements": "ids or labels of elements; left out: all",
+    }
+    lines += table(("key", "meaning"), [(f"`{key}`", about[key]) for key in SUPPRESS_KEYS])
+    lines += [
+        "",
+        "```toml",
+        "[[suppress]]",
+        'rule = "OF203"',
+        'reason = "sending the note twice does no harm"',
+        'files = ["models/*.bpmn"]',
+        'elements = ["Send note"]',
+        "```",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _default(value: object) -> str:
+    if value is dataclasses.MISSING:
+        return "required"
+    return "none" if value in (None, "") else f"`{toml_value(value)}`"
+
+
+def _options_of(cls: type[Pass]) -> tuple[dataclasses.Field[Any], ...]:
+    return dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+
+
+def _attributes(cls: type) -> dict[str, str]:
+    """The entries of a docstring's section `Attributes:` by name."""
+    section = inspect.cleandoc(cls.__doc__ or "").partition("Attributes:\n")[2]
+    entries = re.split(r"\n(?! )", inspect.cleandoc(section))
+    found: dict[str, str] = {}
+    for entry in entries:
+        names, _, said = entry.partition(": ")
+        found.update(dict.fromkeys(names.split(", "), said))
+    return found
+
+
 # -- versions --------------------------------------------------------------------------------
 
 
@@ -433,6 +574,7 @@ PAGES: dict[str, Callable[[Registry], str]] = {
     "rules.md": rules,
     "constructs.md": targets,
     "formats.md": formats,
+    "configuration.md": configuration,
     "versions.md": versions,
 }
 
