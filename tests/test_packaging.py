@@ -124,8 +124,9 @@ def test_the_sdist_holds_documentation_and_examples(tmp_path: Path) -> None:
     wanted = {"CHANGELOG.md", "LICENSE", "mkdocs.yml", "pyproject.toml"}
     for folder in ("docs", "examples"):
         kept = (p for p in (ROOT / folder).rglob("*") if p.is_file())
-        wanted |= {str(p.relative_to(ROOT)) for p in kept if "__pycache__" not in p.parts
-                   and not any(part.endswith((".egg-info", "_cache")) for part in p.parts)}  # fmt: skip
+        made = (".egg-info", "_cache", "__pycache__")
+        wanted |= {str(p.relative_to(ROOT)) for p in kept
+                   if not any(part.endswith(made) for part in p.parts)}  # fmt: skip
     assert wanted - names == set()
     assert "Project-URL: Source, https://forge.example/orgflow" in said
     assert "Author: orgflow contributors" in said
