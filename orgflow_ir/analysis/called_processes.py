@@ -7,9 +7,9 @@ folder of the file that holds the call.
 
 from __future__ import annotations
 
+import contextlib
 import os
-import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -29,6 +29,12 @@ MOST_FILES = 500
 
 MOST_BYTES = 32 * 1024 * 1024
 """Larger files are left out."""
+
+MOST_KEPT = 32
+"""So many models of other files are kept at a time."""
+
+MOST_KNOWN = 2000
+"""In folders with more files no model is kept."""
 
 KEPT_BYTES = 256 * 1024
 """Larger files are read again for each call."""
@@ -103,6 +109,7 @@ class Neighbours:
         self.readers = [one for one in every if isinstance(one, ProcessReader)]
         self.suffixes = tuple(suffix for reader in self.readers for suffix in reader.suffixes)
         self.models: dict[Path, Model | str] = {}
+        self._folders: dict[str, _Folder] = {}
 
     def find(self, call: CallActivity) -> FoundProcess | NotFound:
         """The process that a call names."""
@@ -111,16 +118,20 @@ class Neighbours:
             return NotFound("which shows in a run only")
         named = (call.loc.file if call.loc is not None else "") or self.model.source
         file = Path(named) if named.endswith(self.suffixes) else None
-        given = [p for p in self.given if file is None or not _same(p, file)]
-        beside = self._beside(file) if file is not None else []
+        given = [
+            (self._folder(str(p.parent)), p.name)
+            for p in self.given
+            if file is None or not _same(p, file)
+        ]
+        beside = self._beside(file) if file is not None else ()
         broken: list[str] = []
-        for paths in (map(str, given), beside):
+        for files in (given, beside):
             found: dict[Path, FoundProcess] = {}
-            for text in paths:
-                held = self._holding(text, name)
-                if held is None:
+            for folder, candidate in files:
+                model = self._holding(folder, candidate, name)
+                if model is None:
                     continue
-                path, model = held
+                path = Path(folder.path, candidate)
                 if isinstance(model, str):
                     broken.append(f"`{path.name}` may have it and cannot be read: {model}")
                 else:
@@ -137,33 +148,47 @@ class Neighbours:
         said = f"which is {'neither' if file is not None else 'not'} in {where}"
         return NotFound("; ".join((said, *broken)))
 
-    def _beside(self, file: Path) -> list[str]:
+    def _beside(self, file: Path) -> Iterator[tuple[_Folder, str]]:
         """The files beside one that readers read, in the order of their names."""
-        try:
-            names = sorted(n for n in os.listdir(file.parent) if n.endswith(self.suffixes))
-        except OSError:
-            return []
-        folder = os.path.join(file.parent, "")
-        return [folder + name for name in names[:MOST_FILES] if name != file.name]
+        folder = self._folder(str(file.parent))
+        return ((folder, name) for name in folder.readable if name != file.name)
 
-    def _holding(self, text: str, name: str) -> tuple[Path, Model | str] | None:
-        """A file that may have the process and its model, or why it cannot be read."""
+    def _folder(self, path: str) -> _Folder:
+        """The files of a folder, looked at once."""
+        if path not in self._folders:
+            self._folders[path] = _files(path, self.suffixes)
+        return self._folders[path]
+
+    def _holding(self, folder: _Folder, file: str, name: str) -> Model | str | None:
+        """The model of a file that may have the process, or why the file cannot be read."""
+        state = folder.files.get(file)
+        if state is None or state.size > MOST_BYTES:
+            return None
         try:
-            found = os.stat(text)
-            if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
-                return None
             for reader in self.readers:
-                if not text.endswith(reader.suffixes):
-                    continue
-                if _may_hold(reader.may_hold, name, text, found.st_mtime_ns, found.st_size):
-                    path = Path(text)
+                if file.endswith(reader.suffixes) and _may_hold(
+                    reader.may_hold, name, folder.path, file, state
+                ):
+                    path = Path(folder.path, file)
                     if path not in self.models:
-                        source = SourceFile(str(path), path.read_bytes())
-                        self.models[path] = self._parsed(reader, source)
-                    return path, self.models[path]
+                        self.models[path] = self._read(reader, path, folder.state)
+                    return self.models[path]
         except OSError:
             return None
         return None
+
+    def _read(self, reader: ProcessReader, path: Path, state: Hashable) -> Model | str:
+        """See `_holding`. A model is kept until a file of its folder changes: forms and decisions
+        beside it belong to it. Raises `OSError`."""
+        key = (reader.may_hold, os.path.abspath(path), state)
+        if state is not None and key in _READ:
+            return _READ[key]
+        model = self._parsed(reader, SourceFile(str(path), path.read_bytes()))
+        if state is not None:
+            while len(_READ) >= MOST_KEPT:
+                del _READ[next(iter(_READ))]
+            _READ[key] = model
+        return model
 
     def _parsed(self, reader: ProcessReader, source: SourceFile) -> Model | str:
         from orgflow_ir.plugins.contracts import Frontend
@@ -180,21 +205,56 @@ class Neighbours:
         return model
 
 
+class _File(NamedTuple):
+    """What changes when a file does: nanoseconds and bytes."""
+
+    modified: int
+    size: int
+
+
+class _Folder(NamedTuple):
+    """The files of a folder by name, and the names of those that readers read, in order; `state`
+    changes when one of them does, `None` where there are too many to tell."""
+
+    path: str
+    files: Mapping[str, _File]
+    readable: tuple[str, ...]
+    state: Hashable
+
+
+_READ: dict[Hashable, Model | str] = {}
+"""Models of files that hold called processes, and why others cannot be read."""
+
+
+def _files(folder: str, suffixes: tuple[str, ...]) -> _Folder:
+    found: dict[str, _File] = {}
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                if entry.is_file():
+                    state = entry.stat()
+                    found[entry.name] = _File(state.st_mtime_ns, state.st_size)
+    readable = sorted(name for name in found if name.endswith(suffixes))[:MOST_FILES]
+    known = frozenset(found.items()) if len(found) <= MOST_KNOWN else None
+    return _Folder(folder, found, tuple(readable), known)
+
+
 @lru_cache(maxsize=8 * MOST_FILES)
 def _may_hold(
-    may_hold: Callable[[bytes, str], bool], name: str, path: str, modified: int, size: int
+    may_hold: Callable[[bytes, str], bool], name: str, folder: str, file: str, state: _File
 ) -> bool:
     """Whether a file may hold a process. Remembered until the file changes: the calls of a model,
     and of the models of a folder, look into the same files. Raises `OSError`."""
-    if size > KEPT_BYTES:
+    path = os.path.join(folder, file)
+    if state.size > KEPT_BYTES:
         return may_hold(Path(path).read_bytes(), name)
-    return may_hold(_small_file(path, modified, size), name)
+    return may_hold(_small_file(path, state), name)
 
 
 @lru_cache(maxsize=MOST_FILES)
-def _small_file(path: str, modified: int, size: int) -> bytes:
+def _small_file(path: str, state: _File) -> bytes:
     """The content of a file, read once until it changes."""
-    del modified, size
+    del state
     return Path(path).read_bytes()
 
 

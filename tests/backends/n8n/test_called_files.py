@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.compiler import compile_model, load
 from played_models import faults
 
+from orgflow_ir.analysis.called_processes import with_called_processes
 from orgflow_ir.analysis.token_game.runs import enumerate_runs
 from orgflow_ir.model import Model, Task
 from orgflow_ir.pipeline import PassContext
@@ -473,3 +475,37 @@ def test_a_drawing_of_a_call_is_only_that(tmp_path: Path, registry: Registry) ->
     model = load(str(tmp_path / "main.bpmn"), registry, ctx)
     assert model is not None
     assert compiler.with_called(model, registry.backends["bpmn"], ctx) is model
+
+
+def test_what_is_beside_is_read_again_when_it_changes(tmp_path: Path, registry: Registry) -> None:
+    """The called file and a form that belongs to it, each edited between two compiles."""
+    asked = (
+        '<userTask id="{id}" name="Ask"><extensionElements>'
+        '<zeebe:formDefinition formId="ask"/></extensionElements></userTask>'
+    )
+    write(
+        tmp_path,
+        main=bpmn("main", row(START, call("part"), END)),
+        part=bpmn("part", row(START, asked, END)),
+    )
+    form = tmp_path / "ask.form"
+
+    def fields() -> list[str]:
+        ctx = PassContext(registry=registry)
+        source = compiler.read_source(str(tmp_path / "main.bpmn"))
+        model = load(source, registry, ctx, diagram=True)
+        assert model is not None
+        whole = with_called_processes(model, ctx)
+        tasks = [n for p in whole.processes for n in p.nodes if isinstance(n, Task)]
+        return [t.name or "" for t in tasks] + re.findall(r"first|second", str(tasks))
+
+    def ask(key: str) -> None:
+        component = {"key": key, "type": "textfield", "label": key}
+        form.write_text(json.dumps({"id": "ask", "components": [component]}), "utf-8")
+
+    ask("first")
+    assert set(fields()) == {"Ask", "first"}
+    ask("second")
+    assert set(fields()) == {"Ask", "second"}
+    write(tmp_path, part=bpmn("part", row(START, task("Look"), END)))
+    assert fields() == ["Look"]
