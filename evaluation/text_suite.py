@@ -87,12 +87,14 @@ Reader = Callable[[Path], Model | None]
 
 @dataclass
 class TextReport:
-    """Rows in the order of texts, of each agent; `complete` is false after an interruption."""
+    """Rows in the order of texts, of each agent; `complete` is false after an interruption,
+    `skipped` are texts without a model to compare with, each with the reason."""
 
     agents: tuple[str, ...]
     embedder: str = ""
     rows: list[dict[str, Any]] = field(default_factory=list)
     complete: bool = False
+    skipped: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -145,6 +147,10 @@ class TextReport:
         tokens = sum(r["tokens"] for r in self.rows)
         if tokens:
             lines.append(f"{tokens:,} tokens, {tokens // len(self.rows):,} a draft")
+        if self.skipped:
+            count = len(self.skipped)
+            lines.append(f"{count} text{'s'[: count != 1]} skipped:")
+            lines += [f"  {name}: {reason}" for name, reason in self.skipped]
         if not self.complete:
             lines.append(f"interrupted after {len(self.rows)} drafts")
         return "\n".join(lines) + "\n"
@@ -181,22 +187,30 @@ def evaluate_texts(
     """Draft each of `folder/descriptions/*.txt` so often, by each drafter, and compare it with
     `folder/bpmn/*.bpmn`.
 
-    An interruption ends it with the rows done so far. Raises `FileNotFoundError` where there are
-    no texts, or no model for one.
+    An interruption ends it with the rows done so far. A text without a model that can be read is
+    skipped and reported. Raises `FileNotFoundError` where there are no texts, or no models.
     """
     texts = sorted((folder / "descriptions").glob("*.txt"))
     if not texts:
         raise FileNotFoundError(f"no *.txt in {folder / 'descriptions'}")
     report = TextReport(tuple(drafters), embedder.name if embedder is not None else "")
     remembering = Remembering(embedder) if embedder is not None else None
-    halves = split_halves({path.stem: _group(path) for path in texts})
+    truths: dict[Path, Model] = {}
+    for path in texts:
+        drawn = folder / "bpmn" / f"{path.stem}.bpmn"
+        truth = read(drawn)
+        if truth is not None:
+            truths[path] = truth
+        else:
+            missing = "cannot be read" if drawn.is_file() else "does not exist"
+            report.skipped.append((path.stem, f"{drawn} {missing}"))
+    if not truths:
+        raise FileNotFoundError(f"no model for any text in {folder / 'bpmn'}")
+    halves = split_halves({path.stem: _group(path) for path in truths})
     try:
-        for number, path in enumerate(texts):
+        for number, (path, truth) in enumerate(truths.items()):
             if progress is not None:
-                progress(number, len(texts), path.stem)
-            truth = read(folder / "bpmn" / f"{path.stem}.bpmn")
-            if truth is None:
-                raise FileNotFoundError(f"no model for {path.stem} in {folder / 'bpmn'}")
+                progress(number, len(truths), path.stem)
             for agent, draft in drafters.items():
                 for sample in range(1, samples + 1):
                     row = {"agent": agent, "half": halves[path.stem], "sample": sample}

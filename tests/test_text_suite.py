@@ -256,6 +256,25 @@ def test_texts_by_rules(tmp_path: Path) -> None:
     assert "pass@" not in ran.err
 
 
+def test_texts_without_a_model_are_skipped_and_counted(tmp_path: Path) -> None:
+    for kind, suffix in (("descriptions", "txt"), ("bpmn", "bpmn")):
+        (tmp_path / kind).mkdir()
+        (tmp_path / kind / f"01.{suffix}").write_bytes((PMO / kind / f"01.{suffix}").read_bytes())
+    for name in ("02", "03"):
+        (tmp_path / "descriptions" / f"{name}.txt").write_text("The clerk checks the order.")
+    (tmp_path / "bpmn" / "03.bpmn").write_text("no model")
+    ran = orgflowc("eval", "text", tmp_path)
+    assert ran.code == 0, ran.err
+    assert len(ran.out.splitlines()) == 2
+    assert "2 texts skipped:" in ran.err
+    assert f"  02: {tmp_path / 'bpmn' / '02.bpmn'} does not exist" in ran.err
+    assert f"  03: {tmp_path / 'bpmn' / '03.bpmn'} cannot be read" in ran.err
+    (tmp_path / "bpmn" / "01.bpmn").unlink()
+    ran = orgflowc("eval", "text", tmp_path)
+    assert ran.code == 2
+    assert "no model for any text" in ran.err
+
+
 def test_a_model_that_is_not_configured(tmp_path: Path) -> None:
     ran = orgflowc("eval", "text", PMO, "--agent", "text", env={"ORGFLOW_MODEL": ""})
     assert ran.code == 2
