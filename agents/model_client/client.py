@@ -97,6 +97,8 @@ class OpenAIModelClient:
             Cancelled: also while the endpoint works.
         """
         self._cancellation.check()
+        if self.redactor is not None:
+            self.redactor.learn(message_texts(messages))
         sent = [self._outgoing(message) for message in messages]
         request = self._request(sent, schema, tools)
         reply = self._recordings.find(request) if self._recordings is not None else None

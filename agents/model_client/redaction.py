@@ -3,8 +3,10 @@ comes back.
 
 E-mail addresses, account and card numbers are found by their form and check digits, or by the word
 before them ("account", "BLZ"), phone numbers by Google's rules (`phonenumbers`), postal addresses
-by their form, names of persons by spaCy's model where it is installed and by forms of address,
-greetings and mail headers in any case, also by the first or the last name of a person found before.
+by their form, dates of birth by the words before them. Names of persons are found by spaCy's model
+where it is installed and by forms of address, greetings, signatures, initials, labels and mail
+headers in any case, also by the first or the last name of a person found in another text, in small
+letters, too.
 Placeholders are the same for the same text in one run, so that a model still sees who is who.
 """
 
@@ -15,7 +17,12 @@ import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 
-from orgflow.agents.english import MAX_CHARACTERS, parser
+from orgflow.agents.english import MAX_CHARACTERS, parser, seems_english
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
 
 _EMAIL = re.compile(
     r"[\w.+'-]+@[\w-]+(?:\.[\w-]+)+"
@@ -29,29 +36,68 @@ _SOCIAL = re.compile(r"\b(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}\b")
 _NUMBERED = re.compile(
     r"\b(?:account|acct|iban|blz|bankleitzahl|konto(?:nummer)?|compte|cuenta|conto|routing"
     r"|sort[ \t]code|passport|tax[ \t]id|steuer-?id|steuernummer|social[ \t]security|ssn)"
-    r"(?:[ \t]*-?(?:numbers?|nummer|no|nr|id|is)\b\.?)*[ \t]*[:#=]?[ \t]*"
+    r"(?:[ \t]*-?(?:numbers?|nummer|no|nr|id|is)\b\.?)*[ \t]*[:#=(]?[ \t]*"
     r"([a-z]{0,3}\d[a-z\d]*(?:[ /.-]?[a-z]{0,2}\d[a-z\d]*)*)",
     re.IGNORECASE,
 )
 """A number behind the word that says whose number it is."""
-_CAPITAL = r"[A-ZÀ-ÖØ-ÞŁŚŻŹĆČŠŽ][\w'’-]+"
-_PARTICLES = r"(?:(?:van|von|de|der|den|del|da|di|la|le|el|bin|al)[ \t]+)*"
-_NAME = rf"{_CAPITAL}(?:[ \t]+{_PARTICLES}{_CAPITAL}){{0,3}}"
-_TITLED = re.compile(
-    rf"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herr|Frau|Monsieur|Madame|Señora?|Sig)\b\.?[ \t]+({_NAME})"
+_UPPER = "".join(re.escape(c) for c in map(chr, range(0x1F00)) if c.isupper())
+_CAPITAL = rf"[{_UPPER}][\w'’-]+"
+_INITIALS = rf"(?:[{_UPPER}][a-z]?\.[ \t-]?){{1,3}}"
+_PARTICLES = (
+    r"(?:(?:van|von|de|der|den|del|da|di|la|le|el|bin|al|zu|zum|zur|vom|Frhr\.|Freifrau|Freiherr)"
+    r"[ \t]+)*"
 )
-_GREETED = re.compile(
-    rf"(?m)^[ \t>]*(?:Dear|Hi|Hello|Hey|Liebe[r]?|Hallo)[ \t]+({_NAME})[ \t]*[,!:]"
+_PART = rf"(?:{_INITIALS})?{_PARTICLES}{_CAPITAL}"
+_NAME = rf"{_PART}(?:[ \t]+{_PART}){{0,3}}"
+_INITIALLED = re.compile(rf"(?<![\w.])(?<!\W\w\. )({_INITIALS}{_PARTICLES}{_CAPITAL})")
+_TITLED = re.compile(
+    r"\b(?:(?:Mr|Mrs|Ms|Miss|Mx|Sir|Sister|Dr|Prof|Herrn?|Frau|Schwester|Monsieur|Madame|Señora?|Sig)"
+    rf"\b\.?[ \t]+)+({_NAME})"
+)
+_GREETING = (
+    r"(?m:^)[ \t>]*(?i:Dear|Hi|Hello|Hey|Good[ \t]+(?:morning|afternoon|evening)|Liebe[rs]?|Hallo"
+    r"|Moin|Servus|Guten[ \t]+(?:Tag|Morgen|Abend)|Sehr[ \t]+geehrte[rs]?|Thanks"
+    r"|Thank[ \t]+you|Danke|Vielen[ \t]+Dank),?[ \t]+"
+)
+_GREETED = re.compile(rf"{_GREETING}({_NAME})[ \t]*[,!:.]")
+_GREETED_LOW = re.compile(rf"{_GREETING}([^\W\d_]{{3,}})[ \t]*[,!]")
+_CLOSING = (
+    r"(?m:^)[ \t>]*(?i:(?:with[ \t]+)?(?:(?:best|kind(?:est)?|warm(?:est)?|many)[ \t]+)?"
+    r"(?:regards|wishes|thanks)|best|cheers|(?:yours[ \t]+)?(?:sincerely|faithfully|truly)|yours"
+    r"|thank[ \t]+you|(?:mit[ \t]+)?"
+    r"(?:(?:freundliche|viele|beste|liebe|herzliche|schöne)[nr]?[ \t]+)?"
+    r"gr(?:ü|ue)(?:ß|ss)en?|gru(?:ß|ss)|lg|vg|mfg|hochachtungsvoll|danke|vielen[ \t]+dank)"
+    r"[ \t]*[,!.]?"
 )
 _SIGNED = re.compile(
-    r"(?m)^[ \t>]*(?:(?:Best|Kind|Warm)[ \t]+regards|Regards|Best|Thanks|Cheers|Sincerely|"
-    rf"Mit freundlichen Grüßen|Viele Grüße)[ \t]*,?[ \t]*\n+[ \t>]*({_NAME})[ \t]*$"
+    rf"{_CLOSING}(?:[ \t]*\n+[ \t>]*|[ \t]+)({_NAME}(?:[ \t]+[{_UPPER}]\.)?)[ \t]*(?m:$)"
 )
+_SIGNED_LOW = re.compile(rf"{_CLOSING}[ \t]*\n+[ \t>]*([^\W\d_]{{3,}})[ \t]*(?:\n\s*\n|\s*\Z)")
+_LAST_LINE = re.compile(r"\n[ \t]*\n[ \t>]*([^\W\d_]{3,}(?:[ \t]+[^\W\d_]{3,})?)\s*\Z")
 _HEADER = re.compile(
-    rf"(?m)^[ \t>]*(?:From|To|Cc|Sender|Von|An):[ \t]*\"?({_NAME})\"?[ \t]*(?=<|$)"
+    rf"(?m)^[ \t>]*(?:From|To|Cc|Sender|Von|An|Kopie):[ \t]*\"?({_NAME})\"?[ \t]*(?=<|$)"
 )
 _CALLED = re.compile(
-    rf"\b(?:my name is|I am|this is|named|contact person:?)[ \t]+({_CAPITAL}(?:[ \t]+{_CAPITAL})+)"
+    rf"\b(?i:my name is|I am|this is|named|contact person:?|ich bin|mein Name ist|hier ist)[ \t]+"
+    rf"({_CAPITAL}(?:[ \t]+{_CAPITAL})+)"
+)
+_LABELLED = re.compile(
+    r"\b(?i:present|absent|attendees|participants|clerk|contact|author|owner|applicant|patient"
+    r"|anwesend|entschuldigt|teilnehmer(?:innen)?|sachbearbeiter(?:in)?|ansprechpartner(?:in)?"
+    r"|antragsteller(?:in)?|bearbeiter(?:in)?|patientin|verantwortlich)[ \t]*:[ \t]*"
+    rf"({_NAME}(?:[ \t]*(?:,|and|und)[ \t]*{_NAME})*)"
+)
+_EACH = re.compile(_NAME)
+_SPEAKER = re.compile(r"(?m)^([^\W\d_][\w.-]{1,20}):[ \t]+\S")
+_DATE = (
+    r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}\.?[ \t]+[^\W\d_]{3,9}\.?[ \t]+\d{4}"
+    r"|[^\W\d_]{3,9}[ \t]+\d{1,2}(?:st|nd|rd|th)?,?[ \t]+\d{4})"
+)
+_BORN = re.compile(
+    r"\b(?i:born|dob|d\.o\.b\.|date[ \t]+of[ \t]+birth|birth[ \t]*da(?:te|y)|geboren|geb\.?"
+    r"|geburts(?:datum|tag))[^\n\d]{0,25}?\b"
+    rf"({_DATE})"
 )
 _UK_POSTCODE = r"[A-Z]{1,2}\d[A-Z\d]?[ \t]\d[A-Z]{2}\b"
 _TOWN = rf"(?:[A-Z]{{1,2}}-)?\d{{4,5}}[ \t]+{_CAPITAL}(?:[ \t]+{_CAPITAL})?"
@@ -69,18 +115,53 @@ _STREET = re.compile(
     rf"|\b{_UK_POSTCODE}"
     rf"|\b(?:P\.?O\.?[ \t]*Box|Postfach)[ \t]+\d+"
 )  # fmt: skip
+_REMEMBERED = 512
+"""Of so many texts it is known what was found in them, so that none is searched twice at once."""
 _REGIONS = ("US", "GB", "DE", "FR")
 """Numbers without a country code are tried as those of these."""
 
-_PLACEHOLDER = re.compile(r"\[?\b(PERSON|EMAIL|PHONE|ACCOUNT|ADDRESS|NUMBER)_(\d+)\b\]?")
-_NOT_NAMES = frozenset(
-    (
-        "sir", "madam", "all", "team", "everyone", "colleagues", "customer", "support", "manager",
-        "sales", "next", "finally", "then", "first", "process", "start", "end", "if", "when",
-        "after", "once", "there", "damen", "herren", "the", "der", "die", "das", "des", "dem",
-        "den", "ein", "eine", "les", "los", "las", "una", "und", "and", "for", "with", "from",
-    )
-)  # fmt: skip
+_PLACEHOLDER = re.compile(r"\[?\b(PERSON|EMAIL|PHONE|ACCOUNT|ADDRESS|NUMBER|BIRTHDATE)_(\d+)\b\]?")
+_NOT_NAMES = _words(
+    """
+    sir madam all team everyone everybody colleagues customer support manager sales next
+    finally then first process start end if when after once there damen herren the der die
+    das des dem den ein eine les los las una und and for with from both folks guys again
+    much very service desk it hr helpdesk office board zusammen ihr ihre ihren ihrem ihrer
+    sie wir unser unsere bitte please you your our my mein meine sehr kind best warm regards
+    thanks yes no okay done danke gruß grüße lot lots so kollegen kolleginnen kunde kunden
+    mr mrs ms dr prof herr herrn frau active draft microsoft
+    """
+)
+_ORGANISATIONS = _words(
+    """
+    department team desk service services system management process order orders office
+    control bank bureau committee group company directory purchase sales finance support
+    reception
+    """
+)
+"""Last words of what is no person."""
+_ALSO_WORDS = _words(
+    """
+    will mark bill grace rose may june april august hope faith joy frank dean grant chase
+    drew pat rob sue art gene guy jack josh miles nick norm penny ray rich robin rod sandy
+    summer wade ward young baker smith miller cook carter king page price long short brown
+    white black green hill wood stone field banks bush day fox hall head love moon park post
+    reed rice sharp small snow strong wolf bishop cooper fisher hunter mason potter taylor
+    turner walker weaver wells west north lake ford bank order case bond cross cash church
+    marsh koch klein groß lang kurz jung alt schwarz weiß rot braun vogel berg stein kaiser
+    könig richter schneider bauer becker fischer weber sommer winter herbst ernst heide
+    meister schreiber kaufmann hoch zimmermann los
+    """
+)
+"""Names that are also words: in small letters they are taken for the word."""
+_NO_INITIALS = frozenset(("us", "uk", "eu", "un", "zb", "dh", "ua", "ia", "iv", "iw", "pm", "am"))
+_HEADS = _words(
+    """
+    from to cc bcc subject date von an kopie betreff datum note hinweis input output re aw
+    wg
+    """
+)
+"""What begins a line as a speaker does and is none."""
 
 
 class Redactor:
@@ -96,6 +177,9 @@ class Redactor:
         self._placeholders: dict[tuple[str, str], str] = {}
         self._originals: dict[str, str] = {}
         self._seen: set[str] = set()
+        self._persons: set[str] = set()
+        self._named: set[str] = set()
+        self._known: dict[str, tuple[tuple[int, int, str], ...]] = {}
 
     @property
     def replaced(self) -> int:
@@ -112,13 +196,31 @@ class Redactor:
         self._seen.update(f"{kind}_{number}" for kind, number in _PLACEHOLDER.findall(text))
         parts: list[str] = []
         at = 0
-        found = _disjoint(self._found(text))
-        persons = {text[start:end] for start, end, kind in found if kind == "PERSON"}
-        persons |= {original for kind, original in self._placeholders if kind == "PERSON"}
-        for start, end, kind in _disjoint((*found, *_persons_again(text, persons))):
+        for start, end, kind in self.spots(text):
             parts += [text[at:start], self._placeholder(kind, text[start:end])]
             at = end
         return "".join((*parts, text[at:]))
+
+    def learn(self, texts: Iterable[str]) -> None:
+        """Find the persons of texts that belong together, so that one who is named in full in a
+        later text is replaced in all of them. Nothing is replaced yet."""
+        for text in texts:
+            self._own_spots(text)
+
+    def spots(self, text: str) -> list[tuple[int, int, str]]:
+        """Where personal data stands (start, end, kind), in the order of the text."""
+        found = self._own_spots(text)
+        return _disjoint((*found, *_persons_again(text, self._persons, self._named)))
+
+    def _own_spots(self, text: str) -> tuple[tuple[int, int, str], ...]:
+        """What a text shows by itself; its persons are remembered."""
+        if text not in self._known:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            found = tuple(_disjoint(self._found(text)))
+            self._persons |= {text[start:end] for start, end, kind in found if kind == "PERSON"}
+            self._known[text] = found
+        return self._known[text]
 
     def restore(self, text: str, *, json: bool = False) -> str:
         """The text with the originals in the place of placeholders; `json` where it is JSON text,
@@ -150,6 +252,7 @@ class Redactor:
 
     def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Where personal data stands, and of what kind; what is found first wins over the rest."""
+        yield from ((m.start(1), m.end(1), "BIRTHDATE") for m in _BORN.finditer(text))
         yield from (_spot(m, "EMAIL") for m in _EMAIL.finditer(text))
         yield from (_spot(m, "ACCOUNT") for m in _IBAN.finditer(text) if _is_iban(m[0]))
         yield from (_spot(m, "ACCOUNT") for m in _CARD.finditer(text) if _is_card(m[0]))
@@ -159,42 +262,96 @@ class Redactor:
                 yield match.start(1), match.end(1), "ACCOUNT"
         yield from ((start, end, "PHONE") for start, end in _phones(text))
         yield from (_spot(m, "ADDRESS") for m in _STREET.finditer(text))
-        for form in (_TITLED, _GREETED, _SIGNED, _HEADER, _CALLED):
-            for match in form.finditer(text):
-                if match[1].lower().split()[0] not in _NOT_NAMES:
-                    yield match.start(1), match.end(1), "PERSON"
-        if self._parser is not None:
-            for at in range(0, len(text), MAX_CHARACTERS):
-                for entity in self._parser(text[at : at + MAX_CHARACTERS]).ents:
-                    if entity.label_ == "PERSON" and _is_name(entity.text):
-                        yield at + entity.start_char, at + entity.end_char, "PERSON"
+        yield from ((start, end, "PERSON") for start, end in self._by_form(text))
+        if self._parser is None:
+            return
+        english = seems_english(text)
+        for at in range(0, len(text), MAX_CHARACTERS):
+            for entity in self._parser(text[at : at + MAX_CHARACTERS]).ents:
+                several = (
+                    len(entity.text.split()) > 1
+                )  # of other languages it takes any noun for one
+                if entity.label_ == "PERSON" and _is_name(entity.text) and (english or several):
+                    yield at + entity.start_char, at + entity.end_char, "PERSON"
+
+    def _by_form(self, text: str) -> Iterator[tuple[int, int]]:
+        """Names of persons that titles, greetings, signatures, headers, labels and chats show."""
+        found = [
+            (m.start(1), m.end(1))
+            for form in (_TITLED, _GREETED, _SIGNED, _HEADER, _CALLED)
+            for m in form.finditer(text)
+        ]
+        for match in _INITIALLED.finditer(text):
+            letters = re.match(_INITIALS, match[1])
+            joined = re.sub(r"[^a-z]", "", letters[0].lower()) if letters is not None else ""
+            if joined not in _NO_INITIALS:
+                found.append((match.start(1), match.end(1)))
+        for match in _LABELLED.finditer(text):
+            names = _EACH.finditer(text, match.start(1), match.end(1))
+            found += [m.span() for m in names if len(m[0].split()) > 1]
+        found = [one for one in found if _may_be_named(text[one[0] : one[1]])]
+        low = [_GREETED_LOW, _SIGNED_LOW]
+        if found or any(form.search(text) for form in low):
+            low.append(_LAST_LINE)  # the signature of a message that has none of the usual closings
+        for form in low:
+            found += [m.span(1) for m in form.finditer(text) if _may_be_named(m[1])]
+        found += _speakers(text)
+        self._named.update(text[start:end] for start, end in found)
+        yield from found
+
+
+def _may_be_named(text: str) -> bool:
+    """Whether what stands where a name is expected is none of the words that stand there, too."""
+    words = [word.lower().strip(".") for word in text.split()]
+    return words[0] not in _NOT_NAMES and words[-1] not in _ORGANISATIONS
+
+
+def _speakers(text: str) -> list[tuple[int, int]]:
+    """Who speaks in a chat: names at the beginnings of lines, one of which comes again."""
+    found = [m for m in _SPEAKER.finditer(text) if m[1].lower() not in _HEADS]
+    again = any(len(re.findall(rf"(?<!\w){re.escape(m[1])}(?!\w)", text)) > 1 for m in found)
+    return [m.span(1) for m in found] if again and len(found) > 1 else []
 
 
 def _spot(match: re.Match[str], kind: str) -> tuple[int, int, str]:
     return match.start(), match.end(), kind
 
 
-def _persons_again(text: str, persons: Iterable[str]) -> Iterator[tuple[int, int, str]]:
+def _persons_again(
+    text: str, persons: Iterable[str], named: Iterable[str]
+) -> Iterator[tuple[int, int, str]]:
     """Where persons who were found stand elsewhere, whole names first: also by the first or the
-    last name alone, and by both in one word, as in logins. A part of a name that is a word of the
-    text in small letters, too ("will", "mark"), is none."""
+    last name alone, and by both in one word, as in logins. Names that may be words ("will", "mark")
+    are none where the text has them in small letters; others are found in small letters as well.
+
+    Args:
+        named: those of them that a greeting, a signature or the like shows.
+    """
     names = sorted(persons, key=lambda name: (-len(name), name))
     for name in names:
         whole = rf"(?<![\w\[]){re.escape(name)}(?![\w\]])"
         yield from (_spot(m, "PERSON") for m in re.finditer(whole, text))
+    sure = set(named)
     for name in names:
         words = name.split()
-        if len(words) < 2:
+        if len(words) < 2 and name not in sure:
             continue
         first, last = words[0], words[-1]
-        login = rf"(?<!\w){re.escape(first)}[._-]{re.escape(last)}(?!\w)"
-        yield from (_spot(m, "PERSON") for m in re.finditer(login, text, re.IGNORECASE))
-        for part in (first, last):
-            if len(part) < 3 or not part[0].isupper() or part.lower() in _NOT_NAMES:
+        if len(words) > 1:
+            login = rf"(?<!\w){re.escape(first)}[._-]{re.escape(last)}(?!\w)"
+            yield from (_spot(m, "PERSON") for m in re.finditer(login, text, re.IGNORECASE))
+        for part in dict.fromkeys((first, last)):
+            low = part.lower()
+            if len(part) < 3 or "." in part or low in _NOT_NAMES or low in _ORGANISATIONS:
                 continue
-            if not re.search(rf"(?<![\w.@/-]){re.escape(part.lower())}(?![\w@/-]|\.\w)", text):
+            if low in _ALSO_WORDS or name not in sure:
+                if re.search(rf"(?<![\w.@/-]){re.escape(low)}(?![\w@/-]|\.\w)", text):
+                    continue
                 alone = rf"(?<![\w\[]){re.escape(part)}(?![\w\]])"
                 yield from (_spot(m, "PERSON") for m in re.finditer(alone, text))
+            else:
+                alone = rf"(?<![\w\[@.]){re.escape(part)}(?:s(?!\w))?(?![\w\]])"
+                yield from (_spot(m, "PERSON") for m in re.finditer(alone, text, re.IGNORECASE))
 
 
 def _disjoint(found: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
@@ -242,12 +399,13 @@ def _is_card(text: str) -> bool:
 
 
 def _is_name(text: str) -> bool:
-    """Whether what the parser calls a person may be one: capital letters, no digits, no line."""
+    """Whether what the parser calls a person may be one: capital letters, no digits, no empty
+    line."""
     words = text.split()
     return (
         bool(words)
-        and "\n" not in text
+        and not re.search(r"\n\s*\n", text)
         and all(word[:1].isupper() for word in (words[0], words[-1]))
-        and not any(character.isdigit() or character in "[]_" for character in text)
-        and words[0].lower() not in _NOT_NAMES
+        and not any(character.isdigit() or character in "[]_,:" for character in text)
+        and _may_be_named(text)
     )

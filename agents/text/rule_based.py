@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from orgflow.agents.english import parser
+from orgflow.agents.english import parser, seems_english
 from orgflow.agents.text.coverage import content_words, coverage
 from orgflow.agents.text.drafts import draft_errors, read_draft, report_unused
 from orgflow.agents.text.sentences import Sentence, split_sentences
@@ -42,19 +42,6 @@ _AGAIN = re.compile(
     r"return|returns|returned)\b[^,;.]{0,30}\bback)\b",
     re.I,
 )
-_ENGLISH_WORDS = frozenset(
-    ("the", "a", "an", "to", "of", "is", "are", "and", "or", "if", "then", "it", "by", "with",
-     "be", "for", "on", "at", "this", "that", "not", "from", "has")
-)  # fmt: skip
-_OTHER_WORDS = frozenset(
-    ("der", "den", "er", "das", "und", "wird", "ist", "ein", "eine", "einen", "dem", "nicht",
-     "oder", "wenn", "le", "la", "les", "et", "est", "une", "du", "des", "si", "aux", "el", "los",
-     "las", "y", "se", "por", "una", "il", "lo", "gli", "di", "per", "che", "een", "het", "en",
-     "van", "wordt", "niet", "uma", "os", "não", "em", "att", "och", "som", "är", "jest", "się",
-     "nie", "og", "ikke")
-)  # fmt: skip
-"""Small words of German, French, Spanish, Italian, Dutch, Portuguese, Swedish, Polish, Danish."""
-
 _OPTIONAL = frozenset(("may", "might", "optionally", "sometimes", "possibly"))
 _ENDING = re.compile(
     r"\b(?:process|procedure|case|workflow)\b[^,;]{0,40}\b(?:ends?|ended|terminates?|finish\w*|over)\b",
@@ -120,17 +107,6 @@ class RuleModeller(ModelAgent):
                 help="configure a language model, or compare every step with the text",
             )  # fmt: skip
         return model
-
-
-def seems_english(text: str) -> bool:
-    """Whether a text is more likely English than another language, by small words; terse texts
-    that have none are taken for English."""
-    letters = [c for c in text if c.isalpha()]
-    if sum(c >= "\u0370" for c in letters) * 2 > len(letters):  # Greek, Cyrillic, and all beyond
-        return False
-    words = re.findall(r"[^\W\d_]+", text)
-    others = sum(word in _OTHER_WORDS for word in words)  # "La" and "Los" may be of a name
-    return others < 2 or others <= sum(word.lower() in _ENGLISH_WORDS for word in words)
 
 
 def graph_lines(sentences: tuple[Sentence, ...], *, loops: bool = True) -> str:

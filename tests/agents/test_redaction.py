@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 
 import pytest
 from model_server import Scripted, model_server
@@ -10,6 +12,11 @@ from orgflow.agents.english import parser
 from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.redaction import Redactor
 from orgflow.agents.model_client.settings import ModelSettings
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import redaction as sample  # noqa: E402
 
 MAIL = """\
 From: Anna Kowalska <anna.kowalska@example.com>
@@ -142,3 +149,61 @@ def test_a_model_on_this_machine_sees_the_text() -> None:
         settings = ModelSettings(url=server.url, name="toy")
         OpenAIModelClient(settings).ask([{"role": "user", "content": MAIL}])
     assert server.prompt() == MAIL
+
+
+@pytest.mark.parametrize(("use_parser", "recall", "alarms"), [(True, 0.88, 8), (False, 0.83, 2)])
+def test_the_labelled_sample(use_parser: bool, recall: float, alarms: int) -> None:
+    files = sorted(sample.SAMPLE.glob("*.txt"))
+    found = sample.measure(files, use_parser=use_parser)
+    assert sum(found.marked.values()) >= 120
+    assert found.recall >= recall, found.missed
+    assert len(found.false_alarms) <= alarms, found.false_alarms
+    assert found.found["DATE"] == found.marked["DATE"]
+    assert found.found["EMAIL"] == found.marked["EMAIL"]
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("It works.\n\nKind regards,\nAnna Kowalska", "It works.\n\nKind regards,\n[PERSON_1]"),
+        ("Läuft.\n\nViele Grüße\nJürgen Müßig", "Läuft.\n\nViele Grüße\n[PERSON_1]"),
+        ("LG\nÖmer", "LG\n[PERSON_1]"),
+        ("Läuft.\n\nBeste Grüße, Änne", "Läuft.\n\nBeste Grüße, [PERSON_1]"),
+        ("Sehr geehrte Frau Prof. Dr. Übelhör,", "Sehr geehrte Frau Prof. Dr. [PERSON_1],"),
+        ("thanks folasade, done", "thanks [PERSON_1], done"),
+        ("It is J. R. Okonkwo who signs.", "It is [PERSON_1] who signs."),
+        ("Present: Ama Boateng, Mehmet Yıldız", "Present: [PERSON_1], [PERSON_2]"),
+        ("She was born on 14 March 1982.", "She was born on [BIRTHDATE_1]."),
+        ("DOB: 1979-11-02", "DOB: [BIRTHDATE_1]"),
+        ("geb. 07.06.1990", "geb. [BIRTHDATE_1]"),
+        ("Geburtsdatum ist der 14. März 1982", "Geburtsdatum ist der [BIRTHDATE_1]"),
+        ("Hello Team,\nthe order of 14 March 2024 is due.", None),
+        ("Dear Service Desk,\nz. B. Rechnungen, d. h. Belege.", None),
+        ("Thanks\nplease close it now", None),
+        ("Input: order\nOutput: invoice", None),
+    ],
+)
+def test_forms_of_names_and_dates_of_birth(text: str, redacted: str | None) -> None:
+    redactor = Redactor(use_parser=False)
+    assert redactor.redact(text) == (text if redacted is None else redacted)
+    assert redactor.restore(redactor.redact(text)) == text
+
+
+def test_a_name_that_only_a_later_message_shows_in_full() -> None:
+    messages = [
+        {"role": "user", "content": "i asked priya and Szczepańska to call."},
+        {"role": "user", "content": "Done.\n\nRegards,\nPriya Raghunathan"},
+        {"role": "user", "content": "Dear Ms Szczepańska,\nplease pay."},
+    ]
+    with model_server(["ask [PERSON_1]"]) as server:
+        settings = ModelSettings(url=server.url, name="toy", redact="on")
+        OpenAIModelClient(settings).ask(messages)
+    sent = server.prompt().lower()
+    assert "priya" not in sent
+    assert "szczepańska" not in sent
+    assert "to call." in sent
+
+
+def test_nothing_in_our_own_prompts_is_taken_for_a_person() -> None:
+    for path in sorted((ROOT / "agents" / "prompts").glob("*.j2")):
+        assert Redactor().redact(path.read_text()) == path.read_text(), path.name

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import orgflow
 import pytest
-from orgflow.agents.text.rule_based import graph_lines, seems_english
+from orgflow.agents.english import seems_english
+from orgflow.agents.text.rule_based import graph_lines
 from orgflow.agents.text.sentences import split_sentences
 
 from orgflow_ir.model import Gateway, Model, Task
