@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -156,6 +157,10 @@ def command(
             code = max(code, _compare(golden, artifacts, backend, session))
         elif artifacts is not None:
             _write(in_, output, artifacts, beside)
+            if edited is None and (session.diagnostics or output not in (None, "-")):
+                session.outcome = _outcome(in_, output, backend, session.diagnostics, report)
+        elif golden is None and edited is None and code == 1:
+            session.outcome = "nothing written", _after_errors(in_, session.diagnostics)
         if report is not None:
             from orgflow.commands.report import markdown, page
 
@@ -163,8 +168,8 @@ def command(
             text = form(in_, target, model, artifacts, session.diagnostics)
             write_files([(Path(report), text)])
     finally:
-        session.show()
-    if session.format == "text":
+        session.show(brief=True)
+    if session.format == "text" and not session.quiet:
         for line in _no_help(session.diagnostics, backend, force=force, allow_lossy=allow_lossy):
             click.echo(line, err=True)
     leave(code)
@@ -196,6 +201,29 @@ def _compile(
     return compile_separately(
         model, backend, ctx, options=options, allow_lossy=allow_lossy, force=force, strict=strict
     )
+
+
+def _outcome(
+    in_: str, output: str | None, backend: Backend, found: Sequence[Diagnostic], report: str | None
+) -> tuple[str, str]:
+    """What was written, and what to do next."""
+    made = "compiled" if output is None or output == "-" else f"wrote {output}"
+    if report is not None:
+        return made, f"{report} lists what is left to do"
+    if any(d.category is Category.GAP and d.suppressed is None for d in found):
+        return made, "--report todo.md lists open work"
+    if in_ == "-" or backend.engines() is None:
+        return made, ""
+    return made, f"next: orgflowc run {shlex.quote(in_)}"
+
+
+def _after_errors(in_: str, found: Sequence[Diagnostic]) -> str:
+    """What to do about errors: take fixes, or read about the first of them."""
+    errors = [d for d in found if d.severity is Severity.ERROR and d.suppressed is None]
+    safe = [d for d in errors if d.fix is not None and d.fix.applicability == "safe"]
+    if safe and in_ != "-":
+        return f"next: orgflowc check --fix {shlex.quote(in_)}"
+    return f"next: orgflowc explain {errors[0].code}" if errors else ""
 
 
 def _no_help(

@@ -83,10 +83,34 @@ def process_option(function: F) -> F:
     )(function)
 
 
+_QUIET = "orgflow.quiet"
+
+
+def is_quiet() -> bool:
+    """Whether the command that runs was given `--quiet`."""
+    running = click.get_current_context(silent=True)
+    return running is not None and bool(running.meta.get(_QUIET))
+
+
+def _keep_quiet(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    ctx.meta[_QUIET] = wanted
+
+
 def diagnostics_options(function: F) -> F:
-    """`--format` and `--verbose`."""
+    """`--format`, `--verbose` and `--quiet`, which `is_quiet` answers."""
     function = click.option(
-        "-v", "--verbose", is_flag=True, help="Show every info, not the first of many alike."
+        "-q",
+        "--quiet",
+        is_flag=True,
+        expose_value=False,
+        callback=_keep_quiet,
+        help="Only errors and warnings: no infos, no summary, no progress.",
+    )(function)
+    function = click.option(
+        "-v",
+        "--verbose",
+        is_flag=True,
+        help="Show every finding in full, not the first of many alike.",
     )(function)
     return click.option(
         "--format",

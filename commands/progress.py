@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import Iterator
 
+from orgflow.commands.options import is_quiet
+
 from orgflow_ir.pipeline.services import Progress, no_progress
 
 WIDEST = 28
@@ -16,7 +18,7 @@ WIDEST = 28
 @contextlib.contextmanager
 def progress_bar() -> Iterator[Progress]:
     """A bar on a terminal, nothing in a pipe."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty() or is_quiet():
         yield no_progress
         return
     from rich.console import Console

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 import click
 from orgflow import compiler
 from orgflow.commands.cancellation import Signals
-from orgflow.commands.options import FORMATS
+from orgflow.commands.options import FORMATS, is_quiet
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnknownFormat, UnreadableInput
@@ -51,6 +51,10 @@ class Session:
     def __init__(self, format_: str = "text", *, verbose: bool = False) -> None:
         self.registry = Registry()
         self.verbose = verbose
+        self.quiet = is_quiet()
+        if self.quiet and verbose:
+            raise click.UsageError("--quiet leaves out what --verbose adds; give one of them")
+        self.outcome: tuple[str, str] | None = None
         self.format = format_
         if format_ not in FORMATS:  # a known one is only looked up when there is something to say
             self._lookup_reporter()
@@ -124,21 +128,22 @@ class Session:
             self._broken_told = True
         self.diagnostics.extend(ctx.diagnostics)
 
-    def show(self) -> None:
+    def show(self, *, brief: bool = False) -> None:
         """Write the diagnostics to standard error, for commands whose result is something else; in
-        text form only if there are any."""
-        if sys.stderr is None or not (self.diagnostics or self.format != "text"):
+        text form only if there are any, or an outcome."""
+        if sys.stderr is None or not (self.diagnostics or self.outcome or self.format != "text"):
             return  # where whoever called closed it, the exit code has to do
-        sys.stderr.write(self.rendered(sys.stderr))
+        sys.stderr.write(self.rendered(sys.stderr, brief=brief))
 
-    def rendered(self, stream: TextIO | None = None) -> str:
+    def rendered(self, stream: TextIO | None = None, *, brief: bool = False) -> str:
         """The diagnostics in the form of `--format`, with the colours and the width that suit a
         stream; `None` stands for a file."""
         text = io.StringIO()
-        self._configured(self._lookup_reporter(), stream).report(self.diagnostics, text)
+        reporter = self._configured(self._lookup_reporter(), stream, brief)
+        reporter.report(self.diagnostics, text)
         return text.getvalue()
 
-    def _configured(self, reporter: Any, stream: TextIO | None) -> Any:
+    def _configured(self, reporter: Any, stream: TextIO | None, brief: bool) -> Any:
         from orgflow_ir.diagnostics.text import TextReporter
 
         if isinstance(reporter, TextReporter):
@@ -146,6 +151,9 @@ class Session:
                 reporter,
                 colour=wants_colour(stream),
                 verbose=self.verbose,
+                brief=brief,
+                quiet=self.quiet,
+                outcome=self.outcome if brief else None,
                 width=text_width(stream),
                 inputs=tuple(self.inputs),
                 sources=self._texts(),

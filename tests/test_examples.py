@@ -124,11 +124,38 @@ def test_what_the_readme_shows_is_what_is_printed(tmp_path: Path) -> None:
     refused = orgflowc("check", "order.bpmn", cwd=tmp_path)
     assert f"$ orgflowc check order.bpmn\n{refused.out}```" in shown
     model = "examples/leave-request/model.bpmn"
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     compiled = orgflowc(
-        "compile", model, "--target", "n8n", "-o", tmp_path / "leave-request.json", cwd=ROOT
+        "compile", model, "--target", "n8n", "-o", "leave-request.json", cwd=tmp_path
     )
-    first, *_, last = compiled.err.split("\n\n")
-    assert f"-o leave-request.json\n{first}\n…\n{last}\n$" in shown
+    assert f"-o leave-request.json\n{compiled.err}\n$" in shown
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda path: path.parent.name)
+def test_a_compile_prints_a_screen_of_eight_lines(model: Path, tmp_path: Path) -> None:
+    """Of 80 columns: warnings in full, a line a rule for infos, then what to do next."""
+    shown = model.relative_to(ROOT)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    command = ("compile", shown, "--target", "n8n", "-o", "made.json")
+    ran = orgflowc(*command, cwd=tmp_path)
+    lines = ran.err.splitlines()
+    assert ran.code == 0
+    assert len(lines) <= 8
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("wrote made.json: ") for line in lines)
+    found = orgflowc(*command, "--format", "json", cwd=tmp_path)
+    diagnostics = json.loads(found.err)["diagnostics"]
+    warnings = [d["message"] for d in diagnostics if d["severity"] == "warning"]
+    assert all(" ".join(w.split()) in " ".join(ran.err.split()) for w in warnings)
+    in_full = orgflowc(*command, "-v", cwd=tmp_path)
+    printed = " ".join(in_full.err.split())
+    assert [
+        d["message"] for d in diagnostics if " ".join(d["message"].split()) not in printed
+    ] == []
+    quiet = orgflowc(*command, "--quiet", cwd=tmp_path)
+    assert [w for w in warnings if w.split("`")[0] not in quiet.err] == []
+    assert quiet.err.count(" warning OF") == len(warnings)
+    assert "info" not in quiet.err
 
 
 def test_the_run_that_the_readme_shows(engine: LocalEngine) -> None:

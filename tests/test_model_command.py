@@ -211,8 +211,8 @@ def test_a_description_is_no_model_yet(text: Path, command: str, suffix: str) ->
     prose = text.with_suffix(suffix)
     prose.write_text(TEXT)
     target = ["--target", "n8n"] if command == "compile" else []
-    code, _, err = run(command, str(prose), *target)
-    said = " ".join(err.split())
+    code, out, err = run(command, str(prose), *target)
+    said = " ".join((out + err).split())
     assert code == 2
     assert "is in no notation of a process" in said
     assert f"orgflowc model {prose}" in said

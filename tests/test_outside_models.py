@@ -178,7 +178,7 @@ def test_labels_that_differ_only_in_case_are_both_named(invoke: Invoke, tmp_path
     )
     shown = said(invoke("check", str(file)).out)
     assert "two flows out of `Ok?` are labelled `Yes` and `yes`, which differ only in case" in shown
-    shown = said(invoke("compile", str(file), "--target", "n8n").err)
+    shown = said(invoke("compile", str(file), "--target", "n8n", "-v").err)
     assert "`Yes` or `yes`" in shown or "`Yes`, `yes`" in shown
 
 

@@ -81,7 +81,7 @@ def test_everything_is_listed(orgflowc: Command) -> None:
 
 def test_the_text_becomes_a_drawing_and_a_workflow(orgflowc: Command) -> None:
     board = str(EXAMPLE / "leave.board")
-    drawn = orgflowc("compile", board, "--target", "dot")
+    drawn = orgflowc("compile", board, "--target", "dot", "-v")
     assert drawn.code == 0
     assert drawn.out.startswith('digraph {\n  label="Leave request";')
     assert '"n3" -> "n4"' in drawn.out

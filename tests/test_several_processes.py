@@ -70,7 +70,7 @@ def files(folder: Path) -> list[str]:
 def test_each_pool_becomes_a_file_and_messages_between_them_are_gaps(
     invoke: Invoke, trade: Path, tmp_path: Path
 ) -> None:
-    ran = invoke("compile", trade, "--target", "n8n", "-o", f"{tmp_path / 'out'}/")
+    ran = invoke("compile", trade, "--target", "n8n", "-o", f"{tmp_path / 'out'}/", "-v")
     assert ran.code == 0
     assert files(tmp_path / "out") == ["buyer.json", "seller.json"]
     assert "error" not in ran.err

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 FOLD_ABOVE = 5
 """More infos of one code than this are shown as one, but for `verbose`."""
 
+FOLD_MANY = 20
+"""In a brief report the same for errors and warnings."""
+
+BRIEF = 8
+"""Lines of a brief report, as far as errors and warnings leave room."""
+
 _HARD = "\x00"
 """Stands for a space that is not to be broken at; `printable` leaves none of it in any text."""
 
@@ -52,12 +58,17 @@ class TextReporter(Reporter):
 
     `sources` are the bytes by file name, or what reads lines again (for excerpts), `labels` by
     file name what people read for ids of nodes and flows (for runs), `inputs` the summary's files;
-    `width` is in columns.
+    `width` is in columns. `brief` is for commands whose result is something else: a line for all
+    infos of a rule. `quiet` leaves out infos and the summary. `outcome` states in a brief summary
+    what was made and what to do next.
     """
 
     name: ClassVar[str] = "text"
     colour: bool = False
     verbose: bool = False
+    brief: bool = False
+    quiet: bool = False
+    outcome: tuple[str, str] | None = None
     width: int = 80
     inputs: tuple[str, ...] = ()
     sources: Mapping[str, bytes | StreamedLines] = field(default_factory=dict)
@@ -67,29 +78,70 @@ class TextReporter(Reporter):
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
         items = ordered(diagnostics)
         told = [d for d in items if d.suppressed is None or self.verbose]
-        for item, more in self._folded(told):
-            for line in self._lines(item):
-                out.write(line.rstrip() + "\n")
+        in_full = not self.brief or self.verbose
+        infos = [d for d in told if d.severity is Severity.INFO]
+        shown = told if in_full and not self.quiet else told[: len(told) - len(infos)]
+        spaced = in_full or any(d.severity is Severity.ERROR for d in shown)
+        written = 0
+        for item, more in self._folded(shown):
+            lines = list(self._lines(item, excerpt=spaced))
             if more:
-                out.write(self._paint("dim", f"  and {more} more {item.code} (-v shows them)\n"))
-            out.write("\n")
-        if items or self.inputs:
-            out.write(summary(items, self.inputs) + "\n")
+                lines.append(self._paint("dim", f"  and {more} more {item.code} (-v shows them)"))
+            written += len(lines)
+            out.writelines(f"{line.rstrip()}\n" for line in (*lines, *([""] if spaced else [])))
+        if self.quiet:
+            return
+        ending = self._ending(items)
+        rows = [] if in_full else self._rows(infos, BRIEF - written - len(ending))
+        out.writelines(f"{line}\n" for line in (*rows, *ending))
+
+    def _rows(self, infos: Sequence[Diagnostic], room: int) -> Iterator[str]:
+        """A line a rule with the number of its findings and the first of them, in at most `room`
+        lines; the most frequent rules first."""
+        by_code: dict[str, list[Diagnostic]] = {}
+        for d in infos:
+            by_code.setdefault(d.code, []).append(d)
+        groups = sorted(by_code.values(), key=lambda group: (-len(group), group[0].code))
+        shown = groups if len(groups) <= room else groups[: max(room - 1, 0)]
+        wide = len(str(len(groups[0]))) if groups else 0
+        for group in shown:
+            first = group[0]
+            text = f"{len(group):>{wide}} {first.name} ({first.code}): {printable(first.message)}"
+            yield _cut(text, self.width)
+        rest = groups[len(shown) :]
+        if rest and room > 0:
+            named = ", ".join(f"{len(group)} {group[0].name} ({group[0].code})" for group in rest)
+            yield _cut(named, self.width)
+
+    def _ending(self, items: Sequence[Diagnostic]) -> list[str]:
+        """The summary: what was found, and where the command states it, what was made and what to
+        do next."""
+        if self.outcome is None:
+            return [summary(items, self.inputs)] if items or self.inputs else []
+        made, after = self.outcome
+        found = counts(items)
+        hidden = found.pop("suppressed", 0)
+        said = ", ".join(f"{n} {word}{'s' if n > 1 else ''}" for word, n in found.items() if n)
+        said = said or "no findings"
+        said += f", {hidden} suppressed" if hidden else ""
+        more = " (-v: all)" if found.get("info") and self.brief and not self.verbose else ""
+        return self._wrap(f"{made}: {said}{more}" + (f"; {after}" if after else ""), "", "  ")
 
     def _folded(self, items: list[Diagnostic]) -> Iterator[tuple[Diagnostic, int]]:
         """The diagnostics to show, each with the number of its like left out after it."""
-        alike: dict[str, int] = {}
+        alike: dict[tuple[str, Severity], int] = {}
         for d in items:
-            if d.severity is Severity.INFO:
-                alike[d.code] = alike.get(d.code, 0) + 1
-        folded: set[str] = set()
+            alike[d.code, d.severity] = alike.get((d.code, d.severity), 0) + 1
+        folded: set[tuple[str, Severity]] = set()
         for d in items:
-            many = d.severity is Severity.INFO and alike[d.code] > FOLD_ABOVE and not self.verbose
-            if not many:
+            key = d.code, d.severity
+            info = d.severity is Severity.INFO
+            most = FOLD_ABOVE if info else FOLD_MANY
+            if self.verbose or alike[key] <= most or not (info or self.brief):
                 yield d, 0
-            elif d.code not in folded:
-                folded.add(d.code)
-                yield d, alike[d.code] - 1
+            elif key not in folded:
+                folded.add(key)
+                yield d, alike[key] - 1
 
     def _paint(self, style: str, text: str) -> str:
         return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if self.colour else text
@@ -107,14 +159,15 @@ class TextReporter(Reporter):
         )
         return [line.replace(_HARD, " ") for line in lines]
 
-    def _lines(self, d: Diagnostic) -> Iterator[str]:
+    def _lines(self, d: Diagnostic, *, excerpt: bool = True) -> Iterator[str]:
         place = f"{self._paint('bold', printable(str(d.loc)))}: " if d.loc is not None else ""
         word = self._paint(d.severity.value, d.severity.value)
         if d.suppressed is not None:
             word = self._paint("dim", f"suppressed {d.severity.value}")
         yield f"{place}{word} {d.code} [{d.name}]"
         yield from self._wrap(d.message, "  ", "  ")
-        yield from self._excerpt(d.loc)
+        if excerpt:
+            yield from self._excerpt(d.loc)
         for related in d.related:
             where = f"{related.loc}: " if related.loc is not None else ""
             yield from self._wrap(where + related.message, "  also: ", "        ")
@@ -214,6 +267,10 @@ def printable(text: str) -> str:
         lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}",
         folded,
     )
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
 _DECLARED = re.compile(rb"<\?xml[^>]{0,100}encoding=[\"']([\w.-]+)")

@@ -60,7 +60,7 @@ def check(root: pathlib.Path, model: str) -> dict[str, object]:
             "python": list(sys.version_info[:2]),
             "code": code,
             "workflow": out.read_text(encoding="utf-8"),
-            "findings": findings,
+            "findings": findings.replace(str(out), "workflow.json"),
             "check": run("check", model)[0],
         }
     imported, failed = [], {}
