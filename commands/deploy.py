@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,11 +35,13 @@ if TYPE_CHECKING:
     from orgflow_ir.plugins.deployment import (
         Deployable,
         Deployed,
+        Deployer,
         DeployOptions,
         DeployPlan,
         DeployResult,
         DeploySession,
     )
+    from orgflow_ir.plugins.engines import ServerAccess
     from orgflow_ir.targets.artifact import Artifact
 
 _MODEL_ERRORS = 1
@@ -134,25 +136,73 @@ def command(
     from orgflow_ir.plugins.deployment import DeployOptions
     from orgflow_ir.plugins.engines import ServerAccess
 
+    asked = Deploying(
+        files,
+        from_,
+        name,
+        Compiling(backend, options, allow_lossy, force, strict),
+        DeployOptions(not no_publish, take_over, rollback, _text_of(credentials), keys),
+        dry_run,
+    )
+    access = ServerAccess(address, key_file, wait)
+    try:
+        code = deploy_files(session, deployer, access, asked, lambda r: _print(r, as_json))
+    except UnusableFile as error:
+        raise click.UsageError(f"{credentials}: {error}") from None
+    leave(code)
+
+
+class Deploying(NamedTuple):
+    """What to deploy, and how.
+
+    Attributes:
+        files: workflows, models, and folders of both.
+        from_: the format of models.
+        name: deploy one workflow under it.
+        compiling: how models are compiled.
+        options: how workflows are deployed.
+        dry_run: only show what would change.
+    """
+
+    files: tuple[str, ...]
+    from_: str | None
+    name: str | None
+    compiling: Compiling
+    options: DeployOptions
+    dry_run: bool = False
+
+
+def deploy_files(
+    session: Session,
+    deployer: Deployer,
+    access: ServerAccess,
+    asked: Deploying,
+    printed: Callable[[Sequence[DeployResult]], None],
+) -> int:
+    """Compile and deploy files, show what was found, and give the exit code.
+
+    Args:
+        session: gets what was found.
+        deployer, access: what deploys, and where.
+        asked: what to deploy.
+        printed: prints the results.
+
+    Raises:
+        UnusableFile: the credentials cannot be read.
+        click.UsageError: the address or the key cannot be one.
+    """
     ctx = session.context()
     code = 0
-    with connected(deployer.connect(ServerAccess(address, key_file, wait), ctx)) as server:
+    with connected(deployer.connect(access, ctx)) as server:
         if server is not None:
-            compiling = Compiling(backend, options, allow_lossy, force, strict)
-            wanted = wanted_workflows(files, from_, name, server, session, ctx, compiling)
+            wanted = wanted_workflows(
+                asked.files, asked.from_, asked.name, server, session, ctx, asked.compiling
+            )
             if wanted.workflows:
-                publishing = DeployOptions(
-                    not no_publish, take_over, rollback, _text_of(credentials), keys
-                )
-                try:
-                    code = _deploy(
-                        wanted, server, session, ctx, publishing, dry_run=dry_run, as_json=as_json
-                    )
-                except UnusableFile as error:
-                    raise click.UsageError(f"{credentials}: {error}") from None
+                code = _deploy(wanted, server, session, ctx, asked, printed)
             session.collect(wanted.ctx)
     show(session, ctx)
-    leave(max(code, server_exit_code(session, backend)))
+    return max(code, server_exit_code(session, asked.compiling.backend))
 
 
 class UnusableFile(Exception):
@@ -295,10 +345,8 @@ def _deploy(
     server: DeploySession,
     session: Session,
     ctx: PassContext,
-    options: DeployOptions,
-    *,
-    dry_run: bool,
-    as_json: bool,
+    asked: Deploying,
+    printed: Callable[[Sequence[DeployResult]], None],
 ) -> int:
     """Deploy and print; the exit code as far as diagnostics do not say it."""
     from orgflow_ir.plugins.engines import RemoteError
@@ -306,13 +354,13 @@ def _deploy(
     with progress_bar() as progress:
         ctx.services = ctx.services.showing(progress)
         try:
-            plan = server.plan(wanted.workflows, options)
+            plan = server.plan(wanted.workflows, asked.options)
         except ValueError as error:
             raise UnusableFile(str(error)) from None
         except RemoteError as error:
             error.report(ctx)
             return SERVER_FAILED
-        if dry_run:
+        if asked.dry_run:
             for text in plan.preview(ctx, text_width(sys.stdout)):
                 write_stdout(text)
             _say_unfinished(plan)
@@ -323,11 +371,11 @@ def _deploy(
                 plan.apply(ctx)
             except BaseException:
                 plan.report(ctx)
-                _print(plan.results, as_json)
+                printed(plan.results)
                 show(session, ctx)
                 raise
             plan.report(ctx)
-            _print(plan.results, as_json)
+            printed(plan.results)
     if wanted.beside:
         write_files(wanted.beside)
     return 0 if all(result.ok for result in plan.results) else _MODEL_ERRORS

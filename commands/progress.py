@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 
 from orgflow.commands.options import is_quiet
 
@@ -41,3 +43,21 @@ def progress_bar() -> Iterator[Progress]:
             bar.update(task, completed=done, total=total, description=short)
 
         yield show
+
+
+@contextlib.contextmanager
+def heartbeat(say: Callable[[str], None], every: float = 15.0) -> Iterator[None]:
+    """Report the time while something takes long, each time after so many seconds."""
+    begun, over = time.monotonic(), threading.Event()
+
+    def beat() -> None:
+        while not over.wait(every):
+            say(f"… {time.monotonic() - begun:.0f} s")
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

@@ -38,18 +38,24 @@ def variable(backend: str, what: str) -> str:
     return f"{backend.upper().replace('-', '_')}_{what}"
 
 
-def deployer_and_address(backend: Backend, url: str | None) -> tuple[Deployer, str]:
-    """What deploys for a target, and the address of its server: `--url`, or the environment's.
-
-    Raises:
-        click.UsageError: the target has nothing to deploy with, or no address is given.
-    """
+def deployer_of(backend: Backend) -> Deployer:
+    """What deploys for a target. Raises `click.UsageError` where there is no such thing."""
     from orgflow_ir.plugins.deployment import Deployer
     from orgflow_ir.plugins.guards import given
 
     deployer: Deployer | None = given(backend, "deployer", Deployer)
     if deployer is None:
         raise click.UsageError(f"target `{backend.name}` has nothing to deploy with")
+    return deployer
+
+
+def deployer_and_address(backend: Backend, url: str | None) -> tuple[Deployer, str]:
+    """What deploys for a target, and the address of its server: `--url`, or the environment's.
+
+    Raises:
+        click.UsageError: the target has nothing to deploy with, or no address is given.
+    """
+    deployer = deployer_of(backend)
     address = url or os.environ.get(variable(backend.name, "URL"))
     if not address:
         raise click.UsageError(f"which server? give --url, or set {variable(backend.name, 'URL')}")

@@ -71,6 +71,13 @@ class Session:
         if running is not None:  # until the command is over
             running.with_resource(self.signals.caught())
 
+    def forget(self) -> None:
+        """Forget inputs and findings, for a command that reads its files again and again."""
+        for found in (self.diagnostics, self.inputs, self.models):
+            found.clear()
+        self.sources.clear()
+        self._names.clear()
+
     def _lookup_reporter(self) -> Any:
         if self.format == "text":  # the others need not be loaded for it
             from orgflow_ir.diagnostics.text import TextReporter

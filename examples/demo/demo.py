@@ -46,7 +46,8 @@ and in n8n (Import from File)
 Next, with your own model (BPMN, Mermaid, or a text: `orgflowc model`)
   . .venv/bin/activate
   orgflowc check MODEL.bpmn
-  orgflowc compile MODEL.bpmn --target n8n -o MODEL.json""")
+  orgflowc compile MODEL.bpmn --target n8n -o MODEL.json
+  orgflowc serve MODEL.bpmn     # in an n8n on this machine, installed once (2.9 GB)""")
     return 0
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from cli_cases import orgflowc
-from editor_browser import browser_context
+from editor_browser import browser_context, wait_for_form
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.process import N8nServer, Owner
@@ -224,15 +224,3 @@ def test_a_page_that_is_sent_again_answers_nothing(
         page.close()
         client.unpublish(id)
         client.delete(id)
-
-
-def wait_for_form(page: Any, title: str) -> None:
-    """The page of the next form; n8n leaves it loading at times, and then it is loaded again."""
-    from playwright.sync_api import TimeoutError
-
-    heading = page.get_by_role("heading", name=title)
-    try:
-        heading.wait_for(timeout=15_000)
-    except TimeoutError:
-        page.goto(page.url)
-        heading.wait_for()

@@ -53,6 +53,18 @@ def browser() -> Iterator[Any]:
             launched.close()
 
 
+def wait_for_form(page: Any, title: str) -> None:
+    """The page of the next form; n8n leaves it loading at times, and then it is loaded again."""
+    from playwright.sync_api import TimeoutError
+
+    heading = page.get_by_role("heading", name=title)
+    try:
+        heading.wait_for(timeout=15_000)
+    except TimeoutError:
+        page.goto(page.url)
+        heading.wait_for()
+
+
 def on_canvas(page: Any, name: str) -> Any:
     return page.locator(f'[data-test-id="canvas-node"][data-node-name="{name}"]')
 
