@@ -286,7 +286,7 @@ def load(
     """The model in `source` (a path is opened first), or `None` after an error was reported.
 
     The frontend is `from_`, else the one for the suffix; between several the one that recognises
-    the content. Raises `UnknownName` for a frontend that is not there, and `InputError` where a
+    the content. Raises `UnknownName` for a frontend that does not exist, and `InputError` where a
     source that is no path is of a kind, or has a size, that the frontend does not read.
     """
     if isinstance(source, str):
@@ -383,7 +383,7 @@ def choose_frontend(
 
 
 _OF_ANY_TEXT = (".txt",)
-"""Suffixes that say nothing of the format, so that the content has to be recognised."""
+"""Suffixes that say nothing of the format, so the content has to be recognised."""
 
 _OF_PROSE = (".txt", ".md", ".rst", ".text")
 """Suffixes of texts for people to read."""
@@ -545,7 +545,7 @@ def _configured(passes: Iterable[Pass], ctx: PassContext) -> list[Pass]:
 
 
 def needs_diagram(ctx: PassContext) -> bool:
-    """Whether a rule that is on is about how a model is drawn, so that it is to be read with its
+    """Whether a rule that is on is about how a model is drawn, so it is to be read with its
     diagram."""
     return any(p.looks_at_diagram for p in _optional(ctx))
 
@@ -809,8 +809,8 @@ def lower_model(
     """The model as the backend may emit it, `None` while errors stand.
 
     Duplicate execution and leftover tokens are warnings unless `strict`; `force` lets flow errors
-    (`FORCEABLE`) through as warnings, and nothing else. What is illegal on the target is looked
-    for even where a flow error stands, so that one call reports everything.
+    (`FORCEABLE`) through as warnings, and nothing else. What is illegal on the target is looked for
+    even where a flow error stands, so one call reports everything.
     """
     from orgflow.passes.pipelines import COMPILE_SEVERITIES, DRAWABLE, FORCEABLE
 

@@ -273,9 +273,7 @@ def _verified(model: Model, emitted: Emitted, backend: Backend, ctx: PassContext
     made = SourceFile("what was compiled", text.encode("utf-8", "surrogatepass"))
     results = backend.verify(model, made, ctx, emitted=emitted)
     if results is None:
-        raise click.UsageError(
-            f"target `{backend.name}` has nothing to verify with; leave out --verify"
-        )
+        raise click.UsageError(f"target `{backend.name}` has nothing to verify with; omit --verify")
     for result in results:
         states = f", {result.states} states" if result.verdict.value == "proved" else ""
         click.echo(f"verified `{result.label}`: {result.verdict.value}{states}", err=True)

@@ -74,7 +74,7 @@ def command(
     Prints an outline of each process: its steps in the people's own words, who does them, and in
     how many cases. With --target every process is compiled; each element keeps the passages of
     messages that it rests on. A language model, where one is configured, names steps, conditions
-    and variants; a run that was stopped goes on from its last answer. Exit code 3: the language
+    and variants; a run that was stopped continues from its last answer. Exit code 3: the language
     model failed. With --page a person accepts, renames, merges, splits and rejects processes; later
     runs honour that.
     """
@@ -91,7 +91,7 @@ def command(
     except ServiceError as error:
         if client is None:
             raise
-        click.echo(f"orgflowc discover: {error}; the next run goes on from here", err=True)
+        click.echo(f"orgflowc discover: {error}; the next run continues from here", err=True)
         leave(SERVER_FAILED)
     finally:
         if client is not None:
@@ -290,7 +290,7 @@ def _with_model(
             SimplerDiscovery,
             f"{report.cases - report.read} of {report.cases} cases are described without the "
             f"language model: {report.stopped}",
-            help="run it again with a larger --tokens; it goes on from its last answer",
+            help="run it again with a larger --tokens; it continues from its last answer",
         )
     return found
 

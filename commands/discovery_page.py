@@ -131,7 +131,7 @@ class DiscoveryPage(Page):
         one = self._found[number]
         places = {int(c) for c in chosen if c.isdigit() and int(c) < len(one.cases)}
         if not places or len(places) == len(one.cases):
-            raise Refused("Choose some of the cases, not all: they become a process of their own.")
+            raise Refused("Choose some of the cases, not all: they become its own process.")
         rest = tuple(case for place, case in enumerate(one.cases) if place not in places)
         own = tuple(case for place, case in enumerate(one.cases) if place in places)
         first, second = self._described([rest, own])
@@ -140,7 +140,7 @@ class DiscoveryPage(Page):
         self._found.insert(number + 1, second.renamed(name))
         self._state[number] = "accepted"
         self._state.insert(number + 1, "accepted")
-        return f"“{name}” is a process of its own now."
+        return f"“{name}” is its own process now."
 
     def _restore(self, names: Sequence[str]) -> str:
         kept = [o for o in self._others if o.state != "rejected" or o.name not in names]

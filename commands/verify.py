@@ -66,9 +66,9 @@ def command(
     compiled or has been edited since. A model of which several workflows were compiled is verified
     with all their files, or with their folder.
 
-    Every state that the target's engine can reach is walked beside the model's, so loops are
-    proved and not sampled. Verdicts: proved, bounded (with the bound), different (with both runs
-    side by side), changed expression (reported, not judged). Exit code 1: different.
+    Every state that the target's engine can reach is walked beside the model's, so loops are proved
+    and not sampled. Verdicts: proved, bounded (with the bound), different (with both runs in
+    parallel), changed expression (reported, not judged). Exit code 1: different.
     """
     if [model_, *workflows].count("-") > 1:
         raise click.UsageError("only one of MODEL and the WORKFLOWs can be standard input")

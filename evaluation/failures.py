@@ -249,7 +249,7 @@ def _of_run(model: Model, run: RunReport, labels: dict[str, str], backend: Backe
         if run.missing and constructs.get(run.ran) in ("gateway.parallel", "gateway.inclusive"):
             return record(
                 "starved-join", "translation_error",
-                f"the join {name(run.ran)} ran without all its branches, and nothing behind it",
+                f"the join {name(run.ran)} ran without all its branches, and nothing after it",
                 "look at the inputs of its Merge node: one of them gets nothing", run.ran,
             )  # fmt: skip
         if run.missing:
@@ -264,7 +264,7 @@ def _of_run(model: Model, run: RunReport, labels: dict[str, str], backend: Backe
         if join is not None:
             return record(
                 "starved-join", "translation_error",
-                f"nothing ran behind the join {name(join.id)}, and the run ended green",
+                f"nothing ran after the join {name(join.id)}, and the run ended green",
                 "look at the inputs of its Merge node: one of them gets nothing", join.id,
             )  # fmt: skip
         return record(
@@ -280,7 +280,7 @@ def _of_run(model: Model, run: RunReport, labels: dict[str, str], backend: Backe
     if run.ran is None and same and (run.divergence or "").startswith("after the last step"):
         return record(
             "no-end", "translation_error",
-            f"every task ran, but nothing behind {name(last) if last else 'the start'}",
+            f"every task ran, but nothing after {name(last) if last else 'the start'}",
             "look at the wire to the end event", last, severity="degraded",
         )  # fmt: skip
     return unknown("logical", evidence, constructs.get(last or ""))

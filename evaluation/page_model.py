@@ -188,8 +188,8 @@ class Canvas:
             return "none"
         into = len(self.index.flows_in(node.id))
         if into > 1:
-            return "none: its ways in are wires into one input"
-        return "none: its ways out are wires from one output"
+            return "none: its incoming flows are wires into one input"
+        return "none: its outgoing flows are wires from one output"
 
     def branch_rows(self, flows: Counter[str], visits: Counter[str]) -> tuple[BranchRow, ...]:
         """How often each branch of each choice was taken; `visits` are those of the choices."""

@@ -140,7 +140,7 @@ def _lists(report: ReplayReport | None) -> tuple[tuple[str, str, tuple[str, ...]
         ),
         (
             "Not played",
-            "Runs of the model that never complete, so that there is nothing to compare.",
+            "Runs of the model that never complete, so there is nothing to compare.",
             report.unfinished,
         ),
         (

@@ -246,7 +246,7 @@ def judge_execution(
     if not followed.ok:
         allowed = " or ".join(f"`{name}`" for name in followed.expected)
         if allowed:
-            return judged("different", f"it ended where the model goes on with {allowed}")
+            return judged("different", f"it ended where the model continues with {allowed}")
         reason = followed.reason or "the model does not end here"
         return judged("different", f"after the last step: {reason}")
     if followed.outcome == "error" and observed.status == "success":

@@ -294,7 +294,7 @@ def judge(
                 return report("stub", said, stub=element)
     if not followed.ok:
         allowed = " or ".join(f"`{name}`" for name in followed.expected)
-        reason = followed.reason or f"the model goes on with {allowed or 'what is left'}"
+        reason = followed.reason or f"the model continues with {allowed or 'what is left'}"
         return report("different", f"after the last step: {reason}")
     if result.status != ("error" if run.outcome == "error" else "success"):
         return report("different", f"the run ended with {result.status}: {result.error}")

@@ -16,11 +16,11 @@ class UnusedDefinition(Rule):
     What it finds
         A message, signal, error or escalation that no event, task or message flow refers to.
     Why it is wrong
-        It has no effect; mostly the event that used it was removed, or refers to another one.
+        It has no effect; usually the event that used it was removed or references another one.
     Example
         <message id="m" name="Order"/> and no `messageRef="m"`
     Instead
-        Refer to it, or remove it.
+        Reference it, or remove it.
     """
 
     code = "OF186"
@@ -35,12 +35,12 @@ class SameDefinitionName(Rule):
     What it finds
         Two messages, signals, errors or escalations of the same name.
     Why it is wrong
-        They are two, although they read as one: who throws the one does not reach who waits for the
-        other.
+        They are different although they have the same name: an event that throws one does not reach
+        an event that waits for the other.
     Example
         <signal id="s1" name="Stop"/> <signal id="s2" name="Stop"/>
     Instead
-        Let both refer to one, or give them different names.
+        Use only one of them, or give them different names.
     """
 
     code = "OF187"
@@ -55,7 +55,7 @@ class UnnamedDefinition(Rule):
     What it finds
         A message, signal, error or escalation without a name.
     Why it is wrong
-        Readers see nothing at the events that use it, and engines match by the name.
+        Events that use it show no name, and engines match by name.
     Example
         <message id="Message_0k2"/>
     Instead
@@ -119,20 +119,20 @@ def _check(
                 UnnamedDefinition,
                 f"the {kind} `{entry.id}` has no name",
                 element=entry,
-                help="give it the name that people know it by",
+                help="name it",
             )
         elif first.setdefault(name, entry) is not entry:
             ctx.emit(
                 SameDefinitionName,
                 f"there is another {kind} with the name `{name}`",
                 element=entry,
-                help=f"refer to one {kind} only, or give them different names",
+                help=f"use only one {kind}, or give them different names",
                 related=(Related(message="the first one", loc=first[name].loc),),
             )
         if (kind, entry.id) not in used:
             ctx.emit(
                 UnusedDefinition,
-                f"nothing refers to the {kind} `{entry.label}`",
+                f"no element refers to the {kind} `{entry.label}`",
                 element=entry,
                 help="refer to it, or remove it",
             )

@@ -15,12 +15,12 @@ class CompensationFlow(Rule):
     What it finds
         A sequence flow out of a compensation event on the border of an activity.
     Why it is wrong
-        Compensation is no part of the normal flow (BPMN 2.0.2, 10.5.4 and 10.7): an association
-        leads to the activity that undoes, and the flow is never taken.
+        Compensation is not part of the normal flow (BPMN 2.0.2, 10.5.4 and 10.7): an association
+        leads to the activity that undoes the work, and the flow is never taken.
     Example
         A sequence flow from the compensation event on `Book hotel` to `Cancel hotel`.
     Instead
-        An association to `Cancel hotel`, which is marked for compensation.
+        Use an association to `Cancel hotel`, which is marked for compensation.
     """
 
     code = "OF140"
@@ -32,10 +32,10 @@ class CompensationFlow(Rule):
 class MissingCompensation(Rule):
     """
     What it finds
-        A compensation event on the border of an activity that no association leads on from, or
-        only to what is not marked for compensation.
+        A compensation event on the border of an activity without an association to an activity that
+        is marked for compensation.
     Why it is wrong
-        Nothing says what undoes the activity (BPMN 2.0.2, 10.7.1): compensating it does nothing.
+        It is undefined what undoes the activity (BPMN 2.0.2, 10.7.1): compensating it does nothing.
     Example
         A compensation event on `Book hotel`, and an association to the plain task `Cancel hotel`.
     Instead
@@ -84,9 +84,9 @@ def _check(event: Event, ends: list[str], index: ModelIndex, ctx: PassContext) -
     for flow in index.flows_out(event.id):
         ctx.emit(
             CompensationFlow,
-            f"a sequence flow leads from {named} to {ctx.name(flow.target)}: it is never taken",
+            f"a sequence flow leads from {named} to {ctx.name(flow.target)}, but is never taken",
             element=flow,
-            help=f"draw an association instead, and mark {ctx.name(flow.target)} for compensation",
+            help=f"use an association instead, and mark {ctx.name(flow.target)} for compensation",
         )
     if index.flows_out(event.id):
         return
@@ -98,6 +98,6 @@ def _check(event: Event, ends: list[str], index: ModelIndex, ctx: PassContext) -
         message = f"{named} leads to {ctx.name(targets[0])}, which is not marked for compensation"
         help_text = f"mark {ctx.name(targets[0])} for compensation"
     else:
-        message = f"nothing says what undoes the activity of {named}"
-        help_text = "draw an association from it to an activity that is marked for compensation"
+        message = f"no association links {named} to a compensation activity"
+        help_text = "add an association from it to an activity that is marked for compensation"
     ctx.emit(MissingCompensation, message, element=event, help=help_text)

@@ -17,8 +17,8 @@ class ConditionalDefault(Rule):
     What it finds
         A default flow that also has a condition.
     Why it is wrong
-        The default is taken where nothing else is; its condition is never looked at (BPMN 2.0.2,
-        8.4.13), so whoever wrote it expects something that does not happen.
+        The default flow is taken if no other flow is; its condition is never evaluated (BPMN 2.0.2,
+        8.4.13), so it has no effect.
     Example
         The default flow `other` of `Amount?` has the condition `amount < 100`.
     Instead
@@ -36,11 +36,11 @@ class SeveralDefaults(Rule):
     What it finds
         Two default flows out of the same gateway or activity.
     Why it is wrong
-        Where no condition holds it is not said which one is taken.
+        If no condition holds, it is undefined which one is taken.
     Example
         `Amount?` has the default flows `small` and `other`.
     Instead
-        Give all but one a condition.
+        Add a condition to all but one of them.
     """
 
     code = "OF113"
@@ -54,8 +54,9 @@ class MisplacedCondition(Rule):
     What it finds
         A condition or a default flow out of a parallel or event-based gateway or of an event.
     Why it is wrong
-        A parallel gateway takes every way, an event-based one the way of the event that comes
-        first: the condition is not looked at (BPMN 2.0.2, 10.6.4 and 10.6.6).
+        A parallel gateway takes all branches, an event-based one the branch of the event that
+        occurs
+        first: the condition is never evaluated (BPMN 2.0.2, 10.6.4 and 10.6.6).
     Example
         The parallel gateway before `Pack` has the condition `in stock` on its flow to `Pack`.
     Instead
@@ -72,14 +73,15 @@ class UnconditionalBranch(Rule):
     """
     What it finds
         A branch of an exclusive, inclusive or complex gateway that has no condition and is not the
-        default flow, beside branches with conditions. (One without a label, too, is OF503.)
+        default flow, although other branches have conditions. (A branch that has no label either is
+        OF503.)
     Why it is wrong
-        Nothing says when it is taken (BPMN 2.0.2, 8.4.13 and 10.6.2): engines refuse the gateway or
-        take the branch always.
+        It is undefined when the branch is taken (BPMN 2.0.2, 8.4.13 and 10.6.2): engines reject the
+        gateway or always take the branch.
     Example
         `Amount?` has a branch with `amount > 1000` and one without a condition.
     Instead
-        Make the second one the default flow, or give it a condition.
+        Make the second branch the default flow, or add a condition.
     """
 
     code = "OF132"
@@ -91,16 +93,16 @@ class UnconditionalBranch(Rule):
 class MissingDefault(Rule):
     """
     What it finds
-        A task or sub-process whose outgoing flows all have conditions, none being the
-        default flow; and a gateway whose only way out has a condition.
+        A task or sub-process whose outgoing flows all have conditions without a default flow; also
+        a gateway whose only outgoing flow has a condition.
     Why it is wrong
-        Where no condition holds a run ends there, and nothing says so (BPMN 2.0.2, 8.4.13; for one
-        flow 10.3.1 does not allow it). (Of gateways whose conditions leave values out, OF311 says
-        for which.)
+        If no condition holds, the run ends there silently (BPMN 2.0.2, 8.4.13; 10.3.1 does not
+        allow it for a single flow). (OF311 reports which values the conditions of a gateway do not
+        cover.)
     Example
         The only flow out of `Check` has the condition `ok`.
     Instead
-        An exclusive gateway after `Check`, with a default flow; or no condition.
+        Use an exclusive gateway with a default flow after `Check`, or remove the condition.
     """
 
     code = "OF133"
@@ -112,13 +114,13 @@ class MissingDefault(Rule):
 class SameBranchLabel(Rule):
     """
     What it finds
-        Two flows out of one exclusive or inclusive gateway with the same label, to different steps.
+        Two flows with the same label from one exclusive or inclusive gateway to different steps.
     Why it is wrong
-        A label is what decides: the same one twice is ambiguous.
+        The label selects the branch: a duplicate label is ambiguous.
     Example
         `Order ok?` has two flows `yes`, to `Ship` and to `Bill`.
     Instead
-        Label them differently, or lead one flow `yes` to a parallel gateway.
+        Use different labels, or lead one flow `yes` to a parallel gateway.
     """
 
     code = "OF310"
@@ -162,7 +164,7 @@ def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> 
             SeveralDefaults,
             f"{ctx.name(node)} has {len(defaults)} default flows: {names}",
             element=node,
-            help="choose one of them; give the others a condition",
+            help="keep one default flow; give the others a condition",
         )
     for flow in defaults:
         if flow.condition:
@@ -171,7 +173,7 @@ def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> 
                 f"{ctx.name(flow)} is the default flow and has a condition, which is never "
                 "evaluated",
                 element=flow,
-                help="remove the condition, or do not make the flow the default",
+                help="remove the condition, or choose another default flow",
                 fix=_without_condition(flow, scope, ctx),
             )
     conditional = [f for f in out if f.condition is not None]
@@ -186,7 +188,7 @@ def _check(node: ModelNode, out: list[Flow], scope: Scope, ctx: PassContext) -> 
                 SameBranchLabel,
                 f"two flows out of {ctx.name(node)} are {labels}",
                 element=two,
-                help="label them differently; if both are to be taken, let one flow lead to a "
+                help="label them differently; if both should be taken, connect one flow to a "
                 "parallel gateway that starts both",
             )
 
@@ -208,8 +210,8 @@ def _unconditional(
                 continue
             ctx.emit(
                 UnconditionalBranch,
-                f"nothing says when {_branch(flow, ctx)} of {ctx.name(node)} is taken: it has no "
-                "condition and is not the default flow",
+                f"it is undefined when {_branch(flow, ctx)} of {ctx.name(node)} is taken: it has "
+                "no condition and is not the default flow",
                 element=flow,
                 help="make it the default flow, or give it a condition",
                 fix=None if len(plain) > 1 or defaults else _as_default(flow, scope, ctx),
@@ -220,13 +222,13 @@ def _unconditional(
         return
     if defaults or (len(out) > 1 and _covered(out)):
         return
-    what = "the only way out" if len(out) == 1 else "every way out"
+    what = "the only outgoing flow" if len(out) == 1 else "every outgoing flow"
     ctx.emit(
         MissingDefault,
         f"{what} of {ctx.name(node)} has a condition: where {'it' if len(out) == 1 else 'none'} "
         f"{'does not hold' if len(out) == 1 else 'holds'}, a run ends there",
         element=node,
-        help="remove the condition, or choose in an exclusive gateway with a default flow"
+        help="remove the condition, or use an exclusive gateway with a default flow"
         if len(out) == 1
         else "make one of them the default flow",
         fix=_without_condition(conditional[0], scope, ctx) if len(out) == 1 else None,
@@ -274,17 +276,17 @@ def _misplaced(node: ModelNode, flow: Flow, scope: Scope, ctx: PassContext) -> N
     what = "has a condition" if flow.condition else "is marked as the default"
     instead = f"make {ctx.name(node)} an exclusive or inclusive gateway"
     if not isinstance(node, Gateway):
-        why = "every flow out of an event is taken"
-        instead = f"put an exclusive or inclusive gateway behind {ctx.name(node)}"
+        why = "all outgoing flows of an event are taken"
+        instead = f"put an exclusive or inclusive gateway after {ctx.name(node)}"
     elif node.gateway_kind == "parallel":
-        why = "the gateway takes every way"
+        why = "the gateway takes all branches"
     else:
-        why = "the gateway takes the way of the event that comes first"
+        why = "the gateway takes the branch of the event that occurs first"
     ctx.emit(
         MisplacedCondition,
         f"{ctx.name(flow)} {what}, but {why}",
         element=flow,
-        help=f"if {_it(flow)} is to decide, {instead}; if not, remove it",
+        help=f"if {_it(flow)} should decide, {instead}; otherwise remove it",
         fix=_without_condition(flow, scope, ctx),
     )
 

@@ -14,15 +14,15 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 class DeadEnd(Rule):
     """
     What it finds
-        A task, sub-process, start event or intermediate event that no sequence flow leaves, in a
+        A task, sub-process, start event or intermediate event without an outgoing flow, in a
         process or sub-process with an end event.
     Why it is wrong
-        Where there are end events, every step leads on to one (BPMN 2.0.2, 10.5.3); a run that
-        comes here ends silently. Mostly a flow was forgotten.
+        If a process has end events, every step leads to one (BPMN 2.0.2, 10.5.3); a run that
+        reaches this step ends silently. Usually a flow was forgotten.
     Example
         `Ship` leads to the end event `Done`, and nothing leaves `Reorder`.
     Instead
-        Lead `Reorder` on, or to an end event of its own.
+        Add a flow from `Reorder` to the next step or to an end event.
     """
 
     code = "OF130"
@@ -56,13 +56,13 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             reached = ctx.analysis(Wiring, scope).live
         if node.id in reached:  # OF111 reports the others
             begins = isinstance(node, Event) and node.position == "start"
-            ends = "begins with it ends at once" if begins else "comes to it ends there"
+            ends = "begins with it ends immediately" if begins else "reaches it ends there"
             ctx.emit(
                 DeadEnd,
-                f"nothing leaves {ctx.name(node)}: a run that {ends}, although {ctx.name(scope)} "
-                "has an end event",
+                f"{ctx.name(node)} has no outgoing flow: a run that {ends}, although "
+                f"{ctx.name(scope)} has an end event",
                 element=node,
-                help="lead a flow on from it, or to an end event",
+                help="add a flow from it to the next step or to an end event",
             )
 
 

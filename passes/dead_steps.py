@@ -17,15 +17,15 @@ from orgflow_ir.pipeline import PassContext
 class DeadStep(Rule):
     """
     What it finds
-        Steps that a way leads to, and that no run ever comes to all the same: after a sub-process
-        that always ends in an error, at an event that waits for an error nothing throws.
+        Steps that a path leads to but no run ever reaches: after a sub-process that always ends in
+        an error, or at an event that waits for an error that nothing throws.
     Why it is wrong
-        They look like part of the process and never happen. (What comes after a join that waits
-        indefinitely never happens either; OF201 reports that join.)
+        They look like part of the process but never happen. (Steps after a join that waits
+        indefinitely never happen either; OF201 reports that join.)
     Example
-        The sub-process `Pay` has only error end events; `Ship` comes after it on the normal way.
+        The sub-process `Pay` has only error end events, and `Ship` follows it on the normal flow.
     Instead
-        Let `Pay` have a normal end as well, or lead the way to `Ship` from the error event.
+        Add a normal end event to `Pay`, or connect `Ship` to the error event.
     """
 
     code = "OF207"
@@ -55,8 +55,9 @@ class DeadSteps(FlowPass):
                     namer = ctx.analysis(Namer, scope)
                     ctx.emit(
                         DeadStep,
-                        f"{namer.names(steps)} never {'happens' if len(steps) == 1 else 'happen'}: "
-                        "no run comes there, though a way leads there",
+                        f"{namer.names(steps)} never "
+                        f"{'happens' if len(steps) == 1 else 'happen'}: a flow leads there, but "
+                        "no run reaches it",
                         element=namer.nodes[steps[0]],
                         help=_help(steps[0], namer),
                     )
@@ -66,7 +67,8 @@ class DeadSteps(FlowPass):
 def _help(step: str, namer: Namer) -> str:
     before = [n for n in namer.before.get(step, ()) if n != step]
     if not before:
-        return "let a run come there, or remove what never happens"
+        return "make it reachable, or remove it"
     return (
-        f"see to it that a run goes on from {namer.name(before[0])}, or remove what never happens"
+        f"make sure that a run continues from {namer.name(before[0])}, or remove the steps "
+        "that never happen"
     )

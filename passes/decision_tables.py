@@ -12,15 +12,16 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 class DecisionGap(Rule):
     """
     What it finds
-        A decision table, made by a task or in a DMN file, that needs a rule for every input
-        (UNIQUE, ANY, FIRST, PRIORITY), states no default output, and has none for some; these
-        inputs are named. Cells are judged that hold constants, comparisons, ranges and lists.
+        A decision table, in a task or a DMN file, whose hit policy requires a rule for every input
+        (UNIQUE, ANY, FIRST, PRIORITY) but that has inputs without a rule and no default output;
+        these inputs are named. The analysis covers cells with constants, comparisons, ranges and
+        lists.
     Why it is wrong
-        The decision has no answer there: it is null, or an engine stops with an error.
+        The decision has no result for these inputs: it is null, or an engine stops with an error.
     Example
-        Rules for `< 100` and `> 100`: nothing is said of 100.
+        Rules for `< 100` and `> 100`: 100 is not covered.
     Instead
-        Cover all inputs, with a last rule of dashes or a default output.
+        Cover all inputs with a last rule of dashes or a default output.
     """
 
     code = "OF313"
@@ -32,14 +33,15 @@ class DecisionGap(Rule):
 class DecisionOverlap(Rule):
     """
     What it finds
-        A decision table with the hit policy UNIQUE in which two rules hold for one input, or with
+        A decision table with the hit policy UNIQUE in which two rules match the same input, or with
         ANY in which their outputs differ; the input and the rules are named.
     Why it is wrong
-        DMN has no answer there (DMN 1.5, 8.2.10): an engine stops with an error, or gives null.
+        DMN defines no result for such an input (DMN 1.5, 8.2.10): an engine stops with an error, or
+        returns null.
     Example
-        Rules for `<= 100` and `>= 100` of the policy UNIQUE: both hold for 100.
+        Rules for `<= 100` and `>= 100` with the policy UNIQUE: both match 100.
     Instead
-        Let the rules exclude each other, or take FIRST, where their order decides.
+        Make the rules mutually exclusive, or use FIRST, which applies them in order.
     """
 
     code = "OF314"
@@ -86,15 +88,15 @@ def _check(task: Task, reference: str, ctx: PassContext) -> None:
     if found.gap is not None:
         ctx.emit(
             DecisionGap,
-            f"no rule of {where} is for {found.gap.text()}",
+            f"no rule of {where} covers {found.gap.text()}",
             element=task,
-            help="add a rule for it, or a default output",
+            help="add a rule for these inputs, or a default output",
         )
     if found.overlap is not None:
         first, second, *_ = found.overlap.rules
         ctx.emit(
             DecisionOverlap,
-            f"for {found.overlap.text()} the rules {first} and {second} of {where} both hold",
+            f"the rules {first} and {second} of {where} both match {found.overlap.text()}",
             element=task,
-            help="let the rules exclude each other, or choose the hit policy FIRST",
+            help="make the rules mutually exclusive, or use the hit policy FIRST",
         )

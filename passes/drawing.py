@@ -16,13 +16,14 @@ Box = tuple[float, float, float, float]
 class MissingShape(Rule):
     """
     What it finds
-        An element that the diagram does not draw. A model without any diagram has one finding.
+        An element that is missing from the diagram. A model without any diagram has one finding.
     Why it is wrong
-        It is part of the process and not visible: modelling tools show only what has a shape.
+        The element is part of the process but invisible: modelling tools show only elements with a
+        shape.
     Example
         <task id="a" name="Pack"/> without a BPMNShape for `a`
     Instead
-        Draw it, or remove it.
+        Add it to the diagram, or remove it.
     """
 
     code = "OF189"
@@ -35,14 +36,14 @@ class MissingShape(Rule):
 class OverlappingShapes(Rule):
     """
     What it finds
-        Steps, events, gateways or pools that are drawn over each other, or outside of their pool or
+        Steps, events, gateways or pools that overlap in the diagram, or lie outside their pool or
         sub-process.
     Why it is wrong
-        One hides the other; mostly the lower one was forgotten there.
+        One hides the other; usually the hidden one was forgotten.
     Example
         `Pack` lies on top of `Check`.
     Instead
-        Move one of them, or remove the one that was forgotten.
+        Move one of them, or remove the forgotten one.
     """
 
     code = "OF190"
@@ -68,9 +69,10 @@ class Drawing(Pass):
             if wanted and next(_visible(model), None) is not None:
                 ctx.emit(
                     MissingShape,
-                    "the model has no diagram: nothing of it is drawn",
+                    "the model has no diagram",
                     element=model,
-                    help="draw it in a modelling tool; `--target bpmn` draws it, too",
+                    help="draw it in a modelling tool, or compile with `--target bpmn`, which "
+                    "adds a diagram",
                 )
             return model
         shapes = {s.element: s for s in diagram.shapes}
@@ -81,7 +83,7 @@ class Drawing(Pass):
                     MissingShape,
                     f"{ctx.full_name(element)} is not drawn",
                     element=element,
-                    help="draw it, or remove it",
+                    help="draw the element, or remove it",
                 )
         _pools(model, shapes, ctx)
         return model
@@ -135,9 +137,9 @@ def _overlaps(elements: Sequence[Element], shapes: dict[str, Shape], ctx: PassCo
                 continue
             ctx.emit(
                 OverlappingShapes,
-                f"{ctx.name(element)} and {ctx.name(below)} are drawn over each other",
+                f"{ctx.name(element)} and {ctx.name(below)} overlap in the diagram",
                 element=below,
-                help="move one of them",
+                help="move one of them in the diagram",
             )
 
 
@@ -156,7 +158,7 @@ def _outside(
         if x < left or y < top or x + w > left + width or y + h > top + height:
             ctx.emit(
                 OverlappingShapes,
-                f"{ctx.name(element)} is drawn outside of {ctx.name(outer)}",
+                f"{ctx.name(element)} is drawn outside {ctx.name(outer)}",
                 element=element,
                 help=f"move it into {ctx.name(outer)}",
             )

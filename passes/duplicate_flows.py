@@ -12,13 +12,13 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 class DuplicateFlow(Rule):
     """
     What it finds
-        Two sequence flows from one element to one other, with the same condition and label. After
-        an exclusive or event-based gateway, and before a parallel one that waits for both, it is a
-        warning.
+        Two sequence flows between the same two elements, with the same condition and label. It is a
+        warning after an exclusive or event-based gateway, and before a parallel gateway that waits
+        for both.
     Why it is wrong
-        Both are taken, so that what follows is done twice (BPMN 2.0.2, 10.3.1); after an exclusive
-        gateway the second one is never taken. Mostly an arrow was drawn over another. `compile`
-        reports it as a warning: the workflow does what the model says.
+        Both are taken, so the following steps run twice (BPMN 2.0.2, 10.3.1); after an exclusive
+        gateway the second one is never taken. Usually one arrow was drawn over another. `compile`
+        reports it as a warning: the workflow behaves like the model.
     Example
         <sequenceFlow id="f" sourceRef="Pack" targetRef="Ship"/>
         <sequenceFlow id="g" sourceRef="Pack" targetRef="Ship"/>
@@ -65,11 +65,11 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             then = "the second changes nothing"
         ctx.emit(
             DuplicateFlow,
-            f"the flow from {ctx.name(flow.source)} to {ctx.name(flow.target)} is drawn twice: "
+            f"there are two flows from {ctx.name(flow.source)} to {ctx.name(flow.target)}: "
             f"{then or 'both are taken'}",
             element=flow,
             severity=Severity.WARNING if then else None,
-            help="remove one of both",
+            help="remove one of them",
             related=(Related(message="the first one", element=other.id, loc=other.loc),),
             fix=Fix(
                 title=f"remove the second flow to {ctx.name(flow.target)}",

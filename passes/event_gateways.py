@@ -14,11 +14,11 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 class EventGatewayTarget(Rule):
     """
     What it finds
-        A flow from an event-based gateway to something that does not wait for an event, or that
-        is led to from elsewhere, too.
+        A flow from an event-based gateway to something that does not wait for an event, or that has
+        other incoming flows.
     Why it is wrong
-        The gateway waits for whichever of the events after it comes first (BPMN 2.0.2, 10.6.6);
-        a task, gateway or end event is no event that could come.
+        The gateway waits for the first of the events after it (BPMN 2.0.2, 10.6.6); a task, gateway
+        or end event cannot occur.
     Example
         An event-based gateway leads to `Answer received` and to the user task `Call customer`.
     Instead
@@ -34,14 +34,14 @@ class EventGatewayTarget(Rule):
 class SingleEvent(Rule):
     """
     What it finds
-        An event-based gateway with one way out only.
+        An event-based gateway with only one outgoing flow.
     Why it is wrong
-        It lets events race, so it has two ways out or more (BPMN 2.0.2, 10.6.6); with one the event
-        alone does the same. Usually the time limit of the wait is missing.
+        It chooses between events, so it needs two or more outgoing flows (BPMN 2.0.2, 10.6.6); with
+        one, the event alone does the same. Usually the timeout of the wait is missing.
     Example
         An event-based gateway that leads to `Answer received` only.
     Instead
-        Add a timer as its second way out, or leave the gateway out.
+        Add a timer as its second outgoing flow, or remove the gateway.
     """
 
     code = "OF134"
@@ -53,16 +53,17 @@ class SingleEvent(Rule):
 class MixedEventGateway(Rule):
     """
     What it finds
-        An event-based gateway that leads to message events and to receive tasks, or to a receive
-        task with an event on its border.
+        An event-based gateway that leads both to message events and to receive tasks, or to a
+        receive task with a boundary event.
     Why it is wrong
-        The specification allows either of them, and no event on the border of such a task
-        (BPMN 2.0.2, 10.6.6): two parts of the model would wait for the same thing.
+        The specification allows one or the other, and no boundary event on such a task (BPMN 2.0.2,
+        10.6.6): two parts of the model would wait for the same thing.
     Example
         An event-based gateway leads to the receive task `Get order` and to the message event
         `Order withdrawn`.
     Instead
-        Use message events for both; lead the gateway to a timer instead of one on the border.
+        Use message events for both; connect the gateway to a timer instead of using a boundary
+        timer.
     """
 
     code = "OF135"
@@ -76,8 +77,8 @@ class InstantiatingFlow(Rule):
     What it finds
         A sequence flow into a receive task or event-based gateway that begins the process.
     Why it is wrong
-        What creates a run is not come to in a run (BPMN 2.0.2, 10.3.3 and 10.6.6); with the flow it
-        never begins anything.
+        An element that starts a run cannot be reached within a run (BPMN 2.0.2, 10.3.3 and 10.6.6);
+        with the flow, it never starts one.
     Example
         <receiveTask id="r" instantiate="true"/> and a flow from `Start` to `r`
     Instead
@@ -116,10 +117,10 @@ class EventGateways(Pass):
                     for flow in graph.flows_in(node.id)[:1]:
                         ctx.emit(
                             InstantiatingFlow,
-                            f"{ctx.full_name(node)} begins {ctx.name(scope)}, but a flow from "
-                            f"{ctx.name(flow.source)} leads to it",
+                            f"{ctx.full_name(node)} begins {ctx.name(scope)}, but has an incoming "
+                            f"flow from {ctx.name(flow.source)}",
                             element=node,
-                            help="remove the flow, or `instantiate`",
+                            help="remove the flow, or the attribute `instantiate`",
                         )
         return model
 
@@ -129,9 +130,9 @@ def _check_events(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> Non
     if len(flows) == 1:  # OF110 reports one without any
         ctx.emit(
             SingleEvent,
-            f"{ctx.full_name(gateway)} has one way out only, to {ctx.name(flows[0].target)}",
+            f"{ctx.full_name(gateway)} has only one outgoing flow, to {ctx.name(flows[0].target)}",
             element=gateway,
-            help="add the other events that may come first, or leave the gateway out",
+            help="add the other events that may occur first, or remove the gateway",
         )
     targets = [graph.nodes[f.target] for f in flows]
     tasks = [n for n in targets if isinstance(n, Task) and n.task_type == "receive"]
@@ -151,16 +152,15 @@ def _check_events(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> Non
             f"{ctx.full_name(gateway)} leads to the receive task {ctx.name(tasks[0])} and to the "
             f"message event {ctx.name(message)}",
             element=gateway,
-            help="use message events for both, or receive tasks",
+            help="use message events or receive tasks for both",
         )
     for task in tasks:
         if any(isinstance(n, Event) and n.attached_to == task.id for n in graph.nodes.values()):
             ctx.emit(
                 MixedEventGateway,
-                f"{ctx.name(task)}, for which {ctx.name(gateway)} waits, has an event on its "
-                "border",
+                f"{ctx.name(task)}, which follows {ctx.name(gateway)}, has a boundary event",
                 element=task,
-                help=f"let {ctx.name(gateway)} lead to that event, too",
+                help=f"add a flow from {ctx.name(gateway)} to that event instead",
             )
 
 
@@ -169,10 +169,10 @@ def _check(gateway: Gateway, graph: ControlFlow, ctx: PassContext) -> None:
         target = graph.nodes[flow.target]
         if not _waits(target):
             problem = "does not wait for an event"
-            help_text = "put a message, timer, signal or conditional event there"
+            help_text = "use a message, timer, signal or conditional event there"
         elif len(graph.flows_in(target.id)) > 1:
-            problem = "is led to from elsewhere, too"
-            help_text = "join behind the event, not before it"
+            problem = "has other incoming flows"
+            help_text = "join the flows after the event"
         else:
             continue
         ctx.emit(

@@ -17,14 +17,14 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 class LooseBoundary(Rule):
     """
     What it finds
-        A boundary event that nothing leaves.
+        A boundary event without an outgoing flow.
     Why it is wrong
-        A boundary event leads to what is done when it comes (BPMN 2.0.2, 10.5.4); without a flow
-        the activity is broken off, or nothing happens at all. Mostly a flow was forgotten.
+        A boundary event leads to the steps that handle it (BPMN 2.0.2, 10.5.4); without a flow, the
+        activity is interrupted or nothing happens at all. Usually a flow was forgotten.
     Example
         The timer `Two days over` on `Approve` has no outgoing flow.
     Instead
-        Lead a flow from it to `Remind`, or to an end event.
+        Add a flow from it to `Remind`, or to an end event.
     """
 
     code = "OF122"
@@ -36,11 +36,11 @@ class LooseBoundary(Rule):
 class MisplacedCancel(Rule):
     """
     What it finds
-        A cancel end event outside a transaction, or a cancel event on the border of something
-        that is no transaction.
+        A cancel end event outside a transaction, or a cancel boundary event on an element that is
+        not a transaction.
     Why it is wrong
-        Only a transaction can be cancelled (BPMN 2.0.2, 10.5.3 and 10.5.4): elsewhere the end
-        event cancels nothing, and the event on the border never comes.
+        Only a transaction can be cancelled (BPMN 2.0.2, 10.5.3 and 10.5.4): elsewhere, the end
+        event cancels nothing, and the boundary event never occurs.
     Example
         The plain sub-process `Book trip` ends with the cancel end event `No seat`.
     Instead
@@ -56,14 +56,14 @@ class MisplacedCancel(Rule):
 class SurvivedError(Rule):
     """
     What it finds
-        An error event that is drawn as not interrupting.
+        An error event that is marked as non-interrupting.
     Why it is wrong
-        An error always breaks off what it happens in (BPMN 2.0.2, 10.5.4): it is run like that,
-        whatever the drawing says.
+        An error always interrupts its activity (BPMN 2.0.2, 10.5.4): the event is treated as
+        interrupting.
     Example
         A dashed error event `Card refused` on the border of `Pay`.
     Instead
-        Draw the error event solid, or use an escalation event.
+        Make the error event interrupting, or use an escalation event.
     """
 
     code = "OF124"
@@ -75,14 +75,14 @@ class SurvivedError(Rule):
 class TriggeredSubProcess(Rule):
     """
     What it finds
-        A start event with a trigger in a sub-process that is no event sub-process.
+        A start event with a trigger in a sub-process that is not an event sub-process.
     Why it is wrong
-        Such a sub-process begins when the flow comes to it (BPMN 2.0.2, 10.5.2): its start event
+        Such a sub-process begins when the flow reaches it (BPMN 2.0.2, 10.5.2): its start event
         waits for nothing.
     Example
         The sub-process `Book trip` begins with the message start event `Wish received`.
     Instead
-        A plain start event, and behind it an intermediate event `Wish received`.
+        Use a plain start event, followed by an intermediate event `Wish received`.
     """
 
     code = "OF125"
@@ -96,8 +96,8 @@ class EventSubProcessFlow(Rule):
     What it finds
         A sequence flow into or out of an event sub-process.
     Why it is wrong
-        An event sub-process is begun by its start event, beside the flow around it (BPMN 2.0.2,
-        10.3.5): no flow leads to it, and none goes on from it.
+        The start event of an event sub-process begins it, independently of the flow around it (BPMN
+        2.0.2, 10.3.5): no flow leads to it or from it.
     Example
         `Check order` leads to the event sub-process `Order withdrawn`.
     Instead
@@ -113,13 +113,13 @@ class EventSubProcessFlow(Rule):
 class EventSubProcessStart(Rule):
     """
     What it finds
-        An event sub-process with no start event, with several, or with one without a trigger.
+        An event sub-process without a start event, with several, or with one without a trigger.
     Why it is wrong
-        Its one start event says what begins it (BPMN 2.0.2, 10.3.5 and 10.5.2).
+        The trigger of its only start event begins it (BPMN 2.0.2, 10.3.5 and 10.5.2).
     Example
         The event sub-process `Order withdrawn` begins with the task `Pay back`.
     Instead
-        The message start event `Withdrawal received` leads to `Pay back`.
+        Use a message start event `Withdrawal received` that leads to `Pay back`.
     """
 
     code = "OF127"
@@ -131,10 +131,10 @@ class EventSubProcessStart(Rule):
 class AdHocContent(Rule):
     """
     What it finds
-        An ad-hoc sub-process with a start or end event in it, or without any activity.
+        An ad-hoc sub-process that contains a start or end event, or no activity.
     Why it is wrong
-        People choose what is done in it and when (BPMN 2.0.2, 10.3.5.1): it has activities, and no
-        event that begins or ends it.
+        People choose which activities to do and when (BPMN 2.0.2, 10.3.5.1): it contains
+        activities, and no events that begin or end it.
     Example
         The ad-hoc sub-process `Prepare talk` begins with a start event.
     Instead
@@ -225,8 +225,8 @@ def _boundary(
             ways = "make "
         ctx.emit(
             MisplacedCancel,
-            f"{ctx.full_name(event)} sits on {ctx.name(host)}, which is no transaction: it never "
-            "comes",
+            f"{ctx.full_name(event)} is attached to {ctx.name(host)}, which is not a transaction: "
+            "it never occurs",
             element=event,
             help=f"{ways}{named} an error event",
         )
@@ -235,25 +235,23 @@ def _boundary(
         _survived(event, named, host.label, ctx)
     if loose and not _has(event, "compensation"):
         breaks = event.interrupting or _has(event, "error")
-        over = f"{ctx.name(host)} is broken off, and nothing follows"
+        over = f"it interrupts {ctx.name(host)}, and nothing follows"
         then = over if breaks else "nothing is done"
         border = "" if ctx.name(host) in named else f" on the border of {ctx.name(host)}"
         ctx.emit(
             LooseBoundary,
-            f"nothing leaves {named}{border}: when it comes, {then}",
+            f"{named} has no outgoing flow{border}: when it occurs, {then}",
             element=event,
-            help=f"lead a flow from {named} to what is to be done then, or to an end event",
+            help=f"add a flow from {named} to the next step, or to an end event",
         )
 
 
 def _survived(event: Event, named: str, inside: str, ctx: PassContext) -> None:
     ctx.emit(
         SurvivedError,
-        f"{ctx.full_name(event)} is drawn as if `{inside}` went on, but an error always breaks "
-        "it off",
+        f"{ctx.full_name(event)} is not interrupting, but an error always interrupts `{inside}`",
         element=event,
-        help=f"draw it as an interrupting event; for what `{inside}` goes on after, throw and "
-        "catch an escalation",
+        help=f"make it interrupting; if `{inside}` should continue, throw and catch an escalation",
     )
 
 
@@ -272,7 +270,7 @@ def _cancel_end(event: Event, scope: Scope, ctx: PassContext) -> None:
         help_text = f"make {named} an end event without a trigger, or one that ends everything"
     ctx.emit(
         MisplacedCancel,
-        f"{named} cancels, but {ctx.name(scope)} is no transaction",
+        f"{named} cancels, but {ctx.name(scope)} is not a transaction",
         element=event,
         help=help_text,
     )
@@ -296,18 +294,18 @@ def _starts(scope: Scope, ctx: PassContext) -> None:
             continue
         if plain is None:
             help_text = (
-                "make it a start event without a trigger; where something is waited for, put an "
-                "intermediate event behind it"
+                "make it a start event without a trigger; to wait for an event, put an "
+                "intermediate event after it"
             )
         else:
             help_text = (
-                f"begin with {namer.name(plain.id)} only; where something is waited for, put an "
+                f"begin with {namer.name(plain.id)} only; to wait for an event, use an "
                 "intermediate event"
             )
         ctx.emit(
             TriggeredSubProcess,
-            f"{namer.name(start.id)} has a trigger, but {ctx.full_name(scope)} begins "
-            "when the flow comes to it",
+            f"{namer.name(start.id)} has a trigger, but {ctx.full_name(scope)} begins when the "
+            "flow reaches it",
             element=start,
             help=help_text,
         )
@@ -318,8 +316,8 @@ def _ad_hoc(scope: SubProcess, ctx: PassContext) -> None:
         if isinstance(node, Event) and node.position in ("start", "end"):
             ctx.emit(
                 AdHocContent,
-                f"{ctx.full_name(node)} has no place in {ctx.name(scope)}: in an ad-hoc "
-                "sub-process people choose what begins and when it ends",
+                f"{ctx.full_name(node)} is not allowed in {ctx.name(scope)}: in an ad-hoc "
+                "sub-process, people choose when to begin and end",
                 element=node,
                 help="remove it",
             )
@@ -328,7 +326,7 @@ def _ad_hoc(scope: SubProcess, ctx: PassContext) -> None:
             AdHocContent,
             f"{ctx.full_name(scope)} has no activity",
             element=scope,
-            help="draw what may be done in it",
+            help="add the activities that may be done in it",
         )
 
 
@@ -341,23 +339,23 @@ def _event_starts(scope: SubProcess, starts: list[Event], ctx: PassContext) -> N
     if not starts:
         ctx.emit(
             EventSubProcessStart,
-            f"{what} has no start event: nothing ever begins it",
+            f"{what} has no start event, so it never begins",
             element=scope,
-            help="begin it with one start event with a trigger: a message, a time, an error …",
+            help="add one start event with a trigger: a message, a timer, an error …",
         )
     elif len(starts) > 1:
         ctx.emit(
             EventSubProcessStart,
             f"{what} has {len(starts)} start events: {listed(namer.name(s.id) for s in starts)}",
             element=scope,
-            help="draw an event sub-process for each of them",
+            help="use a separate event sub-process for each of them",
         )
     elif not starts[0].definitions:
         ctx.emit(
             EventSubProcessStart,
-            f"{what} does not say what begins it: {namer.name(starts[0].id)} has no trigger",
+            f"the trigger of {what} is undefined: {namer.name(starts[0].id)} has none",
             element=starts[0],
-            help="give it a trigger: a message, a time, an error …",
+            help="add a trigger: a message, a timer, an error …",
         )
 
 
@@ -377,14 +375,14 @@ def _flows(scope: Scope, ctx: PassContext) -> None:
                 f"{named} from {name(source.id)} leads into the event sub-process "
                 f"{ctx.name(target)}, which only its start event begins",
                 element=flow,
-                help=f"remove the flow; or, to do {ctx.name(target)} in the course of things, make "
-                "it a sub-process that no event triggers, with a start event without a trigger",
+                help=f"remove the flow; or, to run {ctx.name(target)} as a normal step, make it a "
+                "plain sub-process whose start event has no trigger",
             )
         elif _is(source, "event"):
             ctx.emit(
                 EventSubProcessFlow,
-                f"{named} to {name(target.id)} leaves the event sub-process "
-                f"{ctx.name(source)}, after which nothing goes on",
+                f"{named} to {name(target.id)} leaves the event sub-process {ctx.name(source)}, "
+                "after which the flow cannot continue",
                 element=flow,
-                help=f"remove the flow, and draw what is to be done then in {ctx.name(source)}",
+                help=f"remove the flow, and move the steps after it into {ctx.name(source)}",
             )

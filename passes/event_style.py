@@ -23,12 +23,12 @@ class SeveralTriggers(Rule):
     What it finds
         An event with several triggers.
     Why it is wrong
-        Nothing in BPMN (2.0.2, 10.5.5): it is a rule for teams that do without them, since the
-        marker does not show for what the event waits.
+        BPMN allows it (2.0.2, 10.5.5). The rule is for teams that avoid such events because their
+        marker does not show the triggers.
     Example
-        A start event for a message and a time.
+        A start event with a message and a timer.
     Instead
-        A start event for each, which lead to an exclusive gateway.
+        Use a start event for each trigger, joined by an exclusive gateway.
     """
 
     code = "OF181"
@@ -43,12 +43,12 @@ class SeveralBlankStarts(Rule):
     What it finds
         A process or sub-process with several start events without a trigger.
     Why it is wrong
-        Whoever starts it has to say where (BPMN 2.0.2, 10.5.2), and nothing in the picture says
-        when which one is meant.
+        Whoever starts the process has to choose one (BPMN 2.0.2, 10.5.2), and the diagram does not
+        show which one applies when.
     Example
         The start events `New order` and `Order changed`, both without a trigger.
     Instead
-        Give each its trigger, or begin with one and decide after it.
+        Add a trigger to each, or use a single start event followed by a decision.
     """
 
     code = "OF182"
@@ -61,14 +61,14 @@ class SeveralBlankStarts(Rule):
 class SuperfluousTermination(Rule):
     """
     What it finds
-        A terminate end event where nothing else can be under way: it is the only end of its
-        process or sub-process.
+        A terminate end event that is the only end of its process or sub-process, when nothing else
+        can be active.
     Why it is wrong
-        There is nothing to break off (BPMN 2.0.2, 10.5.3); readers look for it in vain.
+        There is nothing to terminate (BPMN 2.0.2, 10.5.3), which confuses readers.
     Example
         `Ship` leads to the terminate end event `Done`, which is the only end.
     Instead
-        An end event without a trigger.
+        Use an end event without a trigger.
     """
 
     code = "OF183"
@@ -81,15 +81,15 @@ class SuperfluousTermination(Rule):
 class MissingStart(Rule):
     """
     What it finds
-        A process or sub-process (not an ad-hoc one) without a start event. Where OF108 or OF127
-        reports it already, it is not reported again.
+        A process or sub-process (not an ad-hoc one) without a start event. It is not reported if
+        OF108 or OF127 already reports it.
     Why it is wrong
-        Readers do not see where the process begins, or what starts it (BPMN 2.0.2, 10.5.2 allows
+        Readers do not see where the process begins or what triggers it (BPMN 2.0.2, 10.5.2 allows
         it).
     Example
         The sub-process `Book trip` begins with `Choose hotel`.
     Instead
-        A start event in `Book trip` that leads to `Choose hotel`.
+        Add a start event to `Book trip` that leads to `Choose hotel`.
     """
 
     code = "OF184"
@@ -102,14 +102,14 @@ class MissingStart(Rule):
 class MissingEnd(Rule):
     """
     What it finds
-        A process or sub-process (not an ad-hoc one) without an end event. Where OF128 reports it
-        already, it is not reported again.
+        A process or sub-process (not an ad-hoc one) without an end event. It is not reported if
+        OF128 already reports it.
     Why it is wrong
-        Readers do not see with which outcome it ends (BPMN 2.0.2, 10.5.3 allows it).
+        Readers do not see the outcome of the process (BPMN 2.0.2, 10.5.3 allows it).
     Example
         The last step of the sub-process `Book trip` is `Pay`.
     Instead
-        `Pay` leads to the end event `Trip booked`.
+        Add an end event `Trip booked` after `Pay`.
     """
 
     code = "OF185"
@@ -122,10 +122,10 @@ class MissingEnd(Rule):
 class InformalTime(Rule):
     """
     What it finds
-        A timer whose time is understood, but is written as people or one engine write it.
+        A timer whose time is understood, but is not in the standard form.
     Why it is wrong
-        The time of a timer is a text in the form of ISO 8601 (BPMN 2.0.2, 10.5.5.11): other tools
-        refuse `5 days`, or read something else.
+        The time of a timer is an ISO 8601 text (BPMN 2.0.2, 10.5.5.11): other tools reject `5
+        days`, or interpret it differently.
     Example
         <timeDuration>5 days</timeDuration>
     Instead
@@ -175,7 +175,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
                 SeveralTriggers,
                 f"{ctx.full_name(node)} has {len(node.definitions)} triggers: {kinds}",
                 element=node,
-                help="draw an event for each of them",
+                help="use a separate event for each of them",
             )
         _times(node, ctx)
     if len(blank) > 1:
@@ -184,7 +184,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             f"{ctx.name(scope)} has {len(blank)} start events without a trigger: "
             f"{listed(ctx.name(s) for s in blank)}",
             element=scope,
-            help="give each its trigger, or begin with one of them",
+            help="give each a trigger, or use only one of them",
         )
     _missing(scope, positions, ctx)
     _termination(scope, ctx)
@@ -199,8 +199,7 @@ def _times(event: Event, ctx: PassContext) -> None:
             continue
         ctx.emit(
             InformalTime,
-            f"the time of {ctx.full_name(event)}, `{one_line(text)}`, is not in the form of ISO "
-            "8601",
+            f"the time of {ctx.full_name(event)}, `{one_line(text)}`, is not in ISO 8601 form",
             element=event,
             help="write it as a duration such as PT2H, a date, or a cycle such as R/P1D",
         )
@@ -217,14 +216,14 @@ def _missing(scope: Scope, positions: set[str], ctx: PassContext) -> None:
             MissingStart,
             f"{ctx.full_name(scope)} has no start event",
             element=scope,
-            help="begin it with a start event",
+            help="add a start event",
         )
     if "end" not in positions and not (known and ctx.grading.reports(NoEnd)):
         ctx.emit(
             MissingEnd,
             f"{ctx.full_name(scope)} has no end event",
             element=scope,
-            help="end it with an end event",
+            help="add an end event",
         )
 
 
@@ -243,11 +242,11 @@ def _termination(scope: Scope, ctx: PassContext) -> None:
     plain = event.replace(definitions=())
     ctx.emit(
         SuperfluousTermination,
-        f"{ctx.name(event)} ends everything, but nothing else is under way in {ctx.name(scope)}",
+        f"{ctx.name(event)} is a terminate event, but nothing else is active in {ctx.name(scope)}",
         element=event,
         help="make it an end event without a trigger",
         fix=Fix(
-            title=f"take the trigger from {ctx.name(event)}",
+            title=f"remove the trigger of {ctx.name(event)}",
             applicability="unsafe",
             edits=(Edit(action="replace", scope=scope.id, id=event.id, node=plain),),
         ),

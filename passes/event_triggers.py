@@ -14,15 +14,16 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 class ImpossibleTrigger(Rule):
     """
     What it finds
-        An event with a trigger that BPMN does not have at this place: an end event with a time, a
-        process that begins with an error, a terminate event in the middle of a process …
+        An event with a trigger that BPMN does not allow at this position: an end event with a
+        timer, a process that begins with an error, an intermediate terminate event …
     Why it is wrong
-        The specification lists what may be where (BPMN 2.0.2, table 10.93 in 10.5.5); nothing says
-        what such an event does, and engines refuse it.
+        The specification lists the allowed combinations (BPMN 2.0.2, table 10.93 in 10.5.5); the
+        meaning of any other is undefined, and engines reject it.
     Example
         An end event `After two days` with a timer definition.
     Instead
-        An intermediate timer event `After two days`, and after it an end event without a trigger.
+        Use an intermediate timer event `After two days`, followed by an end event without a
+        trigger.
     """
 
     code = "OF136"
@@ -34,11 +35,10 @@ class ImpossibleTrigger(Rule):
 class MissingTrigger(Rule):
     """
     What it finds
-        An intermediate event that catches, or an event on the border of an activity, without a
-        trigger.
+        An intermediate catch event or a boundary event without a trigger.
     Why it is wrong
-        Nothing says what it waits for (BPMN 2.0.2, 10.5.4): a run does not wait there, and an event
-        on a border never comes.
+        It is undefined what it waits for (BPMN 2.0.2, 10.5.4): a run does not wait at it, and a
+        boundary event never occurs.
     Example
         <intermediateCatchEvent id="c" name="Answer received"/>
     Instead
@@ -54,10 +54,10 @@ class MissingTrigger(Rule):
 class MissingEventCondition(Rule):
     """
     What it finds
-        A conditional event without a condition in an executable process. (In any process it is a
-        gap, OF505.)
+        A conditional event without a condition in an executable process. (In other processes it is
+        a gap, OF505.)
     Why it is wrong
-        Nothing says when it happens (BPMN 2.0.2, 10.5.5.2); engines refuse such a process.
+        It is undefined when it occurs (BPMN 2.0.2, 10.5.5.2); engines reject such a process.
     Example
         <conditionalEventDefinition/>
     Instead
@@ -92,7 +92,7 @@ _PLACES = {
     "sub-start": "the start of an event sub-process",
     "catch": "an intermediate event that waits",
     "throw": "an intermediate event that throws",
-    "boundary": "an event on a border",
+    "boundary": "a boundary event",
     "end": "an end event",
 }
 _KINDS = {
@@ -124,12 +124,12 @@ class EventTriggers(Pass):
 def _check(event: Event, scope: Scope, process: Process, ctx: PassContext) -> None:
     if not event.definitions:
         if event.position in ("catch", "boundary"):
-            comes = "a run does not wait there" if event.position == "catch" else "it never comes"
+            comes = "a run does not wait at it" if event.position == "catch" else "it never comes"
             ctx.emit(
                 MissingTrigger,
-                f"nothing says what {ctx.full_name(event)} waits for: {comes}",
+                f"{ctx.full_name(event)} has no trigger: {comes}",
                 element=event,
-                help="give it a trigger: a message, a time, a signal …",
+                help="add a trigger: a message, a timer, a signal …",
             )
         return
     place = _place(event, scope)
@@ -139,9 +139,9 @@ def _check(event: Event, scope: Scope, process: Process, ctx: PassContext) -> No
         elif process.executable and definition.kind == "conditional" and not _says(definition):
             ctx.emit(
                 MissingEventCondition,
-                f"nothing says for which condition {ctx.full_name(event)} waits",
+                f"{ctx.full_name(event)} has no condition",
                 element=event,
-                help="write the condition into the model",
+                help="add the condition to the model",
             )
 
 
@@ -164,16 +164,16 @@ def _impossible(event: Event, definition: EventDefinition, place: str, ctx: Pass
         if definition.kind in POSSIBLE[place]:
             ctx.emit(
                 ImpossibleTrigger,
-                f"{ctx.full_name(event)} is drawn as not interrupting, which it cannot be for "
+                f"{ctx.full_name(event)} is not interrupting, which is not possible for "
                 f"{_KINDS[definition.kind]}",
                 element=event,
-                help="draw it as an interrupting event",
+                help="make it an interrupting event",
             )
             return
     ctx.emit(
         ImpossibleTrigger,
-        f"{ctx.full_name(event)} has {_KINDS[definition.kind]} as its trigger, which "
-        f"{_PLACES[place]} cannot have",
+        f"{ctx.full_name(event)} has {_KINDS[definition.kind]} as its trigger, which is not "
+        f"allowed for {_PLACES[place]}",
         element=event,
         help=_remedy(event, definition),
     )
@@ -182,14 +182,14 @@ def _impossible(event: Event, definition: EventDefinition, place: str, ctx: Pass
 def _remedy(event: Event, definition: EventDefinition) -> str:
     kind, place = definition.kind, event.position
     if place in ("throw", "end") and kind in ("timer", "conditional"):
-        return "put an intermediate event that waits before it, and remove the trigger here"
+        return "put an intermediate catch event before it, and remove the trigger here"
     if place in ("catch", "start") and kind in ("error", "escalation", "compensation", "cancel"):
         return (
-            "catch it on the border of the activity in which it happens, or in an event sub-process"
+            "catch it at the border of the activity in which it occurs, or in an event sub-process"
         )
     if place == "throw" and kind in ("error", "terminate", "cancel"):
         return "make it an end event"
-    return "use another trigger, or an event at another place"
+    return "use another trigger, or an event in another position"
 
 
 def _says(definition: EventDefinition) -> bool:

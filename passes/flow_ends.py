@@ -17,10 +17,10 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 class DanglingFlow(Rule):
     """
     What it finds
-        A sequence flow that begins or ends nowhere, or at what is no step, event or gateway.
+        A sequence flow that is not connected to a step, event or gateway at both ends.
     Why it is wrong
-        It leads from nowhere or to nowhere (BPMN 2.0.2, 7.6.1 and 8.4.13); mostly an arrow was not
-        snapped to its shape. It is an error where a run can come to its other end, a warning where
+        It leads from nowhere or to nowhere (BPMN 2.0.2, 7.6.1 and 8.4.13); usually an arrow was not
+        attached to its shape. It is an error if a run can reach its other end, and a warning if
         nothing depends on it.
     Example
         <sequenceFlow id="f" sourceRef="Pack" targetRef=""/>
@@ -40,8 +40,8 @@ class CrossingFlow(Rule):
     What it finds
         A sequence flow between two pools, or from inside a sub-process to outside it.
     Why it is wrong
-        BPMN 2.0.2, 7.6.1: a sequence flow stays within its pool and its sub-process; a run
-        cannot follow it, so it would do nothing.
+        BPMN 2.0.2, 7.6.1: a sequence flow stays within its pool and its sub-process. A run cannot
+        follow this flow, so it has no effect.
     Example
         A sequence flow from `Send order` in pool Buyer to `Receive order` in pool Seller.
     Instead
@@ -60,11 +60,11 @@ class FlowIntoStart(Rule):
     What it finds
         A sequence flow that leads into a start event.
     Why it is wrong
-        A start event begins a process, it is never come back to (BPMN 2.0.2, 10.5.2).
+        A start event begins a process and cannot be reached again (BPMN 2.0.2, 10.5.2).
     Example
         `Order wrong?` leads back to the start event `Order received`.
     Instead
-        Lead the flow to an exclusive gateway right after the start event.
+        Connect the flow to an exclusive gateway directly after the start event.
     """
 
     code = "OF103"
@@ -78,11 +78,11 @@ class FlowOutOfEnd(Rule):
     What it finds
         A sequence flow that leaves an end event.
     Why it is wrong
-        What comes to an end event ends there (BPMN 2.0.2, 10.5.3): what follows never happens.
+        A run ends at an end event (BPMN 2.0.2, 10.5.3): the steps after it never happen.
     Example
         The end event `Order sent` leads to `Archive`.
     Instead
-        Make the event an intermediate one, or move it behind what follows it.
+        Make it an intermediate event, or move it after the following steps.
     """
 
     code = "OF104"
@@ -96,12 +96,12 @@ class FlowIntoBoundary(Rule):
     What it finds
         A sequence flow that leads into a boundary event.
     Why it is wrong
-        A boundary event is triggered while its activity is under way (BPMN 2.0.2, 10.5.6);
-        no flow can set it off.
+        A boundary event is triggered while its activity is active (BPMN 2.0.2, 10.5.6); a flow
+        cannot trigger it.
     Example
-        `Remind` leads into the timer on the border of `Approve`.
+        `Remind` leads to the timer on the border of `Approve`.
     Instead
-        Lead the flow to what the boundary event leads to, or to the activity itself.
+        Connect the flow to the step after the boundary event, or to the activity itself.
     """
 
     code = "OF105"
@@ -113,13 +113,13 @@ class FlowIntoBoundary(Rule):
 class SelfLoop(Rule):
     """
     What it finds
-        A flow from a gateway that waits for nothing back to that very gateway.
+        A flow from a gateway that does not wait back to the same gateway.
     Why it is wrong
-        Going round it does nothing; mostly the flow was meant to end somewhere else.
+        The loop has no effect; usually the flow was meant to end elsewhere.
     Example
         The exclusive gateway `Stock ok?` has a flow `no` that leads back to `Stock ok?`.
     Instead
-        Lead the flow back to the task that is to be done again.
+        Connect the flow to the task that should be repeated.
     """
 
     code = "OF109"
@@ -197,7 +197,7 @@ def _dangling(
         DanglingFlow,
         f"{_named(flow)} leads {' '.join(ends)}{gone}",
         element=flow,
-        help="draw it from one step to another, or remove it"
+        help="connect it to a step at both ends, or remove it"
         if attached is None
         else _as_drawn(attached, ctx),
         severity=None if matters else Severity.WARNING,
@@ -218,9 +218,9 @@ def _dangling(
 def _as_drawn(attached: Attachment, ctx: PassContext) -> str:
     """What to do about a flow whose drawn ends are at shapes."""
     if attached.sure:
-        return f"attach it {_to_where(attached, ctx)}, where it is drawn"
+        return f"attach it {_to_where(attached, ctx)}, next to which it is drawn"
     near = listed([ctx.name(node) for node in attached.near], last="or")
-    return f"attach it to {near}: it is drawn near each"
+    return f"attach it to {near}: it is drawn near each of them"
 
 
 def _to_where(attached: Attachment, ctx: PassContext) -> str:
@@ -237,8 +237,8 @@ def _crossing(flow: Flow, source: Scope, target: Scope, ctx: PassContext) -> Non
         f"{_named(flow)} leads from {ctx.name(one)} in {ctx.name(source)} to {ctx.name(two)} in "
         f"{where}",
         element=flow,
-        help="between pools draw a message flow; out of a sub-process lead a flow from its border, "
-        "or from an event there",
+        help="between pools, use a message flow; to leave a sub-process, use a flow from its "
+        "border or from a boundary event",
     )
 
 
@@ -250,27 +250,29 @@ def _check(
             FlowIntoStart,
             f"{_named(flow)} from {ctx.name(source)} leads into {_kind_and(target, ctx)}",
             element=flow,
-            help=f"put an exclusive gateway right after {ctx.name(target)} and lead the flow there",
+            help=f"put an exclusive gateway directly after {ctx.name(target)} and connect the "
+            "flow to it",
         )
     if isinstance(target, Event) and target.position == "boundary":
         ctx.emit(
             FlowIntoBoundary,
             f"{_named(flow)} from {ctx.name(source)} leads into {_kind_and(target, ctx)}",
             element=flow,
-            help=f"lead it to the activity that {ctx.name(target)} is at, or to what comes after "
-            f"{ctx.name(target)}",
+            help=f"connect it to the activity that {ctx.name(target)} is attached to, or to the "
+            f"step after {ctx.name(target)}",
         )
     if isinstance(source, Event) and source.position == "end":
         ctx.emit(
             FlowOutOfEnd,
             f"{_named(flow)} to {ctx.name(target)} leaves {_kind_and(source, ctx)}",
             element=flow,
-            help=f"make {ctx.name(source)} an intermediate event, or put it where the process ends",
+            help=f"make {ctx.name(source)} an intermediate event, or move it to the end of the "
+            "process",
         )
     if source is target and isinstance(source, Gateway) and source.gateway_kind == "exclusive":
         ctx.emit(
             SelfLoop,
             f"{_named(flow)} leads from {ctx.name(source)} back to itself",
             element=flow,
-            help="lead it back to the step that has to be repeated before this decision",
+            help="connect it to the step to repeat before this decision",
         )

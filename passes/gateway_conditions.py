@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 class NoBranchFits(Rule):
     """
     What it finds
-        A gateway all of whose branches have conditions, no default flow, and values for which none
-        of the conditions is true; the values are named.
+        A gateway whose branches all have conditions, without a default flow, if there are values
+        that match none of the conditions; the values are named.
     Why it is wrong
-        A run with these values cannot go on: an engine stops it with an error. On n8n the execution
-        stops at the gateway and says so.
+        A run with these values cannot continue: an engine stops it with an error. On n8n, the
+        execution stops at the gateway and reports the reason.
     Example
-        `amount > 1000` and `amount < 1000`: no branch accepts 1000.
+        `amount > 1000` and `amount < 1000`: no branch matches 1000.
     Instead
         Make one branch the default flow, or cover all values.
     """
@@ -40,11 +40,12 @@ class OverlappingBranches(Rule):
     What it finds
         Two branches of an exclusive gateway whose conditions are both true for some values.
     Why it is wrong
-        Only one is taken: the first in the order of the file, which no drawing shows.
+        Only the first in the order of the file is taken, and the diagram does not show this order.
     Example
         `amount > 100` and `amount > 1000`: for 2000 the first is taken.
     Instead
-        Let the conditions exclude each other, or use an inclusive gateway if both ways are meant.
+        Make the conditions mutually exclusive, or use an inclusive gateway if both branches should
+        be taken.
     """
 
     code = "OF312"
@@ -99,8 +100,8 @@ def _check(
             last = flows[-1]
             ctx.emit(
                 NoBranchFits,
-                f"no branch of {namer.name(gateway.id)} is for {values_text(none)}: "
-                "the run stops there",
+                f"no branch of {namer.name(gateway.id)} matches {values_text(none)}: the run "
+                "stops there",
                 element=gateway,
                 help="make one branch the default flow, or cover all values",
                 fix=Fix(
@@ -140,10 +141,10 @@ def _overlap(
     first, second = _branch(one, namer), _branch(two, namer)
     ctx.emit(
         OverlappingBranches,
-        f"for {values} both {first} and {second} hold at {namer.name(gateway.id)}: "
-        f"{first} is taken, since it comes first in the file",
+        f"for {values}, the conditions {first} and {second} of {namer.name(gateway.id)} both "
+        f"hold: {first} is taken, since it comes first in the file",
         element=gateway,
-        help="let the conditions exclude each other, or use an inclusive gateway",
+        help="make the conditions mutually exclusive, or use an inclusive gateway",
         related=[
             Related(message=f"{_branch(f, namer)}: {f.condition.text.strip()}",
                 element=f.id,

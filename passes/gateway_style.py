@@ -15,11 +15,11 @@ class JoinAndFork(Rule):
     What it finds
         A gateway with several incoming and several outgoing sequence flows.
     Why it is wrong
-        It joins and splits at once (BPMN 2.0.2, 10.6.1 allows it); readers overlook one of both.
+        It both joins and splits (BPMN 2.0.2, 10.6.1 allows it); readers overlook one of the two.
     Example
-        An exclusive gateway `Order ok?` to which the rework leads back.
+        An exclusive gateway `Order ok?` that the rework loop returns to.
     Instead
-        A gateway without a label that joins, and `Order ok?` after it.
+        Use a joining gateway without a label, followed by `Order ok?`.
     """
 
     code = "OF177"
@@ -34,12 +34,12 @@ class SuperfluousGateway(Rule):
     What it finds
         A gateway with one incoming and one outgoing sequence flow.
     Why it is wrong
-        It neither splits nor joins (BPMN 2.0.2, 10.6.1 wants several flows on one side); mostly a
-        branch was forgotten or removed.
+        It neither splits nor joins (BPMN 2.0.2, 10.6.1 requires several flows on one side); usually
+        a branch was forgotten or removed.
     Example
-        An exclusive gateway `In stock?` whose only way out leads to `Ship`.
+        An exclusive gateway `In stock?` whose only outgoing flow leads to `Ship`.
     Instead
-        Draw the other branch, or lead the flow straight to `Ship`.
+        Add the other branch, or connect the flow directly to `Ship`.
     """
 
     code = "OF178"
@@ -54,12 +54,13 @@ class InclusiveGateway(Rule):
     What it finds
         An inclusive gateway.
     Why it is wrong
-        Nothing: it is a rule for teams that do without them, since when an inclusive join goes on
-        depends on the whole process before it (BPMN 2.0.2, 10.6.3 and 13.4.3).
+        BPMN allows it. The rule is for teams that avoid inclusive gateways, because the condition
+        under which an inclusive join continues depends on the whole process before it (BPMN 2.0.2,
+        10.6.3 and 13.4.3).
     Example
         An inclusive gateway `Which checks?`.
     Instead
-        A parallel gateway with an exclusive one in each branch.
+        Use a parallel gateway with an exclusive one in each branch.
     """
 
     code = "OF179"
@@ -74,12 +75,12 @@ class ComplexGateway(Rule):
     What it finds
         A complex gateway.
     Why it is wrong
-        Nothing in BPMN (2.0.2, 10.6.5): it is a rule for teams that do without them, since few
-        readers know what it does and few engines run it.
+        BPMN allows it (2.0.2, 10.6.5). The rule is for teams that avoid complex gateways, because
+        few readers know their meaning and few engines support them.
     Example
-        A complex gateway that goes on after two of three offers.
+        A complex gateway that continues after two of three offers.
     Instead
-        A parallel multi-instance task with a completion condition, or exclusive and parallel
+        Use a parallel multi-instance task with a completion condition, or exclusive and parallel
         gateways.
     """
 
@@ -119,14 +120,14 @@ def _check(
             JoinAndFork,
             f"{named} joins {len(into)} flows and splits into {len(out)}",
             element=gateway,
-            help="put a gateway of its own before it that joins",
+            help="put a separate joining gateway before it",
         )
     elif len(into) == 1 and len(out) == 1:
         ctx.emit(
             SuperfluousGateway,
-            f"{named} has one way in and one way out",
+            f"{named} has one incoming flow and one outgoing flow",
             element=gateway,
-            help="draw the branch that is missing, or lead the flow past it",
+            help="add the missing branch, or remove the gateway",
             fix=_bypass(gateway, into[0], out[0], scope, ctx),
         )
     if gateway.gateway_kind == "inclusive":

@@ -19,15 +19,15 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 class FakeJoin(Rule):
     """
     What it finds
-        A task, sub-process or event into which several sequence flows lead.
+        A task, sub-process or event with several incoming sequence flows.
     Why it is wrong
-        It looks like a join and is none (BPMN 2.0.2, 10.3.1): the step runs once for each flow that
-        brings a token, and many readers expect it to wait for all of them.
+        It looks like a join but is not one (BPMN 2.0.2, 10.3.1): the step runs once for each token,
+        while many readers expect it to wait for all of them.
     Example
-        `Check stock` and `Check credit` both lead straight to `Ship`.
+        `Check stock` and `Check credit` both lead directly to `Ship`.
     Instead
-        Lead both to an exclusive gateway before `Ship`, or to a parallel one where both are to be
-        done first.
+        Connect both to an exclusive gateway before `Ship`, or to a parallel one if both should
+        complete first.
     """
 
     code = "OF172"
@@ -40,14 +40,15 @@ class FakeJoin(Rule):
 class ImplicitSplit(Rule):
     """
     What it finds
-        A task, sub-process or event that several sequence flows without a condition leave.
+        A task, sub-process or event with several outgoing sequence flows without a condition.
     Why it is wrong
-        All of them are taken (BPMN 2.0.2, 10.3.1), as at a parallel gateway; without the gateway
-        many readers take it for a choice.
+        All of them are taken (BPMN 2.0.2, 10.3.1), as at a parallel gateway; without the gateway,
+        many readers mistake it for a choice.
     Example
-        `Order received` leads straight to `Check stock` and to `Check credit`.
+        `Order received` leads directly to `Check stock` and to `Check credit`.
     Instead
-        Put a parallel gateway after `Order received`, or an exclusive one if only one is meant.
+        Put a parallel gateway after `Order received`, or an exclusive one if only one should be
+        taken.
     """
 
     code = "OF173"
@@ -60,14 +61,14 @@ class ImplicitSplit(Rule):
 class ImplicitStart(Rule):
     """
     What it finds
-        A step, event or gateway that no sequence flow leads to and that is no start event.
+        A step, event or gateway without an incoming flow that is not a start event.
     Why it is wrong
-        Without a start event in its process it begins with the process (BPMN 2.0.2, 10.3.1), which
-        nothing in the picture shows; beside a start event it never runs (OF111).
+        In a process without a start event, it begins with the process (BPMN 2.0.2, 10.3.1), which
+        the diagram does not show; if there is a start event, it never runs (OF111).
     Example
         A process that begins with the task `Check order`.
     Instead
-        A start event `Order received` that leads to `Check order`.
+        Add a start event `Order received` that leads to `Check order`.
     """
 
     code = "OF174"
@@ -80,14 +81,15 @@ class ImplicitStart(Rule):
 class ImplicitEnd(Rule):
     """
     What it finds
-        A step, event or gateway that no sequence flow leaves, in a process or sub-process without
-        an end event. (Beside an end event it is OF130.)
+        A step, event or gateway without an outgoing flow, in a process or sub-process without an
+        end event. (If there is an end event, it is OF130.)
     Why it is wrong
-        A run ends there (BPMN 2.0.2, 10.5.3); an end event would state so and with what outcome.
+        A run ends there (BPMN 2.0.2, 10.5.3); an end event would make that explicit and name the
+        outcome.
     Example
-        Nothing leaves the last task `Ship`.
+        The last task `Ship` has no outgoing flow.
     Instead
-        `Ship` leads to the end event `Order shipped`.
+        Add an end event `Order shipped` after `Ship`.
     """
 
     code = "OF175"
@@ -100,13 +102,13 @@ class ImplicitEnd(Rule):
 class Disconnected(Rule):
     """
     What it finds
-        A step, event or gateway that no sequence flow touches.
+        A step, event or gateway without any sequence flow.
     Why it is wrong
-        It takes no part in the process; mostly it was forgotten.
+        It is not part of the process; usually it was forgotten.
     Example
-        The task `Archive` stands beside the others, without a flow.
+        The task `Archive` has no incoming and no outgoing flow.
     Instead
-        Lead flows to it and from it, or remove it.
+        Connect it, or remove it.
     """
 
     code = "OF176"
@@ -156,21 +158,21 @@ def _check(scope: Scope, ctx: PassContext) -> None:
                 Disconnected,
                 f"no flow touches {ctx.name(node)}",
                 element=node,
-                help="lead flows to it and from it, or remove it",
+                help="add incoming and outgoing flows, or remove it",
             )
         if not into and not dead and _needs_way_in(node):
             ctx.emit(
                 ImplicitStart,
-                f"{ctx.name(node)} begins with {ctx.name(scope)}: no flow leads to it",
+                f"{ctx.name(node)} starts together with {ctx.name(scope)}: it has no incoming flow",
                 element=node,
-                help="put a start event before it",
+                help="add a start event before it",
             )
         if not out and not ended and needs_way_out(node):
             ctx.emit(
                 ImplicitEnd,
-                f"{ctx.name(scope)} ends after {ctx.name(node)}, without an end event",
+                f"{ctx.name(scope)} ends after {ctx.name(node)} without an end event",
                 element=node,
-                help="put an end event after it",
+                help="add an end event after it",
             )
 
 
@@ -186,11 +188,11 @@ def _fake_join(node: ModelNode, into: list[Flow], ctx: PassContext) -> None:
     sources = listed(dict.fromkeys(ctx.name(f.source) for f in into))
     ctx.emit(
         FakeJoin,
-        f"{len(into)} flows lead into {ctx.name(node)}, from {sources}: it does not wait for all "
+        f"{len(into)} flows lead to {ctx.name(node)} (from {sources}): it does not wait for all "
         "of them",
         element=node,
-        help="join them in an exclusive gateway before it, or in a parallel one where it has to "
-        "wait for all",
+        help="join them with an exclusive gateway before it, or with a parallel one if it should "
+        "wait for all of them",
     )
 
 
@@ -198,7 +200,7 @@ def _split(node: ModelNode, plain: list[Flow], ctx: PassContext) -> None:
     targets = listed(dict.fromkeys(ctx.name(f.target) for f in plain))
     ctx.emit(
         ImplicitSplit,
-        f"{len(plain)} flows leave {ctx.name(node)}, to {targets}: all of them are taken",
+        f"{len(plain)} flows leave {ctx.name(node)} (to {targets}): all of them are taken",
         element=node,
-        help="put a parallel gateway after it, or an exclusive one if only one is meant",
+        help="put a parallel gateway after it, or an exclusive one if only one should be taken",
     )

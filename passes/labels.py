@@ -16,10 +16,10 @@ class MissingLabel(Rule):
     """
     What it finds
         A task, event, splitting gateway, pool, lane or conditional flow without a label. (Not
-        parallel and event-based gateways, joins and sub-processes.) Its option `kinds` chooses
+        parallel and event-based gateways, joins and sub-processes.) The option `kinds` selects
         among `task`, `event`, `gateway`, `flow`, `pool` and `lane`.
     Why it is wrong
-        Its meaning is unknown to readers, and messages can only name it by what is next to it.
+        Readers do not know its meaning, and messages can refer to it only by its neighbours.
     Example
         <task id="Activity_1k9x2"/>
     Instead
@@ -36,10 +36,10 @@ class MissingLabel(Rule):
 class SuperfluousLabel(Rule):
     """
     What it finds
-        A label on a sequence flow that chooses nothing: it has no condition, is no default flow
-        and leaves no exclusive or inclusive gateway that splits.
+        A label on a sequence flow that is not part of a choice: the flow has no condition, is not a
+        default flow and does not leave a splitting exclusive or inclusive gateway.
     Why it is wrong
-        A label on a flow reads as the condition under which it is taken.
+        Readers take a label on a flow for the condition under which it is taken.
     Example
         A flow `then` from `Pack` to `Ship`.
     Instead
@@ -126,7 +126,7 @@ def _missing(element: Element, named: str, ctx: PassContext) -> None:
         MissingLabel,
         f"{named} has no label",
         element=element,
-        help="name it by what it stands for",
+        help="add a label",
     )
 
 
@@ -134,9 +134,9 @@ def _superfluous(flow: Flow, scope: Scope, ctx: PassContext) -> None:
     ctx.emit(
         SuperfluousLabel,
         f"the label `{flow.label}` on the flow from {ctx.name(flow.source)} to "
-        f"{ctx.name(flow.target)} chooses nothing",
+        f"{ctx.name(flow.target)} has no effect",
         element=flow,
-        help="remove the label, or write it into an annotation",
+        help="remove the label, or move it to an annotation",
         fix=Fix(
             title=f"remove the label `{flow.label}`",
             applicability="unsafe",

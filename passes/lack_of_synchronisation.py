@@ -21,16 +21,16 @@ from orgflow_ir.pipeline import PassContext
 class WorkDoneTwice(Rule):
     """
     What it finds
-        Parallel branches that come together where nothing waits for all of them: at an exclusive
-        gateway, or at an activity with several incoming flows.
+        Parallel branches that come together without a join that waits for all of them: at an
+        exclusive gateway, or at an activity with several incoming flows.
     Why it is wrong
-        Everything after that place happens once for each branch: two parcels, two invoices. The
-        workflow does exactly that, since it is what is drawn. It is a warning where only a plain
-        end event comes after a gateway, so that nothing is done twice.
+        Everything after that point happens once for each branch: two parcels, two invoices. The
+        workflow does the same, since it behaves like the model. It is a warning if only a plain end
+        event follows the gateway, so no work is duplicated.
     Example
         A parallel gateway starts `Pack` and `Bill`; both flow into `Ship`. `Ship` is done twice.
     Instead
-        Join the branches with a parallel gateway (after an inclusive split: an inclusive one).
+        Join the branches with a parallel gateway (after an inclusive split, an inclusive one).
     """
 
     code = "OF203"
@@ -42,14 +42,14 @@ class WorkDoneTwice(Rule):
 class UnboundedWork(Rule):
     """
     What it finds
-        A loop that starts parallel work each time round and never waits for it.
+        A loop that starts parallel work in every iteration and never waits for it.
     Why it is wrong
-        Every round adds to what is under way, without a limit. On n8n it is done one after the
-        other, and an execution that goes round often enough is stopped by the server.
+        Every iteration adds active work, without a limit. On n8n, the iterations run one after the
+        other, and the server eventually stops the execution.
     Example
-        A parallel gateway leads to `Remind` and back to itself: reminders without end.
+        A parallel gateway leads to `Remind` and back to itself: endless reminders.
     Instead
-        Join the parallel work before the loop goes back, or leave the loop to an exclusive gateway.
+        Join the parallel work before the loop returns, or put an exclusive gateway in the loop.
     """
 
     code = "OF206"
@@ -85,10 +85,10 @@ class LackOfSynchronisation(FlowPass):
                 name = namer.name(fault.element)
                 rule: type[Rule] = UnboundedWork
                 message = (
-                    f"a loop leads back to {name} while work it started is still under way: every "
-                    "time round adds more, without a limit"
+                    f"a loop leads back to {name} while work that it started is still active: "
+                    "every iteration adds more, without a limit"
                 )
-                decide = f"decide what has to be done before the loop goes back to {name}"
+                decide = f"decide which work has to complete before the loop returns to {name}"
                 places: tuple[Related, ...] = ()
             else:
                 rule, (message, decide) = WorkDoneTwice, _twice(fault, namer, graph)
@@ -112,12 +112,12 @@ class LackOfSynchronisation(FlowPass):
     ) -> None:
         namer = ctx.analysis(Namer, scope)
         name = namer.name(fork)
-        decide = f"decide when a run goes on from {name} and when it goes back"
+        decide = f"decide when a run continues from {name} and when it returns"
         repaired = None if shown is None else self.repaired(shown, model, ctx, decide)
         ctx.emit(
             UnboundedWork,
-            f"the loop through {name} never ends: each time round it goes on and back at once, and "
-            "no choice leads out",
+            f"the loop through {name} never ends: every iteration both continues and returns, and "
+            "no condition leaves the loop",
             element=namer.nodes[fork],
             help=decide,
             advice=repaired,
@@ -154,8 +154,8 @@ def _twice(fault: Fault, namer: Namer, graph: ControlFlow) -> tuple[str, str]:
     waits = "does not wait for the other"
     if isinstance(node, Gateway):
         through = node.gateway_kind == "exclusive"
-        waits = "lets each of them through" if through else "starts again each time"
-    decide = f"decide whether {what} shall wait for {some}, or for which of them it is done"
+        waits = "passes each of them on" if through else "starts again for each of them"
+    decide = f"decide whether {what} should wait for {some}, or which of them should start it"
     if (by := beside(fault, graph)) is not None:
         event, host = namer.name(by.event.id), namer.name(by.host)
         branch = namer.names(f.source for f in by.flows)
@@ -166,13 +166,15 @@ def _twice(fault: Fault, namer: Namer, graph: ControlFlow) -> tuple[str, str]:
     elif (jumps := jump(fault, graph)) is not None:
         way = namer.labelled(jumps.way)
         why = f"{way} leads to {name} from a branch that runs in parallel"
-        decide = f"decide where {way} shall lead to: {name} may be done in another branch meanwhile"
+        decide = (
+            f"decide where {way} should lead: {name} may run in another branch at the same time"
+        )
     elif fault.split:
         several = len(fault.taken_arcs) > 2
         waits = "the others" if several else "the other"
         why = (
             f"{namer.ways(net, fault.taken_arcs)} at {namer.name(fault.split)} can "
-            f"{'all' if several else 'both'} be taken in one run, and {name} does not wait for "
+            f"{'all' if several else 'both'} be taken in one run, but {name} does not wait for "
             f"{waits}"
         )
     elif len(set(come)) > 1:
@@ -182,6 +184,6 @@ def _twice(fault: Fault, namer: Namer, graph: ControlFlow) -> tuple[str, str]:
         if len(set(come)) == 2:
             why = why.replace(" all lead ", " both lead ", 1)
     else:
-        why = f"a run can come to {name} again before the first time is over"
-        decide = f"decide what has to be over before a run may come to {name} again"
+        why = f"a run can reach {name} again before the first pass is complete"
+        decide = f"decide which steps have to complete before a run may reach {name} again"
     return f"{what} can happen more than once: {why}", decide

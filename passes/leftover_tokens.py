@@ -15,16 +15,17 @@ from orgflow_ir.pipeline import PassContext
 class TokensLeftOver(Rule):
     """
     What it finds
-        A join that has gone on already when one of its branches comes to it once more; nothing is
-        left that this second time could be joined with, and it waits there indefinitely.
+        A join that has already continued when one of its branches arrives again; no other branch is
+        left to join with, so this token waits there indefinitely.
     Why it is wrong
-        The process never counts as finished, and what the extra work led to is lost. It is the
-        consequence of work that is done twice (OF203).
+        The process never completes, and the result of the duplicate work is lost. It is a
+        consequence of duplicate execution (OF203).
     Example
-        `Pack` and `Bill` run in parallel into an exclusive gateway, and the way from there and
-        `Label` into a parallel one: it goes on with the first and keeps the second indefinitely.
+        `Pack` and `Bill` run in parallel into an exclusive gateway; the flow from there and `Label`
+        lead to a parallel gateway, which continues with the first token and keeps the second
+        indefinitely.
     Instead
-        Fix the doubled work: join `Pack` and `Bill` with a parallel gateway.
+        Fix the duplicate execution: join `Pack` and `Bill` with a parallel gateway.
     """
 
     code = "OF204"
@@ -49,12 +50,12 @@ class LeftoverTokens(FlowPass):
             late = " and ".join(dict.fromkeys(comes)) or "a branch that runs again"
             cause = next((f.element for f in doubled if f.scope is fault.scope), "")
             again = f"{namer.name(cause)} lets it happen several times" if cause else ""
-            decide = f"see to it that {late} happens once in a run" + (again and f": {again}")
+            decide = f"make sure that {late} happens only once in a run" + (again and f": {again}")
             repaired = self.repaired(fault, model, ctx, decide, fix=False)
             ctx.emit(
                 TokensLeftOver,
-                f"{namer.name(fault.element)} has gone on already when {late} leads to it once "
-                "more: what comes then waits there indefinitely, and the run is never finished"
+                f"{namer.name(fault.element)} has already continued when {late} leads to it "
+                "again: this token waits there indefinitely, and the run never finishes"
                 + (MASKED if fault.masked else ""),
                 element=namer.nodes[fault.element],
                 help=decide,

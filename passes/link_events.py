@@ -17,11 +17,11 @@ class BrokenLink(Rule):
         A link event whose counterpart is not in the same process or sub-process.
     Why it is wrong
         A throwing link jumps to the catching link of the same name (BPMN 2.0.2, 10.5.5); without
-        it a run is lost there, and a catching link without a throw never runs.
+        one, a run stops there, and a catching link without a throwing link never runs.
     Example
         A throwing link event `A` and no catching link event `A`.
     Instead
-        Give both the same name, or draw the flow.
+        Give both the same name, or use a flow.
     """
 
     code = "OF118"
@@ -35,12 +35,12 @@ class SameLinkTwice(Rule):
     What it finds
         Two catching link events of the same name in one process or sub-process.
     Why it is wrong
-        A throwing link of that name could mean either; there may be several throws, never
-        several catches (BPMN 2.0.2, 10.5.5).
+        The target of a throwing link is ambiguous; there may be several throwing links, but only
+        one catching link of a name (BPMN 2.0.2, 10.5.5).
     Example
         Two catching link events `A`, before `Ship` and before `Bill`.
     Instead
-        Name them differently; where both are meant, use one and a parallel gateway after it.
+        Rename one of them; to reach both, use one catching link followed by a parallel gateway.
     """
 
     code = "OF119"
@@ -54,12 +54,12 @@ class LinkEventFlow(Rule):
     What it finds
         A sequence flow into a catching link event, or out of a throwing one.
     Why it is wrong
-        A link takes the place of a flow (BPMN 2.0.2, 10.5.5): a run comes to the catching event by
-        its throw only, and goes on from a throwing one at its catch only.
+        A link replaces a flow (BPMN 2.0.2, 10.5.5): a run reaches the catching event only through
+        the throwing event, and continues from a throwing event only at the catching event.
     Example
         `Check` leads to the catching link event `A`.
     Instead
-        `Check` leads to the throwing link event `A`, or to what comes after the catching one.
+        Connect `Check` to the throwing link event `A`, or to the step after the catching one.
     """
 
     code = "OF142"
@@ -73,7 +73,7 @@ class UnnamedLink(Rule):
     What it finds
         A link event whose definition has no name.
     Why it is wrong
-        Links are paired by the name of their definition (BPMN 2.0.2, 10.5.5). orgflow takes the
+        Links are paired by the name of their definition (BPMN 2.0.2, 10.5.5). orgflow uses the
         label of the event instead; other tools do not.
     Example
         <intermediateThrowEvent id="t" name="A"><linkEventDefinition/></intermediateThrowEvent>
@@ -105,8 +105,8 @@ class LinkEvents(Pass):
 
 
 _LOSS = {
-    "throw": ("catch", "a run that comes to it goes no further"),
-    "catch": ("throw", "what comes after it never happens"),
+    "throw": ("catch", "a run that reaches it stops"),
+    "catch": ("throw", "the steps after it never happen"),
 }
 
 
@@ -134,8 +134,8 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             fault = f"has no {other}ing link of that name in {ctx.name(scope)}"
             help_text = f"add a {other}ing link event `{name}`, or draw a flow instead"
         else:
-            fault = f"has no name, so that no {other}ing link in {ctx.name(scope)} belongs to it"
-            help_text = f"give it the name of a {other}ing link event, or draw a flow instead"
+            fault = f"has no name, so no {other}ing link in {ctx.name(scope)} belongs to it"
+            help_text = f"use the name of a {other}ing link event, or draw a flow instead"
         ctx.emit(
             BrokenLink,
             f"{_link(event, ctx)} {fault}: {loss}",
@@ -151,10 +151,10 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         if name in seen:
             ctx.emit(
                 SameLinkTwice,
-                f"two catching links in {ctx.name(scope)} are named `{name}`: it is open at which "
-                "of them a run goes on",
+                f"two catching links in {ctx.name(scope)} are named `{name}`: it is undefined at "
+                "which of them a run continues",
                 element=event,
-                help="give them different names, and the throwing links too",
+                help="rename them, and the throwing links accordingly",
             )
         seen.add(name)
 
@@ -175,7 +175,7 @@ def _alone(event: Event, graph: ControlFlow, ctx: PassContext) -> None:
             LinkEventFlow,
             f"a flow leads {where}, which is a {event.position}ing link",
             element=flow,
-            help="use the link or the flow, not both",
+            help="use either the link or the flow",
         )
 
 

@@ -27,7 +27,7 @@ def leaving(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
             if len(graph.flows_out(node)) < 2:
                 continue
             draft.connect(node, end)
-            yield draft.by_hand(f"add a way from {name(node)} {where}")
+            yield draft.by_hand(f"add a flow from {name(node)} {where}")
             return
     for node in round_:
         if isinstance(graph.nodes[node], Gateway) or len(graph.out[node]) != 1:
@@ -38,7 +38,7 @@ def leaving(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
         draft.connect(choice, on.target, f"{choice}_back")
         draft.connect(choice, end)
         yield draft.by_hand(
-            f"add an exclusive gateway to the loop, after {name(node)} for example, with a way "
+            f"add an exclusive gateway to the loop, for example after {name(node)}, with a flow "
             f"{where}"
         )
         return
@@ -75,7 +75,7 @@ def joining(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
             came = sum(any(f.source in b - {fork} for f in into) for b in branches) + len(direct)
             if meeting == fork or came < len(out) or len(into) != len(out):
                 continue
-            why = f", since {name(fork)} starts all of them each time round"
+            why = f", since {name(fork)} starts all of them in every iteration"
             found = graph.nodes[meeting]
             whole = len(into) == len(graph.flows_in(meeting))
             plain = isinstance(found, Gateway) and len(graph.flows_out(meeting)) == 1
@@ -103,7 +103,7 @@ def bounding(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
     for fork in forks:
         ways = " or ".join(f"to {repair.namer.name(f.target)}" for f in graph.flows_out(fork.id))
         fix = repair.of_kind(fork, "exclusive", "unsafe")
-        yield Candidate(fix, f"{fix.title}, to go either {ways} each time")
+        yield Candidate(fix, f"{fix.title}, so each iteration goes either {ways}")
     for node in (n for n in graph.nodes.values() if n.id in inside):
         flows = graph.flows_out(node.id)
         if isinstance(node, Gateway) or len(flows) < 2 or any(f.condition for f in flows):
@@ -115,7 +115,9 @@ def bounding(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
         draft.connect(node.id, choice)
         ways = " or ".join(f"to {repair.namer.name(f.target)}" for f in flows)
         title = f"put an exclusive gateway after {repair.namer.name(node.id)}"
-        yield Candidate(draft.fix(title, "unsafe"), f"{title}, to go either {ways} each time")
+        yield Candidate(
+            draft.fix(title, "unsafe"), f"{title}, so each iteration goes either {ways}"
+        )
 
 
 def _waited_for(repair: ScopeRepair, fork: Gateway, inside: set[str]) -> Iterator[Candidate]:

@@ -17,14 +17,14 @@ from orgflow_ir.pipeline import PassContext
 class EndlessLoop(Rule):
     """
     What it finds
-        A loop that a run can get into and that no choice leads out of.
+        A loop that a run can enter but never leave.
     Why it is wrong
-        The work in it is done again and again and the process never ends. On n8n the execution runs
-        until it is stopped or the server has no memory left.
+        Its steps repeat indefinitely, and the process never ends. On n8n, the execution runs until
+        somebody stops it or the server runs out of memory.
     Example
         `Check` leads to `Correct`, and `Correct` leads back to `Check`; no flow leaves the two.
     Instead
-        Let an exclusive gateway in the loop have a way to the end.
+        Add an exclusive gateway with a branch to the end to the loop.
     """
 
     code = "OF202"
@@ -53,14 +53,13 @@ class LoopTermination(FlowPass):
             if fault.ended_by is not None:
                 continue  # "repeat until this event comes": left through the event
             namer = ctx.analysis(Namer, fault.scope)
-            decide = "decide where a run shall leave the loop, and lead a way to an end from there"
+            decide = "decide where a run should leave the loop, and add a flow from there to an end"
             repaired = self.repaired(fault, model, ctx, decide, fix=False)
             known = [i for i in fault.cycle if i in namer.nodes]
             ctx.emit(
                 EndlessLoop,
-                f"a run that comes to {namer.name(fault.element)} goes round "
-                f"{namer.names(known)} indefinitely: no way leads to an end"
-                + (MASKED if fault.masked else ""),
+                f"a run that reaches {namer.name(fault.element)} repeats {namer.names(known)} "
+                "indefinitely: no path leads to an end" + (MASKED if fault.masked else ""),
                 element=namer.nodes[fault.element],
                 help=decide,
                 advice=repaired,

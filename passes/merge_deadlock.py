@@ -18,14 +18,15 @@ from orgflow_ir.pipeline import PassContext
 class DeadlockedJoin(Rule):
     """
     What it finds
-        A parallel (or inclusive) gateway that waits for a branch which some run never takes. Every
-        such join is named, with a run that ends before it.
+        A parallel (or inclusive) gateway that waits for a branch that some run never takes. Every
+        such join is reported, with a run that ends before it.
     Why it is wrong
         The run stops there: nothing after the join happens, and no error is reported. On n8n the
         execution ends with the status success.
     Example
         `Stock ok?` (exclusive) leads to `Pack` or to `Reorder`; both lead into a parallel gateway,
-        and `Ship` comes after it. A run takes one of the two, the gateway waits for the other.
+        and `Ship` comes after it. A run takes one of the two branches, and the gateway waits for
+        the other.
     Instead
         Join the branches with the kind of gateway that split them: exclusive with exclusive,
         parallel with parallel, inclusive with inclusive.
@@ -57,7 +58,7 @@ class MergeDeadlock(FlowPass):
             missing = _missing(fault, namer)
             decide = _decision(fault, namer, missing)
             repaired = self.repaired(fault, model, ctx, decide)
-            place = "the run takes one way here"
+            place = "the run takes one branch here"
             if (broken := broken_off(fault)) is not None:
                 does = "interrupts this" if _interrupts(broken, namer) else "may come here"
                 place = f"{namer.name(broken.event)} {does}"
@@ -77,8 +78,8 @@ class MergeDeadlock(FlowPass):
 
 def _others(fault: Fault, namer: Namer) -> tuple[Related, ...]:
     """The joins that wait with this one, and those that wait because it does."""
-    why = dict.fromkeys(fault.behind, "waits for this one in turn")
-    why |= dict.fromkeys(fault.mutual, "waits for this one, as this one does for it")
+    why = dict.fromkeys(fault.behind, "waits for this one")
+    why |= dict.fromkeys(fault.mutual, "waits for this one, and this one waits for it")
     return tuple(
         Related(message=f"{namer.name(e)}: {text}", element=e, loc=namer.nodes[e].loc)
         for e, text in why.items()
@@ -99,7 +100,7 @@ def _missing(fault: Fault, namer: Namer) -> str:
     if what:
         return what
     labels = [f.label for _, a in told if (f := net.flow[a]) is not None and f.name.strip()]
-    return f"the way `{labels[0]}` from {split}" if labels else f"the other way from {split}"
+    return f"the branch `{labels[0]}` of {split}" if labels else f"the other branch of {split}"
 
 
 def _message(fault: Fault, namer: Namer, missing: str, graph: ControlFlow) -> str:
@@ -109,32 +110,32 @@ def _message(fault: Fault, namer: Namer, missing: str, graph: ControlFlow) -> st
     after = namer.follows(net, fault.join)
     lost = f", so {after} never happens" if after else ""
     if net.dead_inputs.get(fault.join):
-        return f"{join} waits for {missing}, which no run ever does{lost}"
+        return f"{join} waits for {missing}, which no run ever executes{lost}"
     if fault.mutual:
         rest = [namer.name(e) for e in fault.mutual]
         joins = ", ".join([join, *rest[:-1]]) + f" and {rest[-1]}"
-        return f"{joins} wait for each other, so {'none' if rest[1:] else 'neither'} ever goes on"
+        return f"{joins} wait for each other, so {'none' if rest[1:] else 'neither'} ever continues"
     if (found := broken_off(fault)) is not None:
         host, event = namer.name(found.host), namer.name(found.event)
         if any(a in net.by_event for a in fault.taken_arcs):
-            what = f"{host} to be done" if missing.startswith("the other way") else missing
+            what = f"{host} to be done" if missing.startswith("the other branch") else missing
             why = f"which never happens once {event} interrupts {host}"
             return f"{join} waits for {what}, {why}{lost}"
         who = "it" if missing == event else event
         what = f"{who} interrupts {host}"
         if not _interrupts(found, namer):
-            what = f"{who} comes while {host} is under way"
+            what = f"{who} occurs while {host} is active"
         why = f"which only happens if {what}"
         return f"{join} waits for {missing}, {why}{lost}"
     if begins(fault):
         here = namer.names(net.element[net.dst[a]] for a in fault.taken_arcs)
         return (
-            f"{join} waits for {missing}, but a run begins at one start only, and never gets "
+            f"{join} waits for {missing}, but a run begins at only one start event and never gets "
             f"there from {here}{lost}"
         )
     if not fault.split:
         if own_loop(fault, graph):
-            why = f"which comes only after {join} itself: no run ever gets past it"
+            why = f"which comes only after {join} itself: no run gets past it"
             return f"{join} waits for {missing}, {why}{lost}"
         return f"{join} waits for {missing}, which in some run can no longer come{lost}"
     taken = namer.ways(net, fault.taken_arcs)
@@ -154,9 +155,12 @@ def _decision(fault: Fault, namer: Namer, missing: str) -> str:
     """What a person has to decide where no change is proved to repair it."""
     join = namer.name(fault.element)
     if fault.net is not None and fault.net.dead_inputs.get(fault.join):
-        return f"remove the flow from {missing} to {join}, or let a way lead to {missing}"
+        return f"remove the flow from {missing} to {join}, or add a flow to {missing}"
     if fault.mutual:
         joins = namer.names((fault.element, *fault.mutual))
-        return f"decide which of {joins} goes on first, and lead what comes back elsewhere"
+        return (
+            f"decide which of {joins} continues first, and connect the returning flow to "
+            "another step"
+        )
     come = "do not come" if " and " in missing or ", " in missing else "does not come"
-    return f"decide how the run shall go on at {join} when {missing} {come}"
+    return f"decide how the run should continue at {join} when {missing} {come}"

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 class UnsentMessage(Rule):
     """
     What it finds
-        An element that waits for a message which, in some run of all pools together, is never sent.
+        An element that waits for a message that is never sent in some run of all pools.
     Why it is wrong
-        The process never goes on, though each pool by itself is free of faults.
+        The process never continues, although each pool on its own is correct.
     Example
         The shop sends the invoice only for large orders; the customer always waits for one.
     Instead
-        Send something on every way (a refusal, too), or wait for whichever comes first: the message
-        or a time.
+        Send a message on every path (also for a refusal), or wait for the first of several events:
+        the message or a timeout.
     """
 
     code = "OF320"
@@ -35,11 +35,11 @@ class UnsentMessage(Rule):
 class CircularWait(Rule):
     """
     What it finds
-        Pools that wait for each other: each would send only after it has received.
+        Pools that wait for each other: each of them sends only after it has received.
     Why it is wrong
-        None of them ever goes on.
+        None of them ever continues.
     Example
-        The customer pays when the goods have come, the shop sends them when it has been paid.
+        The customer pays when the goods have arrived; the shop sends them when it has been paid.
     Instead
         Let one of them send before it waits.
     """
@@ -53,13 +53,13 @@ class CircularWait(Rule):
 class UnreceivedMessage(Rule):
     """
     What it finds
-        A message that, in some run of all pools together, is still under way when all have ended.
+        A message that is still undelivered when all pools have ended, in some run.
     Why it is wrong
-        Somebody sends it in vain: the receiver has ended, or went another way.
+        The message is lost: the receiver has ended, or took another branch.
     Example
         The customer cancels and ends; the shop's invoice comes later.
     Instead
-        Let the receiver wait for it on every way, or the sender ask first.
+        Let the receiver wait for it on every path, or let the sender ask first.
     """
 
     code = "OF322"
@@ -71,13 +71,13 @@ class UnreceivedMessage(Rule):
 class UndecidedExchange(Rule):
     """
     What it finds
-        Pools that can be in more situations together than are looked at.
+        Pools that together have more states than the analysis explores.
     Why it is wrong
-        Nothing was found, and nothing is proved.
+        No fault was found, but this is not a proof.
     Example
-        Pools that start each other again and again.
+        Pools that start each other repeatedly.
     Instead
-        Check two pools at a time, or raise the bound: `opt --passes
+        Check two pools at a time, or raise the limit: `opt --passes
         'message-exchange{max-states=200000}'`.
     """
 
@@ -116,11 +116,11 @@ class MessageExchange(Pass):
             more = (
                 "look further with `orgflowc opt --passes 'message-exchange{max-states=200000}'`"
                 if "states" in found.reason
-                else "let what sends wait for an answer before it sends again, if it shall"
+                else "let the sender wait for an answer before it sends again"
             )
             ctx.emit(
                 UndecidedExchange,
-                f"whether all messages are sent and received is not decided: {found.reason}",
+                f"cannot determine whether all messages are sent and received: {found.reason}",
                 element=model,
                 help=more,
             )
@@ -164,13 +164,13 @@ class _Diagnostics:
         parts = [f"{self._message(f)} from {self._node(self.flows[f].source)}" for f in fault.flows]
         self.ctx.emit(
             UnsentMessage,
-            f"{self._node(waits)} can wait indefinitely: in some run {' or '.join(parts)} is never "
-            "sent",
+            f"{self._node(waits)} can wait indefinitely: in some run, {' or '.join(parts)} is "
+            "never sent",
             element=self.elements[waits],
             related=self._related(fault, source=True),
             trace=fault.trace,
-            help=f"send something to {self._node(waits)} on every path, or let the wait end "
-            "after a time",
+            help=f"send a message to {self._node(waits)} on every path, or add a timeout to the "
+            "wait",
         )
 
     def _circular(self, fault: CollaborationFault) -> None:
@@ -194,21 +194,21 @@ class _Diagnostics:
         element = self.flows[flow]
         self.ctx.emit(
             UnreceivedMessage,
-            f"in some run nothing receives {self._message(flow)} from "
-            f"{self._node(element.source)}: when all has ended, "
-            f"{self._node(element.target)} is not there to receive it",
+            f"in some run, nothing receives {self._message(flow)} from "
+            f"{self._node(element.source)}: when all pools have ended, "
+            f"{self._node(element.target)} has not received it",
             element=element,
             related=self._related(fault, source=True),
             trace=fault.trace,
-            help=f"lead every path to {self._node(element.target)}, or send it only where somebody "
-            "still waits",
+            help=f"connect every path to {self._node(element.target)}, or send the message only "
+            "if the receiver still waits",
         )
 
     def _related(self, fault: CollaborationFault, *, source: bool) -> tuple[Related, ...]:
         ends = dict.fromkeys(
             self.flows[f].source if source else self.flows[f].target for f in fault.flows
         )
-        words = "it is sent here" if source else "this one waits, too"
+        words = "the message is sent here" if source else "this element also waits"
         return tuple(
             Related(message=f"{self._node(e)}: {words}", element=e, loc=self.elements[e].loc)
             for e in ends

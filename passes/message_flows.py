@@ -17,11 +17,11 @@ class MessageFlowInPool(Rule):
         A message flow between two elements of the same pool.
     Why it is wrong
         Message flows connect pools (BPMN 2.0.2, 9.3); within a pool, sequence flows define the
-        order, and this arrow has no effect on it.
+        order, and this message flow has no effect on it.
     Example
         A message flow from `Ask manager` to `Decide` in the same pool.
     Instead
-        A sequence flow, or a pool of its own for the other party.
+        Use a sequence flow, or model the other party as its own pool.
     """
 
     code = "OF116"
@@ -33,7 +33,7 @@ class MessageFlowInPool(Rule):
 class DanglingMessageFlow(Rule):
     """
     What it finds
-        A message flow that begins or ends nowhere, or at what is no step, no event and no pool.
+        A message flow that is not connected to a step, event or pool at both ends.
     Why it is wrong
         The message has no sender or no receiver (BPMN 2.0.2, 7.6.2 and 9.4).
     Example
@@ -51,8 +51,8 @@ class DanglingMessageFlow(Rule):
 class MessageFlowEnd(Rule):
     """
     What it finds
-        A message flow from what cannot send, or to what cannot receive: out of a start event or an
-        event that waits, into an end event or one that throws, into an event that waits for
+        A message flow from an element that cannot send, or to one that cannot receive: from a start
+        event or a catch event, to an end event or a throw event, to an event that waits for
         something other than a message, at a gateway.
     Why it is wrong
         The message is never sent, or the event does not wait for it (BPMN 2.0.2, 7.6.2, 10.5.2 to
@@ -113,14 +113,14 @@ def _check(flow: MessageFlow, index: ModelIndex, ctx: PassContext) -> None:
             DanglingMessageFlow,
             f"{name} leads from {ends[0]} to {ends[1]}",
             element=flow,
-            help="connect both ends to a step, an event or a pool, or remove it",
+            help="connect both ends to a step, an event or a pool, or remove the flow",
         )
     elif homes[0] == homes[1]:
         ctx.emit(
             MessageFlowInPool,
             f"{name} leads from {ends[0]} to {ends[1]} in the same pool",
             element=flow,
-            help="use a sequence flow, or a pool of its own for the other party",
+            help="use a sequence flow, or model the other party as its own pool",
         )
     for sends, end in ((True, flow.source), (False, flow.target)):
         node = index.nodes.get(end)
@@ -144,13 +144,13 @@ def _impossible(node: ModelNode, *, sends: bool) -> tuple[str, str] | None:
     """Why a node cannot be an end of a message flow, and the remedy; `None` where it can."""
     if isinstance(node, Gateway):
         word = "sends" if sends else "receives"
-        return f"{word} nothing", f"lead the message flow to the step that {word} the message"
+        return f"{word} nothing", f"connect the message flow to the step that {word} the message"
     if not isinstance(node, Event):
         return None
     if sends and node.position in _RECEIVING:
-        return "sends nothing", "lead it from the step or event that sends the message"
+        return "sends nothing", "connect it to the step or event that sends the message"
     if not sends and node.position in _SENDING:
-        return "receives nothing", "lead it to the step or event that receives the message"
+        return "receives nothing", "connect it to the step or event that receives the message"
     if any(d.kind == "message" for d in node.definitions):
         return None
     what = "sends no message" if sends else "does not wait for a message"

@@ -22,12 +22,12 @@ class NoEnd(Rule):
     What it finds
         A process or sub-process with a start event and steps, but without an end event.
     Why it is wrong
-        Where there is a start event there is an end event, too (BPMN 2.0.2, 10.5.3). The process
-        ends after its last steps; the model does not show whether that is intended.
+        A process with a start event also has an end event (BPMN 2.0.2, 10.5.3). The process ends
+        after its last steps; the model does not show whether this is intended.
     Example
-        `Order received` leads to `Ship`, and nothing leaves `Ship`.
+        `Order received` leads to `Ship`, which has no outgoing flow.
     Instead
-        Lead `Ship` to the end event `Order shipped`.
+        Add an end event `Order shipped` after `Ship`.
     """
 
     code = "OF128"
@@ -67,7 +67,7 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         NoEnd,
         f"{ctx.name(scope)} has no end event; it ends after {listed(names)}",
         element=scope,
-        help="add an end event after each last step, so that the model shows how a run ends",
+        help="add an end event after each last step",
     )
 
 

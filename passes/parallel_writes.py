@@ -14,16 +14,16 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 class ParallelWrites(Rule):
     """
     What it finds
-        Two tasks that may run at the same time and, as the model says, both set one variable that a
-        condition, a mapping or a collection reads.
+        Two tasks that may run in parallel and both set a variable that a condition, a mapping or a
+        collection reads.
     Why it is wrong
-        Which value stays depends on which of them ends last, so that the same case is decided one
-        way or the other. On n8n the run stops at the join where the two values differ.
+        The task that ends last determines the value, so the same case can be decided differently.
+        On n8n, the run stops at the join if the two values differ.
     Example
-        `Check credit` and `Check address`, side by side, have a form field `approved` each; the
-        gateway behind them reads `approved`.
+        `Check credit` and `Check address`, in parallel, have a form field `approved` each; the
+        gateway after them reads `approved`.
     Instead
-        Let one of them set it, or give each a variable of its own and read both.
+        Let only one of them set it, or use two variables and read both.
     """
 
     code = "OF330"
@@ -82,10 +82,10 @@ def _report(variable: str, one: str, other: str, scope: Scope, ctx: PassContext)
     nodes = {n.id: n for n in scope.nodes}
     ctx.emit(
         ParallelWrites,
-        f"{ctx.name(nodes[one])} and {ctx.name(nodes[other])} run side by side and both set "
-        f"`{variable}`: the value of the one that ends last stays",
+        f"{ctx.name(nodes[one])} and {ctx.name(nodes[other])} run in parallel and both set "
+        f"`{variable}`: the value of the one that ends last wins",
         element=nodes[one],
-        help="let one of them set it, or give each a variable of its own",
+        help="let only one of them set it, or use a separate variable for each",
         related=[
             Related(
                 message=f"{ctx.name(nodes[other])} sets it too", element=other, loc=nodes[other].loc

@@ -22,9 +22,9 @@ DEFAULT_PRESET = "recommended"
 PRESETS: Mapping[str, str] = MappingProxyType(
     {
         "recommended": "the rules that orgflow reports by default",
-        "strict": "recommended, with the rules of style that most teams can keep",
-        "all": "every rule there is",
-        "bpmnlint": "the 26 rules that bpmnlint recommends, at its severities, and nothing else",
+        "strict": "the recommended rules, and the style rules that most teams can follow",
+        "all": "all rules",
+        "bpmnlint": "the 26 rules that bpmnlint recommends, at its severities, and no others",
     }
 )
 """What each preset is for."""

@@ -29,13 +29,13 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 class EmptyProcess(Rule):
     """
     What it finds
-        A process without a single step. An error where no process of the model has one.
+        A process without any step. It is an error if no process of the model has a step.
     Why it is wrong
         There is nothing to run.
     Example
         <process id="p"/>
     Instead
-        Draw the process, or make its pool a black box.
+        Add steps to the process, or make its pool a black box.
     """
 
     code = "OF107"
@@ -47,13 +47,13 @@ class EmptyProcess(Rule):
 class NoProcess(Rule):
     """
     What it finds
-        A file without a process. A warning where it is only drawn.
+        A file without a process. It is a warning if the diagram shows one.
     Why it is wrong
-        There is nothing to run: mostly the drawing has pools only, or a choreography.
+        There is nothing to run: usually the file has only pools, or a choreography.
     Example
         <definitions …><collaboration id="c"/></definitions>
     Instead
-        Draw what happens inside at least one of the pools.
+        Add the steps of at least one of the pools.
     """
 
     code = "OF156"
@@ -67,14 +67,14 @@ class NoStart(Rule):
     What it finds
         A process without a start event, or a sub-process with an end event and no start event.
     Why it is wrong
-        Where there is an end event there is a start event, too (BPMN 2.0.2, 10.5.2): a warning.
-        Without an end event it is allowed (reported of processes only): whatever no flow leads to
-        begins when the process does, all of it at once.
-        A start event says how the process begins and is what a workflow gets its trigger from.
+        A process with an end event also has a start event (BPMN 2.0.2, 10.5.2): this is a warning.
+        Without an end event it is allowed, and only reported for processes: every element without
+        an incoming flow begins with the process, all at the same time. A start event states how the
+        process begins and provides the trigger of the workflow.
     Example
         A process that begins with the task `Check order`.
     Instead
-        A start event `Order received` that leads to `Check order`.
+        Add a start event `Order received` that leads to `Check order`.
     """
 
     code = "OF108"
@@ -86,14 +86,14 @@ class NoStart(Rule):
 class LooseGateway(Rule):
     """
     What it finds
-        A gateway that nothing leaves.
+        A gateway without an outgoing flow.
     Why it is wrong
-        A run that comes to it ends there; mostly a flow was forgotten. An event-based gateway is
-        an error: it waits for events of which there is none, and the run never ends.
+        A run that reaches it ends there; usually a flow was forgotten. An event-based gateway is an
+        error: it waits for events that do not exist, and the run never ends.
     Example
         The exclusive gateway `Stock ok?` has no outgoing flow.
     Instead
-        Add the flows, or put an end event in its place.
+        Add the flows, or replace it with an end event.
     """
 
     code = "OF110"
@@ -105,15 +105,15 @@ class LooseGateway(Rule):
 class NeverRuns(Rule):
     """
     What it finds
-        Steps that no way leads to from any start event. What the source has disabled, and what
-        only disabled steps lead to, is not reported.
+        Steps that no path reaches from a start event. Steps that the source has disabled, and steps
+        after them, are not reported.
     Why it is wrong
-        They never happen, in no run, and are left out of what is emitted. Where there is a start
-        event, a flow leads to everything else (BPMN 2.0.2, 10.5.2).
+        They never run and are not emitted. If a process has a start event, flows lead to all other
+        elements (BPMN 2.0.2, 10.5.2).
     Example
-        `Archive` is drawn, but no flow leads to it.
+        No flow leads to `Archive`.
     Instead
-        Lead a flow to it, or remove it.
+        Add a flow to it, or remove it.
     """
 
     code = "OF111"
@@ -136,9 +136,9 @@ class ProcessEnds(Pass):
         if not model.processes:
             ctx.emit(
                 NoProcess,
-                "the file has no process: nothing in it can be run",
+                "the file has no process, so there is nothing to run",
                 loc=model.loc,
-                help="draw what happens inside at least one pool",
+                help="add the steps of at least one pool",
             )
         empty = all(not p.nodes for p in model.processes)
         for process in model.processes:
@@ -147,8 +147,8 @@ class ProcessEnds(Pass):
                     EmptyProcess,
                     f"{_process(process, ctx)} has no steps",
                     element=process,
-                    help="draw its steps, or leave the process out: a pool without one stands for "
-                    "another party",
+                    help="add its steps, or remove the process: a pool without a process stands "
+                    "for another party",
                     severity=Severity.ERROR if empty else None,
                 )
         for scope in ctx.scopes(model):
@@ -169,21 +169,21 @@ def _check(scope: Scope, ctx: PassContext) -> None:
             f"{ctx.name(scope)} has {'an end event but ' if ended else ''}no start event; "
             f"it begins with {_list(first)}",
             element=scope,
-            help="add a start event, so that the model shows how a run begins",
+            help="add a start event",
             severity=Severity.WARNING if ended else None,
         )
     for node in scope.nodes:
         if isinstance(node, Gateway) and node.id in reached and not graph.out[node.id]:
             named = ctx.analysis(Namer, scope).name(node.id)
             waits = node.gateway_kind == "event"
-            events = "lead it to the events that it waits for"
+            events = "connect it to the events that it waits for"
             ctx.emit(
                 LooseGateway,
-                f"nothing leaves {named}: a run that comes to it "
+                f"{named} has no outgoing flow: a run that reaches it "
                 + ("waits there indefinitely" if waits else "ends there"),
                 element=node,
-                help=f"{events if waits else 'draw the flows that leave it'}, or put an end event "
-                "in its place",
+                help=f"{events if waits else 'add its outgoing flows'}, or put an end event in "
+                "its place",
                 severity=Severity.ERROR if waits else None,
             )
     dead = [n for n in scope.nodes if n.id not in reached and not _apart(n, graph)]
@@ -203,9 +203,9 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         ctx.emit(
             NeverRuns,
             f"{_list([ctx.name(n) for n in island])} never "
-            f"{'runs' if len(island) == 1 else 'run'}: no way leads there from a start",
+            f"{'runs' if len(island) == 1 else 'run'}: no path leads there from a start event",
             element=island[0],
-            help="lead a flow there, or remove what is never done",
+            help="add a flow to it, or remove the unreachable steps",
         )
 
 

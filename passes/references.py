@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class UnattachedBoundary(Rule):
     """
     What it finds
-        A boundary event that sits on no activity of its own process or sub-process.
+        A boundary event that is not attached to an activity of its own process or sub-process.
     Why it is wrong
-        It is triggered while its activity is under way: without one it never is.
+        It is triggered while its activity is active; without one, it never is.
     Example
         A boundary timer whose activity was deleted.
     Instead
@@ -35,16 +35,17 @@ class UnattachedBoundary(Rule):
 class UnknownCalledProcess(Rule):
     """
     What it finds
-        A call activity that names no process, or one that is neither in this model nor in a file of
-        the command or of the same folder; or that is in several of these files, which differ.
+        A call activity without a called process, or whose process is neither in this model nor in a
+        file of the command or the same folder; also a process that several of these files define
+        differently.
     Why it is wrong
-        Nothing need be wrong: it may be drawn elsewhere. What it does is not known here, so that it
-        compiles to work which only has a name.
+        This may be intended: the process may be modelled elsewhere. Its steps are unknown, so it
+        compiles to a placeholder.
     Example
-        `Check credit` calls `CreditCheck`, and no file of the folder has it.
+        `Check credit` calls `CreditCheck`, which no file in the folder defines.
     Instead
-        Put the file with that process into the folder, once; or nothing, where the work is done
-        elsewhere.
+        Put exactly one file with that process into the folder. No action is needed if the work is
+        done elsewhere.
     """
 
     code = "OF120"
@@ -56,13 +57,13 @@ class UnknownCalledProcess(Rule):
 class UnknownLaneMember(Rule):
     """
     What it finds
-        A lane that lists something that is no step of its process.
+        A lane that lists something that is not a step of its process.
     Why it is wrong
-        Who does that step is lost; mostly it was deleted or renamed by hand.
+        The performer of that step is lost; usually the step was deleted or renamed manually.
     Example
-        Lane `Sales` lists `Task_7`, which is not there.
+        Lane `Sales` lists `Task_7`, which does not exist.
     Instead
-        List a step that is there, or remove the entry.
+        List an existing step, or remove the entry.
     """
 
     code = "OF121"
@@ -74,14 +75,14 @@ class UnknownLaneMember(Rule):
 class CalledProcessStart(Rule):
     """
     What it finds
-        A call activity whose process begins with triggers only.
+        A call activity whose process has only start events with triggers.
     Why it is wrong
-        A call begins at a start event without a trigger (BPMN 2.0.2, 10.3.6 and 10.5.2); where all
-        wait for something else, the call begins nothing.
+        A call begins at a start event without a trigger (BPMN 2.0.2, 10.3.6 and 10.5.2); if all
+        start events wait for something else, the call starts nothing.
     Example
         `Check credit` calls a process whose only start event waits for a message.
     Instead
-        Add a start event without a trigger to the process that is called.
+        Add a start event without a trigger to the called process.
     """
 
     code = "OF144"
@@ -114,10 +115,10 @@ class References(Pass):
                     if lost and lane.id not in told:
                         ctx.emit(
                             UnknownLaneMember,
-                            f"{ctx.full_name(lane)} lists `{lost[0]}`, which is no step of "
+                            f"{ctx.full_name(lane)} lists `{lost[0]}`, which is not a step of "
                             f"{ctx.name(process)}",
                             element=lane,
-                            help="list a step that is there, or remove the entry",
+                            help="list an existing step, or remove the entry",
                         )
         return model
 
@@ -144,10 +145,9 @@ def _nodes(
             if node.attached_to not in activities:
                 ctx.emit(
                     UnattachedBoundary,
-                    f"{ctx.full_name(node)} sits on no activity of {ctx.name(scope)}",
+                    f"{ctx.full_name(node)} is not attached to an activity of {ctx.name(scope)}",
                     element=node,
-                    help="put it on the border of the activity it belongs to, or make it an "
-                    "intermediate event",
+                    help="attach it to its activity, or make it an intermediate event",
                 )
 
 
@@ -180,9 +180,9 @@ def _called_elsewhere(
         f"{ctx.name(node)} calls `{node.process}`, {found.reason}",
         element=node,
         severity=Severity.WARNING if found.several else None,
-        help="leave one of these files in the folder, or name one in the command"
+        help="keep only one of these files in the folder, or name one in the command"
         if found.several
-        else "put the file with that process into the folder of this one, or add the process to it",
+        else "put the file with that process into the same folder, or add the process to this file",
     )
 
 
@@ -191,8 +191,8 @@ def _called(node: CallActivity, process: Process, ctx: PassContext) -> None:
     if starts and all(s.definitions for s in starts):
         ctx.emit(
             CalledProcessStart,
-            f"{ctx.name(node)} calls {ctx.name(process)}, which begins with {ctx.name(starts[0])} "
-            "only: a call cannot trigger it",
+            f"{ctx.name(node)} calls {ctx.name(process)}, which begins only with "
+            f"{ctx.name(starts[0])}: a call cannot trigger it",
             element=node,
             help=f"add a start event without a trigger to {ctx.name(process)}",
         )

@@ -84,7 +84,7 @@ class Repairs:
             self._flow = ctx.analysis(FlowAnalyses, self.model)
             self._look(analyses(self.model, ctx, max_states), ctx)
         if fault.masked:
-            return Repair(None, "fix what is before it first, and check again")
+            return Repair(None, "fix the faults before it first, and check again")
         namer = ctx.analysis(Namer, fault.scope)
         key = _key(fault)
         proved = self._fitting(key, ctx)
@@ -93,16 +93,18 @@ class Repairs:
             return Repair(safe[0].fix, safe[0].advice)
         cause = self._cause(fault)
         if cause is not None:
-            return Repair(None, f"fix {namer.name(cause.element)} first: with it this goes away")
+            return Repair(
+                None, f"fix {namer.name(cause.element)} first, which also clears this fault"
+            )
         if not proved:
-            untried = " (the model is too large to try changes for this one)" if self._spent else ""
+            untried = " (the model is too large to try fixes for this fault)" if self._spent else ""
             return Repair(None, decide + untried)
         fix = next((c.fix for c in proved if c.fix.applicability == "unsafe"), None)
         advice = [c.advice for c in proved]
         if len(advice) > 1:
             return Repair(fix, f"decide: either {'; or '.join(advice)}")
         choice = advice[0].startswith("make ") and ", if " not in advice[0]
-        return Repair(fix, f"{advice[0]}, if that is meant" if choice else advice[0])
+        return Repair(fix, f"{advice[0]}, if that is intended" if choice else advice[0])
 
     def _fitting(self, key: Key, ctx: PassContext) -> list[Candidate]:
         """The proved changes for a fault, those that the target supports first."""

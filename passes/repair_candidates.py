@@ -19,14 +19,14 @@ from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Node, Task
 from orgflow_ir.model.element_names import listed
 
 _SPLITS = {
-    "exclusive": ", since {} takes only one of its ways",
-    "inclusive": ", since {} takes one or several of its ways",
-    "parallel": ", since {} takes all its ways",
+    "exclusive": ", since {} takes only one of its branches",
+    "inclusive": ", since {} takes one or several of its branches",
+    "parallel": ", since {} takes all its branches",
 }
 _JOINS = {
-    "exclusive": ", since {} waits for one of the ways only",
-    "inclusive": ", since {} waits for those ways that are taken",
-    "parallel": ", since {} waits for all the ways",
+    "exclusive": ", since {} waits for only one of the branches",
+    "inclusive": ", since {} waits for the branches that are taken",
+    "parallel": ", since {} waits for all branches",
 }
 
 
@@ -119,9 +119,7 @@ class Candidates(ScopeRepair):
                 draft.move(flow, source=gateway)
             draft.connect(split, gateway)
             title = f"put an event-based gateway before {events}"
-        return Candidate(
-            draft.fix(title, "unsafe"), f"{title}, to go on with whichever comes first"
-        )
+        return Candidate(draft.fix(title, "unsafe"), f"{title}, to continue with the first event")
 
     def _kind(self, fault: Fault) -> tuple[str, str, Applicability]:
         """The kind of gateway that closes what opens the branches, why, and how sure that is."""
@@ -131,12 +129,12 @@ class Candidates(ScopeRepair):
             return kind, _SPLITS.get(kind, "").format(self.namer.name(split.id)), "safe"
         if (found := broken_off(fault)) is not None:
             sources = self.namer.names(found.branches).replace(", ", " or from ")
-            return "exclusive", f", since a run goes on from {sources}", "safe"
+            return "exclusive", f", since a run continues from {sources}", "safe"
         if fault.kind == "deadlock" and (later := own_loop(fault, self.graph)):
             name, at = self.namer.names(later), self.namer.name(fault.element)
             return "exclusive", f", since {name} comes only after {at}", "safe"
         if begins(fault):
-            return "exclusive", ", if each of the starts is enough by itself", "unsafe"
+            return "exclusive", ", if one of the start events is sufficient", "unsafe"
         if split is not None and fault.kind == "unsync":
             return "parallel", f", since {self.namer.name(split.id)} starts all of them", "safe"
         return "", "", "manual"
@@ -162,13 +160,13 @@ class Candidates(ScopeRepair):
             return
         at, name = self.graph.nodes[fault.element], self.namer.name
         branch = self.namer.names(f.source for f in found.flows)
-        waits = f"wait for {branch} where that has begun"
+        waits = f"wait for {branch} if it has begun"
         if isinstance(at, Gateway) and len(self.graph.flows_out(at.id)) <= 1:
             fix = self.of_kind(at, "inclusive", "unsafe")
         else:  # what it decides stays as it is
             fix = self.joined(at.id, "inclusive", self.graph.flows_in(at.id), "unsafe")
         yield Candidate(fix, f"{fix.title}, to {waits}")
-        yield self._by_itself(found.flows, f"let {branch} end with an end event of its own")
+        yield self._by_itself(found.flows, f"let {branch} end with its own end event")
         draft = self.draft()
         draft.replace(found.event.replace(interrupting=True))
         title = f"let {name(found.event.id)} interrupt {name(found.host)}"
@@ -184,7 +182,7 @@ class Candidates(ScopeRepair):
         """The choice leads back within its own branch, or is asked where the branches have met."""
         name = self.namer.name
         way = self.namer.labelled(found.way)
-        advice = f"lead {way} back to {name(found.first)}, in the branch it comes from"
+        advice = f"lead {way} back to {name(found.first)}, in its own branch"
         draft = self.draft()
         draft.move(found.last, target=found.first)
         yield Candidate(draft.fix(advice, "unsafe"), advice)
@@ -251,7 +249,7 @@ class Candidates(ScopeRepair):
         names = self.namer.names(n.id for n in ends)
         terminate = "a terminate end event" if len(ends) == 1 else "terminate end events"
         title = f"make {names} {terminate}"
-        advice = f"{title}, if nothing else shall happen after that"
+        advice = f"{title}, if nothing else should happen after that"
         yield Candidate(draft.fix(title, "unsafe"), advice)
 
     def _content(self, fault: Fault) -> Iterator[Candidate]:
@@ -262,7 +260,7 @@ class Candidates(ScopeRepair):
         if len(self.graph.flows_out(at.id)) > 1 or not fault.split:
             return
         fix = self.of_kind(at, "inclusive", "unsafe")
-        yield Candidate(fix, f"{fix.title}, to go on with the branches that do come")
+        yield Candidate(fix, f"{fix.title}, to continue with the branches that are taken")
 
 
 def _waits(node: Node) -> bool:

@@ -14,17 +14,15 @@ from orgflow_ir.pipeline import PassContext
 class UndecidedFlow(Rule):
     """
     What it finds
-        A part of the process that could not be checked for joins that wait indefinitely and for
-        duplicate execution: an element that cannot be judged, or a part with too many cases to go
-        through them all.
+        A part of the process that could not be checked for deadlocked joins and duplicate
+        execution: it contains an element that cannot be analysed, or has too many states.
     Why it is wrong
-        Nothing need be wrong; that no fault is reported there is no proof that there is none.
+        This is not a fault, but the part may contain faults that are not reported.
     Example
-        A complex gateway: when it goes on depends on data, which is not known beforehand.
+        A complex gateway, which continues depending on data that is unknown at compile time.
     Instead
-        Look at that part yourself. Where it has too many cases, draw it so that each split has
-        its own join, or have more cases looked at: `opt --passes
-        'undecided-flow{max-states=100000}'`.
+        Review that part yourself. If it has too many states, give each split its own join, or raise
+        the limit: `opt --passes 'undecided-flow{max-states=100000}'`.
     """
 
     code = "OF205"
@@ -48,6 +46,6 @@ class Undecided(FlowPass):
                     UndecidedFlow,
                     f"the flow around {ctx.name(node)} is not fully checked: {doubt.reason}",
                     element=node,
-                    help="nothing need be wrong: look at this part yourself",
+                    help="no fault is known: review this part yourself",
                 )
         return model

@@ -25,15 +25,15 @@ class Namer(ElementNames):
             return f"`{flow.label}`"
         target = flow.target if flow is not None else net.element[net.dst[arc]]
         if flow is None and target == net.element[net.src[arc]]:
-            return "the normal way"
-        return f"the way to {self.name(target)}" if target else "the way to the end"
+            return "the normal flow"
+        return f"the flow to {self.name(target)}" if target else "the flow to the end"
 
     def labelled(self, flow: Flow) -> str:
         """A way out of an element: by its label, else by where it leads, and where it begins."""
         name = self.name(flow.source)
         if flow.name.strip():
             return f"`{flow.label}` at {name}"
-        return f"the way from {name} to {self.name(flow.target)}"
+        return f"the flow from {name} to {self.name(flow.target)}"
 
     def source(self, flow: Flow) -> str:
         """What comes by a flow: what it leaves, and by which way where that chooses."""
@@ -45,10 +45,10 @@ class Namer(ElementNames):
         """Several ways out."""
         told = [self.way(net, a) for a in arcs]
         if len(told) > 1 and len(set(told)) == 1:
-            return told[0].replace("the way", f"{len(told)} ways", 1)
+            return told[0].replace("the flow", f"{len(told)} flows", 1)
         told = list(dict.fromkeys(told))
-        if len(told) > 1 and all(t.startswith("the way to ") for t in told):
-            return f"the ways to {listed(t.removeprefix('the way to ') for t in told)}"
+        if len(told) > 1 and all(t.startswith("the flow to ") for t in told):
+            return f"the flows to {listed(t.removeprefix('the flow to ') for t in told)}"
         return listed(told)
 
     def comes_from(self, net: Net, arc: int) -> str:
@@ -64,7 +64,7 @@ class Namer(ElementNames):
             if flow is not None and flow.name.strip():
                 return f"the branch `{flow.label}`"
             if len(net.outs[net.src[arc]]) > 1:
-                return f"the other way from {self.name(element)}"
+                return f"the other branch of {self.name(element)}"
             if len(net.ins[net.src[arc]]) != 1:
                 return self.name(element)
             arc = net.ins[net.src[arc]][0]

@@ -237,7 +237,7 @@ def test_of_fixes_for_one_element_each_is_seen_in_the_file(
 def _only_one_edit(patched: Callable[..., bytes]) -> Callable[..., bytes]:
     def picky(self: BpmnFrontend, source: SourceFile, model: Model, fix: Fix) -> bytes:
         if len(fix.edits) > 1:
-            raise FixError("two of its changes are at the same place")
+            raise FixError("two changes of the fix overlap")
         return patched(self, source, model, fix)
 
     return picky

@@ -188,8 +188,8 @@ def legalised(
 FAULTS: dict[str, tuple[tuple[RewritePattern, ...], str]] = {
     "ping and pong": (
         (pattern(Become, "ping", "user", "manual"), pattern(Become, "pong", "manual", "user")),
-        "lowerings `ping` and `pong` for plain rewrite each other's results, so that rewriting "
-        "would not end",
+        "lowerings `ping` and `pong` for plain rewrite each other's results, so rewriting would "
+        "not end",
     ),
     "a ring of three": (
         (
@@ -201,8 +201,8 @@ FAULTS: dict[str, tuple[tuple[RewritePattern, ...], str]] = {
     ),
     "its own result": (
         (pattern(Become, "same", "user", "user"),),
-        "lowering `same` for plain produces what it rewrites (task.user), so that rewriting would "
-        "not end",
+        "lowering `same` for plain produces what it rewrites (task.user), so rewriting would not "
+        "end",
     ),
     "ping and pong that lie": (
         (

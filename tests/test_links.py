@@ -74,5 +74,5 @@ def test_a_name_that_is_drawn_over_two_lines() -> None:
 def test_a_link_without_a_name_is_not_named_by_its_id() -> None:
     """No catching link could have the name that nobody gave."""
     (found,) = reported(made(link("t", "throw")))
-    assert "has no name, so that no catching link in `P` belongs to it" in found.message
-    assert found.help == "give it the name of a catching link event, or draw a flow instead"
+    assert "has no name, so no catching link in `P` belongs to it" in found.message
+    assert found.help == "use the name of a catching link event, or draw a flow instead"

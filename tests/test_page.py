@@ -159,7 +159,7 @@ def test_a_run_that_ends_too_early_is_marked_where_it_stands() -> None:
     report, _, root = played(small(), {"a": None, "b": None, "e": None})
     assert report.runs[0].ran is None
     assert "of-error" in pictured(view(root, 1), report.runs[0].places[0])
-    assert "the model goes on with" in root.one("ul", "wrongs").text
+    assert "the model continues with" in root.one("ul", "wrongs").text
 
 
 def test_a_failed_run_is_told_with_its_record() -> None:

@@ -695,8 +695,8 @@ def test_a_frontend_that_exits_or_gives_no_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sniff", "said"),
     [
-        ("return 1 / 0", "is left out: `sniff` failed with ZeroDivisionError"),
-        ("sys.exit(0)", "is left out: `sniff` failed with SystemExit: 0"),
+        ("return 1 / 0", "is omitted: `sniff` failed with ZeroDivisionError"),
+        ("sys.exit(0)", "is omitted: `sniff` failed with SystemExit: 0"),
         ("return True", "as well, which `bpmn` reads"),
     ],
 )

@@ -118,8 +118,8 @@ def test_work_done_twice_and_an_early_end_are_deviations(workflow: Json) -> None
     )
     said = [j.said for j in report.executions]
     assert said[0] == "`Ship order` ran, where the model allows `Done`"
-    assert said[1] == "it ended where the model goes on with `Done`"
-    assert said[2] == "it ended where the model goes on with `Ship order`"
+    assert said[1] == "it ended where the model continues with `Done`"
+    assert said[2] == "it ended where the model continues with `Ship order`"
 
 
 def test_a_failed_run_is_no_deviation_but_a_typed_failure(workflow: Json) -> None:

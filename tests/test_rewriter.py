@@ -230,7 +230,9 @@ def test_edits_of_the_source_leave_no_mark() -> None:
 
 def test_made_elements_come_from_somewhere() -> None:
     rewriter = Rewriter(sample(), origin="x")
-    with pytest.raises(EditError, match="nothing says which element `new` is derived from"):
+    with pytest.raises(
+        EditError, match="the model does not define which element `new` is derived from"
+    ):
         rewriter.insert("P", Task(id="new"))
 
 

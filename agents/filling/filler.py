@@ -171,7 +171,7 @@ def give_parameters(
     for one in result.left_out:
         path = ".".join(str(part) for part in one.path) or "all parameters"
         ctx.emit(
-            LeftOutParameter, f"`{path}` of `{context.label}` was left out: {one.reason}",
+            LeftOutParameter, f"`{path}` of `{context.label}` was omitted: {one.reason}",
             element=gap.element,
         )  # fmt: skip
     return result.values, inputs

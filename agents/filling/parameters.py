@@ -85,7 +85,7 @@ def faults(
             found.append(Fault(path, f"`{text[:60]}` is not in the material"))
     for one in arranged:
         if not catalogue.accepts_input(operation, values, one.name):
-            found.append(Fault((one.name,), "it does not show, so that no variable goes there"))
+            found.append(Fault((one.name,), "it does not show, so no variable goes there"))
     return found
 
 

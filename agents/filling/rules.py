@@ -10,8 +10,8 @@ class ProposedOperation(Rule):
     What it finds
         An operation of the target that fits the words of an open task.
     Why it is wrong
-        Nothing is wrong. Words alone do not show what does a task, so that it is only proposed, and
-        the task stays open until somebody accepts it.
+        Nothing is wrong. The match rests on words alone, so the operation is only proposed: the
+        task stays open until you accept it.
     Example
         A task `Send invoice by email`, for which "Send Email: send" is proposed.
     Instead
@@ -27,9 +27,9 @@ class ProposedOperation(Rule):
 class LeftOutParameter(Rule):
     """
     What it finds
-        A parameter that a language model gave for a filled task and that was left out: the
-        operation does not have it, does not show it, or takes another kind of value, or its value
-        is not in the material.
+        A parameter that a language model gave for a filled task and that was omitted: the operation
+        does not have it, hides it, or expects another type of value; or the value does not occur in
+        the source.
     Why it is wrong
         The value was not used. Where the operation needs one, somebody has to fill it in.
     Example

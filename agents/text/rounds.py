@@ -140,7 +140,7 @@ def meaning_points(model: Model, client: ModelClient, cancellation: Cancellation
             answer = _asked(client, render("round_segment", sentences=cited, segment=words), False)
             why = _line(answer.get("why"))
             if answer.get("verdict") == "wrong" and why:
-                points.append(Point(f"behind {graph.name(gateway.id)}: {why}"))
+                points.append(Point(f"after {graph.name(gateway.id)}: {why}"))
     return points
 
 

@@ -8,9 +8,9 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class NoSteps(Rule):
     """
     What it finds
-        A text in which no step of a process was found.
+        A text that contains no recognisable process step.
     Why it is wrong
-        There is nothing to make a model of.
+        There is nothing to build a model from.
     Example
         The weather is fine.
     Instead
@@ -26,15 +26,15 @@ class NoSteps(Rule):
 class DoubtfulDraft(Rule):
     """
     What it finds
-        A draft of a language model that could not be improved: errors that its last attempt still
-        has, sentences that no element rests on, or words that stand nowhere in the text. A draft by
-        rules of a text that does not seem to be English.
+        A draft of a language model that could not be improved: errors in its last attempt,
+        sentences that no element cites, or words that do not occur in the text. A rule-based draft
+        of a text that does not seem to be English.
     Why it is wrong
-        Something may be missing, wrong or made up.
+        Parts of the process may be missing, wrong or invented.
     Example
         A task `Archive order` made from a text that mentions no archive.
     Instead
-        Compare the element or the sentence named with the text, and correct the model.
+        Compare the reported element or sentence with the text, and correct the model.
     """
 
     code = "OF518"

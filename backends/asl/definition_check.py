@@ -56,7 +56,7 @@ def problems(definition: Definition) -> Iterator[str]:
 def _machine(machine: Definition) -> Iterator[str]:
     states = machine["States"]
     if machine["StartAt"] not in states:
-        yield f"it starts at `{machine['StartAt']}`, which is not there"
+        yield f"it starts at `{machine['StartAt']}`, which does not exist"
         return
     for name, state in states.items():
         yield from (f"`{name}` {p}" for p in _state(state))

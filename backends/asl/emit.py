@@ -229,7 +229,7 @@ class Emitter:
         state["Next"] = then
         if variable in kept.names:
             note = self.s.take(f"{name} for the join", self.s.states[name].element, "data")
-            comment = f"This branch sets {variable}, which is read behind it."
+            comment = f"This branch sets {variable}, which is read after it."
             place = path_of(kept.store, (variable,))
             frame.states[note] = {**state, "Comment": comment, "ResultPath": place}
             state["Next"] = note

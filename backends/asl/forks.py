@@ -181,7 +181,7 @@ class Forks:
         if pairs:
             stop = self.s.take(f"Stop: {variable} differs ({name})", element, "stop")
             choices.append({**choice.any_of(pairs), "Next": stop})
-            cause = f"Parallel branches left different values in “{variable}”, behind {name}."
+            cause = f"Parallel branches left different values in “{variable}”, after {name}."
             frame.states[stop] = {"Type": "Fail", "Error": CONFLICT, "Cause": one_line(cause)}
         for place in found:
             copy = self.s.take(f"Keep {variable} of {name}", element, "data")

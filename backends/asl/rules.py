@@ -8,12 +8,12 @@ from orgflow_ir.diagnostics import Category, RetiredRule, Rule, Severity
 class OversizedStateMachine(Rule):
     """
     What it finds
-        A process whose state machine is longer than the 1 MiB (1,048,576 bytes) that Step Functions
-        takes as a definition.
+        A process whose state machine is larger than 1 MiB (1,048,576 bytes), the limit for a Step
+        Functions definition.
     Why it is wrong
         AWS refuses to create it.
     Example
-        A process of some thousand tasks with long documentation.
+        A process of several thousand tasks with long documentation.
     Instead
         Split the process and compile its parts, or shorten the documentation.
     """
@@ -29,17 +29,18 @@ class UnseenVariable(Rule):
     """
     What it finds
         A gateway whose conditions read a variable that a task may set where a state machine cannot
-        hand it on: in a branch beside the gateway, in a sub-process that an error ends, or in the
-        iterations of a multi-instance activity. The model does not say which task sets it.
+        pass it on: in a branch parallel to the gateway, in a sub-process that ends with an error,
+        or in the iterations of a multi-instance activity. The model does not define which task sets
+        it.
     Why it is wrong
         In a process engine every task writes to one store. A branch of a Parallel state works on a
         copy, which is dropped where an error is caught: the gateway reads an older value.
     Example
-        Beside `Check credit`, a loop asks `${approved}` until it is true; only `Check credit` sets
-        it, so that the loop never ends.
+        In parallel to `Check credit`, a loop tests `${approved}` until it is true. Only `Check
+        credit` sets it, so the loop never ends.
     Instead
-        Set the variable where every path to the gateway passes the task, or read it behind the
-        join. Where the tasks set other variables, declare what they set (form fields, outputs).
+        Set the variable where every path to the gateway passes the task, or read it after the join.
+        Where the tasks set other variables, declare what they set (form fields, outputs).
     """
 
     code = "OF488"
@@ -54,11 +55,11 @@ class FaultyStateMachine(Rule):
     What it finds
         The compiler made a state machine that its own check of the language refuses.
     Why it is wrong
-        AWS would refuse it or, worse, do something else silently. It is a defect of orgflow.
+        AWS would refuse it or, worse, do something else silently. This is a bug in orgflow.
     Example
         A transition to a state that does not exist.
     Instead
-        Report it with the model.
+        Report it and attach the model.
     """
 
     code = "OF912"

@@ -172,7 +172,7 @@ class _Planner:
         for flow in out:
             after = graph.flows_out(flow.target)
             if any(a.flow is None for a in graph.out[flow.target]):
-                self._fault(node, f"{self._named(flow.target)} behind it has a boundary event")
+                self._fault(node, f"{self._named(flow.target)} after it has a boundary event")
             if len(after) > 1:
                 fork = self._fork(flow.target, tuple(after), exit_, depth)
                 more.append(fork)
@@ -252,7 +252,7 @@ class _Planner:
             self._fault(
                 node or join,
                 f"its branches meet at {self._named(join)}, which lets each of them through: all "
-                "behind it would run once a branch",
+                "after it would run once a branch",
             )
         elif heads:
             places = " and at ".join(self._named(h) for h in list(heads)[:3])
@@ -341,8 +341,8 @@ class _Planner:
             if not (all(sure) if inclusive else any(sure)):
                 self._fault(
                     join,
-                    f"the branches behind {self._named(node)} may all end before they reach it, "
-                    "and then nothing may go on behind it",
+                    f"the branches after {self._named(node)} may all end before they reach it, "
+                    "and then nothing may go on after it",
                 )
             return
         if inclusive:
@@ -362,7 +362,7 @@ class _Planner:
         if missing:
             self._fault(
                 join,
-                f"it also waits for {self._named(missing[0].source)}, which is in no branch behind "
+                f"it also waits for {self._named(missing[0].source)}, which is in no branch after "
                 f"{self._named(node)}",
             )
 

@@ -131,7 +131,9 @@ def mappable(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 
 
 _NO_STATE = "no state is emitted for it"
-_RACE = "a state waits for one answer at a time, and cannot be left by anything else meanwhile"
+_RACE = (
+    "a state waits for one answer at a time, and cannot be left by anything else in the meantime"
+)
 _SENT = LegalIf(
     is_sent_by_itself, "nothing in the model says what sends it: a placeholder until it is filled"
 )
@@ -151,7 +153,7 @@ ASL_TARGET = TargetSpec(
         "sub-process.plain": Legal("a Parallel state with one branch"),
         "sub-process.starts": Illegal(
             "nothing says at which of its start events it begins",
-            "let it begin at one, and decide behind that",
+            "let it begin at one, and decide after that",
         ),
         "sub-process.event": Illegal("nothing can begin while other states run"),
         "sub-process.transaction": Illegal("an execution cannot undo finished work"),
@@ -201,7 +203,7 @@ ASL_TARGET = TargetSpec(
         "gateway.event.instantiating": Illegal("an execution begins in one way only"),
         "gateway.mixed": Illegal("a Parallel state cannot join what it did not split"),
         "gateway.complex": Illegal(
-            "it goes on by a rule of its own, and no state waits by such a rule",
+            "it continues by its own rule, and no state waits by such a rule",
             "say what it does with exclusive, parallel or inclusive gateways",
         ),
         "parallel.unstructured": Illegal(
@@ -209,7 +211,7 @@ ASL_TARGET = TargetSpec(
             "let parallel branches begin at one split and all end at one join, or use n8n, which "
             "can run them",
         ),
-        "split.conditional": Illegal("a state has no conditions on its way out"),
+        "split.conditional": Illegal("a state has no conditions on its outgoing flow"),
         "timer.unsupported": Illegal(
             "no state keeps it",
             "give the event an ISO 8601 duration in days or less, or a date with a time zone",
@@ -224,8 +226,8 @@ ASL_TARGET = TargetSpec(
             yet=True,
         ),
         "variable.unseen": Illegal(
-            "it reads a variable that no state hands on to it",
-            "set it where every path to the gateway passes the task, or read it behind the join",
+            "it reads a variable that no state passes on to it",
+            "set it where every path to the gateway passes the task, or read it after the join",
         ),
         "flow.message.black-box": Legal("the other side is not part of the state machine"),
         "lane": Legal("not part of the state machine"),

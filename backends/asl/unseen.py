@@ -145,7 +145,7 @@ class _Search:
             if node.id not in before:
                 continue
             if loops(node):
-                yield "a Map state hands on results, and no variables of its iterations", tasks
+                yield "a Map state passes on results, and no variables of its iterations", tasks
             elif isinstance(node, SubProcess):
                 events = (
                     e for e in scope.nodes if isinstance(e, Event) and e.attached_to == node.id

@@ -56,8 +56,8 @@ class MermaidBackend(Backend):
             ctx.emit(
                 LargeChart,
                 "the flowchart is beyond what Mermaid draws by default: " + " and ".join(limits),
-                help="draw one process of it with --process, take --target svg, or raise "
-                "the limits where Mermaid is initialised",
+                help="draw one process of it with --process, use --target svg, or raise the "
+                "limits where Mermaid is initialised",
             )
         path = f"{stem}.mmd"
         return Emitted(

@@ -8,15 +8,15 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class LargeChart(Rule):
     """
     What it finds
-        A flowchart with more than 500 links or 50,000 characters.
+        A flowchart that has more than 500 links or 50,000 characters.
     Why it is wrong
-        Mermaid draws no chart beyond its `maxEdges` and `maxTextSize`: pages with the usual
-        settings (GitHub, GitLab, most wikis) show an error in its place.
+        Mermaid renders no chart that exceeds `maxEdges` or `maxTextSize`. Pages with the default
+        settings (GitHub, GitLab, most wikis) show an error instead.
     Example
         A process with 600 flows, compiled with --target mermaid.
     Instead
-        Compile one process of the model with --process, or take --target svg; on a page of your
-        own, raise the two limits where Mermaid is initialised.
+        Compile one process of the model with --process, or use --target svg. On your own pages,
+        raise both limits where Mermaid is initialised.
     """
 
     code = "OF496"

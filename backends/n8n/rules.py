@@ -10,10 +10,10 @@ class SequentialParallel(Rule):
     What it finds
         Branches of a parallel or inclusive gateway.
     Why it is wrong
-        Nothing is lost: n8n runs one branch after the other, top branch first, and the join waits
-        for all of them. Only the time they take adds up.
+        Nothing is lost: n8n runs one branch after the other, from top to bottom, and the join waits
+        for all of them. Only their durations add up.
     Example
-        `Pack goods` and `Write invoice` behind a parallel gateway.
+        `Pack goods` and `Write invoice` after a parallel gateway.
     Instead
         Nothing to do.
     """
@@ -28,14 +28,14 @@ class SequentialParallel(Rule):
 class SequentialWait(Rule):
     """
     What it finds
-        A timer or a message that is waited for while another branch is active.
+        A timer or message event that waits while another branch is active.
     Why it is wrong
-        An n8n execution waits as a whole: the other branches stand still until this wait is over,
-        and a message for a second wait is refused until the first has come.
+        An n8n execution is suspended as a whole: the other branches are paused until this wait is
+        over, and n8n rejects a message for a second wait until the first one has ended.
     Example
-        `Wait for payment` beside `Pack goods` in a parallel block.
+        `Wait for payment` in parallel with `Pack goods`.
     Instead
-        Put the wait before or after the parallel block, or accept that the branches take turns.
+        Put the wait before or after the parallel block, or accept that the branches run in turn.
     """
 
     code = "OF422"
@@ -48,15 +48,16 @@ class SequentialWait(Rule):
 class WaitsBeside(Rule):
     """
     What it finds
-        Tasks of people, and receive tasks, that may be open while other work waits.
+        User tasks and receive tasks that may be open while other work waits.
     Why it is wrong
-        An n8n execution waits at one place at a time: of two forms only one could be answered. Such
-        tasks stay placeholders, which pass on at once; all others become forms, or wait for a call.
+        An n8n execution waits at only one place at a time: of two forms, only one could be
+        answered. Such tasks remain placeholders, which pass on immediately; all others become
+        forms, or wait for a call.
     Example
         `Check credit` and `Check stock`, both user tasks, in two branches of a parallel gateway.
     Instead
-        Let one come after the other where that does no harm, or put a node in the place of the
-        placeholders that hands the work out and goes on when all of it is done.
+        Put the tasks in sequence if possible. Otherwise, replace the placeholders with a node that
+        distributes the work and continues when all of it is done.
     """
 
     code = "OF423"
@@ -91,14 +92,14 @@ class UnstatedCallData(Rule):
 class CredentialNeeded(Rule):
     """
     What it finds
-        A step that identifies itself to another system: a request with authentication, or a mail.
+        A step that authenticates to another system: an HTTP request with authentication, or a mail.
     Why it is wrong
-        Nothing is wrong. Secrets are never part of a workflow, and n8n publishes no workflow with
-        such a step until a credential is chosen.
+        Nothing is wrong. Workflows never contain secrets. n8n does not publish a workflow with such
+        a step until a credential is selected.
     Example
         A REST connector with the type `bearer` and the token `{{secrets.CRM}}`.
     Instead
-        Create the credential in n8n and choose it in the node.
+        Create the credential in n8n and select it in the node.
     """
 
     code = "OF424"
@@ -111,15 +112,15 @@ class CredentialNeeded(Rule):
 class SettingNeeded(Rule):
     """
     What it finds
-        A value that n8n needs and the model does not have: who sends a mail, to which address a
-        message goes, whom a failure is reported to.
+        A value that n8n needs and the model does not contain: the sender of a mail, the address for
+        a message, the recipient of failure reports.
     Why it is wrong
-        Nothing is wrong with the model. The step fails, or is not published, until the value is
-        set.
+        The model is not wrong. The step fails, or the workflow cannot be published, until the value
+        is set.
     Example
         A mail task with `to`, `subject` and `text`, and no `from`.
     Instead
-        Set the value in the node, in the model, or by the option that the help names.
+        Set the value in the node, in the model, or with the option named in the help.
     """
 
     code = "OF426"
@@ -132,11 +133,11 @@ class SettingNeeded(Rule):
 class OpenAddress(Rule):
     """
     What it finds
-        A workflow with a webhook or a page that starts runs, and that asks nobody who they are.
+        A workflow with a webhook or a page that starts runs without authentication.
     Why it is wrong
-        Where the server can be reached, whoever knows or guesses the address can start runs, and
-        compiled addresses are made of the names in the model. What waits in a run has an address
-        with a signature, and is not meant.
+        If the server is reachable, anyone who knows or guesses the address can start runs, and
+        compiled addresses are built from the names in the model. Addresses of waiting runs are
+        signed and not reported.
     Example
         A message start event `Order received`: `/webhook/orders-order-received`.
     Instead
@@ -154,13 +155,13 @@ class OpenAddress(Rule):
 class FaultyWorkflow(Rule):
     """
     What it finds
-        The compiler made a workflow that its own check of n8n's format refuses.
+        The compiler emitted a workflow that fails its own validation of n8n's format.
     Why it is wrong
-        It would fail in n8n or, worse, do something else silently. It is a defect of orgflow.
+        It would fail in n8n or, worse, run with a different meaning. This is a bug in orgflow.
     Example
         A connection to an input that a node does not have.
     Instead
-        Report it with the model.
+        Report it and attach the model.
     """
 
     code = "OF911"

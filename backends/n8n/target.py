@@ -92,13 +92,13 @@ def nothing_beside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 def named_beside(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """What may run beside a terminate end event, for the refusal."""
     del model
-    return f"{_named(use, ctx)} may still be under way, and n8n has no way to end other branches"
+    return f"{_named(use, ctx)} may still be active, and n8n has no way to end other branches"
 
 
 def raced(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """What may run beside an error end event, for the refusal."""
     del model
-    return f"{_named(use, ctx)} may still be under way, and what of it is done before is a race"
+    return f"{_named(use, ctx)} may still be active, and what of it is done before is a race"
 
 
 def _named(use: ConstructUse, ctx: PassContext) -> str:
@@ -196,7 +196,7 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     if called is None:
         name = one_line(call.process).replace("`", "'")
         if not name:
-            return "it does not say what it calls"
+            return "it does not define what it calls"
         return f"which process `{name}` names shows in a run only"
     if any(one is called for one in called_from(called, model)):
         return f"{ctx.name(called)} calls itself, and n8n cannot publish such workflows"
@@ -207,11 +207,11 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     if any(name in settings for name in _MAPPED_BY_CODE):
         return "code that is not in the model maps its variables"
     if "inputOutput" in settings and not _adds_only(call):
-        return "its `inputOutput` sets variables of the call itself, beside what it hands over"
+        return "its `inputOutput` sets variables of the call itself, beside what it passes on"
     if settings.get("useLocalScopeForOutParameters") == "true":
         return "what comes back is known in the call only"
     if settings.get("waitForCompletion") == "false":
-        return f"it goes on while {ctx.name(called)} is under way"
+        return f"it continues while {ctx.name(called)} is active"
     if call.binding is not None and (call.binding.inputs or call.binding.outputs):
         from orgflow_ir.analysis.work.tasks import call_mappings
 
@@ -228,9 +228,9 @@ _WAITS = (
     "whichever of several things comes first"
 )
 _UNDOES = "nothing is emitted that undoes finished work"
-_UNDO = "draw what undoes it as a path of its own, which a gateway leads to"
-_LATER = "decide behind the step what to do when it took too long or something else came"
-_TELL = "send a message, or decide at a gateway how the run goes on"
+_UNDO = "draw what undoes it as its own path, which a gateway leads to"
+_LATER = "decide after the step what to do when it took too long or something else came"
+_TELL = "send a message, or decide at a gateway how the run continues"
 _OUTSIDE = "nothing in the model throws its signal: a call from outside brings it"
 _NOT_HEARD = (
     "nothing in the model waits for its signal: a placeholder until it is filled, or a request"
@@ -251,7 +251,7 @@ N8N_TARGET = TargetSpec(
     consequences={
         "OF201": "the execution ends there with the status success: nothing after it happens",
         "OF202": "the execution goes round until the server stops it",
-        "OF203": "every step behind it runs once for each branch that comes",
+        "OF203": "every step after it runs once for each branch that comes",
         "OF206": "every round is added to one execution, until the server stops it",
     },
     constructs={
@@ -277,14 +277,14 @@ N8N_TARGET = TargetSpec(
             because=why_not_inline,
         ),
         "sub-process.event": Illegal(
-            "nothing is emitted that begins while other steps are under way",
+            "nothing is emitted that begins while other steps are active",
             "decide in the process itself what to do when its event has come",
             yet=True,
             because=why_no_path,
         ),
         "sub-process.transaction": Illegal(
             "nothing is emitted that undoes finished work",
-            "move its steps into the parent process, and what undoes them behind a gateway",
+            "move its steps into the parent process, and what undoes them after a gateway",
             yet=True,
             because=why_not_undone,
         ),
@@ -322,13 +322,13 @@ N8N_TARGET = TargetSpec(
             leads_on,
             "it is on a task whose error output can lead to it",
             why_not_on_error,
-            "let what is done when it fails follow a gateway behind it",
+            "let what is done when it fails follow a gateway after it",
             yet=True,
         ),
         "event.boundary.cancel": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.boundary.escalation": Illegal(
             "nothing leads from where an escalation is thrown to where it is caught",
-            "decide behind the step how the run goes on",
+            "decide after the step how the run continues",
             yet=True,
         ),
         "event.boundary.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
@@ -361,7 +361,7 @@ N8N_TARGET = TargetSpec(
         "gateway.mixed": Illegal("a Merge cannot also split"),
         "gateway.event": Illegal(_WAITS, "wait for one of them only", yet=True),
         "gateway.complex": Illegal(
-            "it goes on by a rule of its own, and no node of n8n waits by such a rule",
+            "it continues by its own rule, and no node of n8n waits by such a rule",
             "say what it does with exclusive, parallel or inclusive gateways",
         ),
         "split.conditional": Illegal("a node of n8n has no conditions on its wires"),
@@ -387,7 +387,7 @@ N8N_TARGET = TargetSpec(
         "artifact": Legal("not part of the workflow"),
         "opaque.harmless": Legal("not part of the workflow"),
         "opaque.illegal": Illegal("orgflow does not know what it means"),
-        "stub": Legal("a Stop and Error node, and a placeholder behind it"),
+        "stub": Legal("a Stop and Error node, and a placeholder after it"),
     },
     derivations=(mixed_gateways, conditional_splits, unstructured_inclusive, unsupported_times),
     lowerings=(

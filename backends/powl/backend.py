@@ -77,17 +77,17 @@ POWL_TARGET = TargetSpec(
         "split.conditional": Illegal("conditions belong to choices in POWL"),
         "flow": Legal(),
         "flow.message": Illegal("a POWL model is one process without messages", _ONE),
-        "flow.message.black-box": Legal("left out"),
+        "flow.message.black-box": Legal("omitted"),
         "flow.unstructured": Illegal(
             "no choice, loop or partial order covers the flow there",
-            "let splits and joins belong together in pairs of one kind, or take --target triples, "
+            "let splits and joins belong together in pairs of one kind, or use --target triples, "
             "which keeps any wiring",
         ),
         "lane": Legal(),
         "pool": Legal(),
-        "data": Legal("left out"),
-        "artifact": Legal("left out"),
-        "opaque.harmless": Legal("left out"),
+        "data": Legal("omitted"),
+        "artifact": Legal("omitted"),
+        "opaque.harmless": Legal("omitted"),
         "opaque.illegal": Illegal("orgflow does not know what it means"),
         "stub": Illegal("POWL has no step that ends a run"),
     },
@@ -145,7 +145,7 @@ class PowlBackend(Backend):
         if gone:
             ctx.emit(
                 LeftOutOfPowl, f"POWL has no words for {listed(gone)}",
-                help="keep the model, or take --target bpmn",
+                help="keep the model, or use --target bpmn",
             )  # fmt: skip
         paths = {process: artifact.path for process, artifact in artifacts.items()}
         return Emitted(tuple(artifacts.values()), SourceMap(model, lambda: _parts(model, paths)))

@@ -8,15 +8,15 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class LeftOutOfPowl(Rule):
     """
     What it finds
-        Parts of a process that POWL has no words for and that do not change the order of its steps:
-        kinds of tasks, what they do, data, notes, documentation; conditions and questions in the
-        form of Python code, where they are comments.
+        Parts of a process that POWL cannot express and that do not affect the order of its steps:
+        types of tasks, implementations, data, notes, documentation. In Python code, conditions and
+        questions are comments.
     Why it is wrong
-        Nothing is wrong; they are not in the file, so a process that is made of it lacks them.
+        The order of steps is complete, but a process read from the file lacks these parts.
     Example
         A service task with an HTTP call, compiled with --target powl: its label is kept.
     Instead
-        Keep the model that the POWL was made of, or take --target bpmn, which has all of it.
+        Keep the original model, or use --target bpmn, which keeps all parts.
     """
 
     code = "POWL001"
@@ -29,15 +29,15 @@ class LeftOutOfPowl(Rule):
 class RepeatedInPowl(Rule):
     """
     What it finds
-        Steps that several branches of a process share up to its end, where the branches do not
-        meet in pairs of a split and a join.
+        Steps at the end of a process that several branches share, where the branches do not form
+        pairs of splits and joins.
     Why it is wrong
-        The order of steps is the same, but each branch has the steps for itself: a process that is
-        made of the POWL has several tasks with one label.
+        The order of steps is the same, but each branch has its own copy of the steps: a process
+        read from the POWL has several tasks with the same label.
     Example
         Two gateways, one after the other, whose `no` leads to the same task `Send rejection`.
     Instead
-        Take --target triples, which keeps any wiring, or live with the repetition.
+        Use --target triples, which supports any flow structure, or accept the repetition.
     """
 
     code = "POWL002"

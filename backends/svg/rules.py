@@ -8,13 +8,13 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class UnknownHighlight(Rule):
     """
     What it finds
-        An element that is to be highlighted in a picture and is not in the model or not drawn.
+        An element to highlight that is not in the model or not in the diagram.
     Why it is wrong
-        The picture would silently not show what was asked for.
+        The picture would silently lack the highlight.
     Example
         --target "svg{highlight=chekc}" for a model whose task has the id `check`.
     Instead
-        Give ids of the model, with + between them; `orgflowc compile MODEL --target ir` shows them.
+        Use ids of the model, separated by +; `orgflowc compile MODEL --target ir` prints them.
     """
 
     code = "OF495"

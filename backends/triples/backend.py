@@ -48,12 +48,12 @@ TRIPLES_TARGET = TargetSpec(
         "split.conditional": Illegal("conditions belong to gateways in a procedural graph"),
         "flow": Legal(),
         "flow.message": Illegal("a procedural graph is one process without messages", _ONE),
-        "flow.message.black-box": Legal("left out"),
+        "flow.message.black-box": Legal("omitted"),
         "lane": Legal("the actor of a step"),
-        "pool": Legal("left out"),
+        "pool": Legal("omitted"),
         "data": Legal("a data constraint where a step uses it"),
         "artifact": Legal("a note where it belongs to a step"),
-        "opaque.harmless": Legal("left out"),
+        "opaque.harmless": Legal("omitted"),
         "opaque.illegal": Illegal("orgflow does not know what it means"),
         "stub": Illegal("a procedural graph has no step that ends a run"),
     },
@@ -98,7 +98,7 @@ class TriplesBackend(Backend):
         if gone:
             ctx.emit(
                 LeftOutOfTriples, f"a procedural graph has no words for {listed(gone)}",
-                help="keep the model, or take --target bpmn",
+                help="keep the model, or use --target bpmn",
             )  # fmt: skip
         if changed:
             ctx.emit(

@@ -8,15 +8,15 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class LeftOutOfTriples(Rule):
     """
     What it finds
-        Parts of a process that a procedural graph has no words for and that do not change the order
-        of its steps (kinds of tasks, what they do, documentation), and labels with signs that its
-        lines use themselves, such as arrows and bars, which are replaced.
+        Parts of a process that a procedural graph cannot express and that do not affect the order
+        of its steps (types of tasks, implementations, documentation), and characters in labels that
+        are part of its syntax, such as arrows and bars, which are replaced.
     Why it is wrong
-        Nothing is wrong; they are not in the file, so a process that is made of it lacks them.
+        The order of steps is complete, but a process read from the file lacks these parts.
     Example
         A service task with an HTTP call, compiled with --target triples: its label is kept.
     Instead
-        Keep the model that the graph was made of, or take --target bpmn, which has all of it.
+        Keep the original model, or use --target bpmn, which keeps all parts.
     """
 
     code = "TRIPLES001"

@@ -234,7 +234,7 @@ def _from_own(r: Reading, child: XmlElement) -> AnyBinding | None:
                 InvalidValue,
                 f"the binding of {describe(child)} cannot be read: {str(error).splitlines()[0]}",
                 child,
-                help="write it as orgflow does, or leave the element out",
+                help="use the form that orgflow writes, or remove the element",
             )
             return None
     texts = [c.text for c in child.children if c.local == "text"]

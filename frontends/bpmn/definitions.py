@@ -118,8 +118,8 @@ class _Definitions:
             if r.boolean(node, "mustUnderstand", False):
                 r.report(
                     UnmodelledBehaviour,
-                    f"the file says that its extension `{node.attrs.get('definition', '')}` must "
-                    "be understood; its data is kept, but what it means is not known",
+                    f"the file marks its extension `{node.attrs.get('definition', '')}` as "
+                    "must-understand; its data is kept, but its meaning is unknown",
                     node,
                     help="check that the process does not depend on it",
                 )
@@ -136,7 +136,7 @@ class _Definitions:
                 return  # `kept` reports and keeps it
             r.report(
                 MisplacedElement,
-                f"{describe(node)} stands outside of any process",
+                f"{describe(node)} is outside of every process",
                 node,
                 help="move it into a process",
             )

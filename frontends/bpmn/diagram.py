@@ -63,9 +63,9 @@ def _element(r: Reading, node: XmlElement) -> str | None:
         UnknownReference,
         f"the diagram draws `{name}`, which is not in the file"
         if name
-        else "a shape or edge of the diagram does not say what it draws",
+        else "a shape or edge of the diagram does not reference an element",
         node,
-        help="remove the drawing; it is ignored",
+        help="remove the shape or edge; it is ignored",
     )
     return None
 

@@ -8,10 +8,10 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class NotWellFormed(Rule):
     """
     What it finds
-        A file that is not well-formed XML: a tag that is not closed, a stray `&` or `<`, a null
-        byte, bytes that are not in the declared encoding, a file that was cut off.
+        A file that is not well-formed XML: an unclosed tag, a stray `&` or `<`, a null byte, bytes
+        that are invalid in the declared encoding, a truncated file.
     Why it is wrong
-        Whatever stands behind the fault would have to be guessed.
+        Everything after the fault would be a guess.
     Example
         <task id="a" name="Sales & Marketing"/>
     Instead
@@ -29,7 +29,7 @@ class EmptyInput(Rule):
     What it finds
         A file without any content.
     Why it is wrong
-        There is no model in it; mostly an export or a download failed.
+        It contains no model; usually an export or a download failed.
     Example
         A file of 0 bytes, or of white space only.
     Instead
@@ -47,7 +47,7 @@ class NotBpmn(Rule):
     What it finds
         A file that is something other than BPMN 2.0: XPDL, DMN, a picture, a web page, JSON …
     Why it is wrong
-        The BPMN frontend cannot read it; the message says what it seems to be.
+        The BPMN frontend cannot read it; the message names the format that it seems to have.
     Example
         <Package xmlns="http://www.wfmc.org/2009/XPDL2.2">…</Package>
     Instead
@@ -63,10 +63,10 @@ class NotBpmn(Rule):
 class ForbiddenDoctype(Rule):
     """
     What it finds
-        A document type declaration with declarations of its own or with a reference to a file.
+        A document type declaration that contains declarations or references a file.
     Why it is wrong
-        BPMN has no use for one. Entities can blow a small file up to gigabytes or pull other files
-        and addresses in, so nothing of it is read or fetched.
+        BPMN does not need one. Entities can expand a small file to gigabytes or load other files
+        and addresses, so they are never read or fetched.
     Example
         <!DOCTYPE definitions [<!ENTITY a "aaaaaaaa"> <!ENTITY b "&a;&a;&a;&a;">]>
     Instead
@@ -82,14 +82,14 @@ class ForbiddenDoctype(Rule):
 class TooDeep(Rule):
     """
     What it finds
-        Elements nested deeper than the limit (256 unless option `max_depth` says otherwise), or
-        more than 80 sub-processes in each other.
+        Elements nested deeper than the limit (256 by default, option `max_depth`), or more than 80
+        levels of nested sub-processes.
     Why it is wrong
-        No model of people's work is nested like that; such files are made to exhaust memory.
+        No real process is nested this deeply; such files are designed to exhaust memory.
     Example
-        300 sub-processes, each in the one before.
+        300 sub-processes, each inside the previous one.
     Instead
-        Move inner sub-processes to processes of their own and call them, or raise the limit.
+        Move inner sub-processes into their own processes and call them, or raise the limit.
     """
 
     code = "OF014"
@@ -101,14 +101,14 @@ class TooDeep(Rule):
 class TooLarge(Rule):
     """
     What it finds
-        A file over the limit of size (64 MiB unless option `max_bytes` says otherwise), of
-        elements (a million, `max_elements`), or with a single tag or comment of over 4 MiB.
+        A file that exceeds the limit of size (64 MiB by default, option `max_bytes`) or of elements
+        (a million, `max_elements`), or that has a single tag or comment of more than 4 MiB.
     Why it is wrong
         Reading it could exhaust the memory of the machine.
     Example
         A model with scanned documents embedded in its extension elements.
     Instead
-        Take embedded pictures and documents out, or raise the limit.
+        Remove embedded pictures and documents, or raise the limit.
     """
 
     code = "OF015"
@@ -122,7 +122,7 @@ class UnsupportedEncoding(Rule):
     What it finds
         A character encoding that is unknown or that the XML parser cannot read.
     Why it is wrong
-        The text of the model would come out as nonsense.
+        The text of the model would be garbled.
     Example
         <?xml version="1.0" encoding="Shift_JIS"?>
     Instead
@@ -138,9 +138,9 @@ class UnsupportedEncoding(Rule):
 class WrongNamespace(Rule):
     """
     What it finds
-        Elements that are plainly BPMN but in no namespace or in another than that of BPMN 2.0.
+        Elements with BPMN names that have no namespace, or a namespace other than that of BPMN 2.0.
     Why it is wrong
-        Other tools refuse such a file or read it as empty; here it is read as BPMN 2.0.
+        Other tools reject such a file or read it as empty; orgflow reads it as BPMN 2.0.
     Example
         <definitions xmlns="http://www.omg.org/spec/BPMN/2.0">…</definitions>
     Instead
@@ -158,7 +158,7 @@ class UnboundPrefix(Rule):
     What it finds
         A prefix in a tag or attribute that no `xmlns:` declares.
     Why it is wrong
-        What the name means is not known; it is kept under the prefix itself as its namespace.
+        The meaning of the name is unknown; it is kept with the prefix itself as its namespace.
     Example
         <task id="a" acme:cost="3"/> without xmlns:acme="…"
     Instead

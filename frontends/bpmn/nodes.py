@@ -110,7 +110,7 @@ def activity_arguments(r: Reading, node: XmlElement, args: dict[str, Any]) -> di
                 MisplacedElement,
                 f"{describe(node)} has more than one loop",
                 other,
-                help="only the first one counts",
+                help="only the first one is used",
             )
             args["extra"] += ((other.tag, r.document.standalone(other)),)
     return args
@@ -201,7 +201,7 @@ def _loop(r: Reading, node: XmlElement) -> Loop:
             "a multi-instance activity throws events as its instances complete; they are kept "
             "in the model but not thrown",
             node,
-            help="draw the effect, for example as an event after the activity",
+            help="model the effect, for example as an event after the activity",
         )
     collection = [c for c in node.children if c.local == "loopDataInputRef" and c.ns == BPMN]
     items = [c for c in node.children if c.local == "inputDataItem" and c.ns == BPMN]
@@ -248,7 +248,7 @@ def single_expression(
             f"{describe(node)} has more than one `{local}`",
             found[1],
             of=node,
-            help="only the first one counts",
+            help="only the first one is used",
         )
     return value, tuple((c.tag, r.document.standalone(c)) for c in rest)
 
@@ -313,7 +313,8 @@ def report_detached(r: Reading, event: Event, node: XmlElement, activities: set[
         DetachedBoundaryEvent,
         message,
         node,
-        help="set `attachedToRef` to the id of a task, call activity or sub-process beside it",
+        help="set `attachedToRef` to the id of a task, call activity or sub-process in the same "
+        "scope",
     )
 
 
@@ -372,7 +373,7 @@ def _timer(r: Reading, node: XmlElement, args: dict[str, Any]) -> tuple[tuple[st
                 InvalidValue,
                 f"{describe(node)} has both `{times[0].local}` and `{child.local}`",
                 child,
-                help="a timer has one of date, duration and cycle; the first one counts",
+                help="a timer takes one of date, duration and cycle; the first one is used",
             )
     return unread
 

@@ -27,10 +27,16 @@ from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 
 _FAULTS: dict[str, tuple[type[Rule], str]] = {
-    "syntax": (NotWellFormed, "correct the file there, or export it again"),
+    "syntax": (NotWellFormed, "correct the file at this position, or export it again"),
     "empty": (EmptyInput, "export the model again"),
     "doctype": (ForbiddenDoctype, "delete the document type declaration; BPMN needs none"),
-    "deep": (TooDeep, "move inner sub-processes out and call them, or raise option `max_depth`"),
+    "deep": (
+        TooDeep,
+        (
+            "move inner sub-processes into their own processes and call them, or raise the option "
+            "`max_depth`"
+        ),
+    ),
     "large": (TooLarge, "take embedded documents out, or raise `max_bytes` or `max_elements`"),
     "encoding": (UnsupportedEncoding, "save the file as UTF-8"),
 }
@@ -71,7 +77,7 @@ def _report_not_bpmn(
 ) -> None:
     ctx.emit(
         NotBpmn,
-        f"this is not BPMN 2.0 but {kind}",
+        f"this is {kind}, not BPMN 2.0",
         loc=SourceLocation(file=source.path, line=line or 1, column=column or 1),
         help="export the model as BPMN 2.0 XML, or name another frontend with --from",
     )

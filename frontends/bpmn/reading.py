@@ -284,7 +284,7 @@ class Reading:
             InvalidValue,
             f"the evidence of {describe(node)} cannot be read: {str(error).splitlines()[0]}",
             at,
-            help="write it as orgflow does, or leave it out",
+            help="use the form that orgflow writes, or remove it",
             of=node,
         )
 
@@ -349,9 +349,9 @@ class Reading:
         if key not in attributes_of(node.local):
             self.report(
                 UnknownAttribute,
-                f"{describe(node)} has an attribute `{key}`, which BPMN does not have there",
+                f"{describe(node)} has the attribute `{key}`, which BPMN does not define there",
                 node,
-                help="check its spelling; a tool's own attribute needs a namespace of its own",
+                help="check its spelling; a tool's own attribute needs its own namespace",
             )
 
     def _check_place(self, parent: XmlElement, child: XmlElement) -> None:
@@ -366,7 +366,7 @@ class Reading:
                 MisplacedElement,
                 f"`<{child.qname}>` has no place in {describe(parent)}",
                 child,
-                help="it is kept but has no effect; move it to where BPMN has it",
+                help="it is kept but has no effect; move it to a place where BPMN allows it",
             )
             return
         self.report(
@@ -423,7 +423,7 @@ class Reading:
             UnknownReference,
             f"{self.describe_part(node)} refers to the {what} `{value}`, which is not in the file",
             node,
-            help="name one of this file or remove the reference",
+            help="reference an element of this file, or remove the reference",
         )
 
     def boolean(self, node: XmlElement, attribute: str, default: bool) -> bool:

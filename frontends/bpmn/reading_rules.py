@@ -10,9 +10,9 @@ class DuplicateId(Rule):
     What it finds
         Two elements with the same id.
     Why it is wrong
-        A flow that names the id could mean either. References are taken to mean the first; the
-        second gets the id with `__2` behind it. Where nothing names the id, nothing is unclear, and
-        this is a warning.
+        A flow that references the id is ambiguous. References resolve to the first element; the
+        second one is read with the suffix `__2`. If nothing references the id, the severity is
+        warning.
     Example
         <task id="a" name="Pick"/> <task id="a" name="Pack"/>
     Instead
@@ -28,9 +28,9 @@ class DuplicateId(Rule):
 class MissingId(Rule):
     """
     What it finds
-        A step, event, gateway, process or pool without an id; it is given one made of its tag and a
-        number.
-        (Flows, lanes and the like get one, too; that is not reported, since little refers to them.)
+        A step, event, gateway, process or pool without an id; it is read with an id generated from
+        its tag and a number. (Flows, lanes and similar elements also get one; this is not reported,
+        since they are rarely referenced.)
     Why it is wrong
         BPMN allows it, but nothing can refer to the element: no flow can lead there.
     Example
@@ -48,15 +48,15 @@ class MissingId(Rule):
 class UnknownReference(Rule):
     """
     What it finds
-        An id that is referred to and that no element of the file has: of a lane's member, a
-        message, a pool's process, a default flow … (Ends of sequence flows are OF101.)
+        A reference to an id that no element of the file has: a member of a lane, a message, the
+        process of a pool, a default flow … (Ends of sequence flows are OF101.)
     Why it is wrong
-        What was meant is lost (BPMN 2.0.2, chapters 8 to 10, for each reference); mostly the
-        element was deleted or renamed by hand.
+        The intended element is unknown (BPMN 2.0.2, chapters 8 to 10, for each reference); usually
+        it was deleted or renamed manually.
     Example
         <lane id="l"><flowNodeRef>Task_7</flowNodeRef></lane> without a Task_7
     Instead
-        Name an element that exists, or remove the reference.
+        Reference an existing element, or remove the reference.
     """
 
     code = "OF152"
@@ -68,9 +68,10 @@ class UnknownReference(Rule):
 class DetachedBoundaryEvent(Rule):
     """
     What it finds
-        A boundary event that is attached to nothing, or to what is not an activity beside it.
+        A boundary event that is attached to nothing, or to something that is not an activity in the
+        same scope.
     Why it is wrong
-        It can never happen: a boundary event happens while its activity runs (BPMN 2.0.2, 10.5.4).
+        It can never occur: a boundary event occurs while its activity runs (BPMN 2.0.2, 10.5.4).
     Example
         <boundaryEvent id="late"><timerEventDefinition/></boundaryEvent>
     Instead
@@ -86,11 +87,11 @@ class DetachedBoundaryEvent(Rule):
 class InvalidValue(Rule):
     """
     What it finds
-        An attribute or element whose value is not of its kind, or not in its range; the default is
+        An attribute or element whose value has the wrong type or is out of range; the default is
         used instead.
     Why it is wrong
-        The file does not say what it should (BPMN 2.0.2, the tables of each element); the default
-        may not be what was meant.
+        The value is not valid (BPMN 2.0.2, the tables of each element), and the default may not be
+        the intended value.
     Example
         <startEvent id="s" isInterrupting="maybe"/>
     Instead
@@ -106,10 +107,10 @@ class InvalidValue(Rule):
 class MisplacedElement(Rule):
     """
     What it finds
-        A BPMN element in a place where BPMN does not have it.
+        A BPMN element in a place where BPMN does not allow it.
     Why it is wrong
-        It means nothing there. A process is read all the same, a flow node outside of processes
-        cannot be compiled, anything else is kept and has no effect.
+        The element has no meaning there. A process is read nevertheless, a flow node outside of
+        processes cannot be compiled, and any other element is kept without effect.
     Example
         <task id="a"><timerEventDefinition/></task>
     Instead
@@ -125,9 +126,9 @@ class MisplacedElement(Rule):
 class DisagreeingFlowLists(Rule):
     """
     What it finds
-        A node whose `incoming` and `outgoing` are not the sequence flows that end and begin at it.
+        A node whose `incoming` and `outgoing` elements do not match its sequence flows.
     Why it is wrong
-        The file says one thing twice, differently; the sequence flows are believed.
+        The two parts of the file contradict each other; orgflow uses the sequence flows.
     Example
         <task id="a"><outgoing>f2</outgoing></task> <sequenceFlow id="f1" sourceRef="a" …/>
     Instead
@@ -143,11 +144,11 @@ class DisagreeingFlowLists(Rule):
 class UnknownElement(Rule):
     """
     What it finds
-        An element, in a place for BPMN elements, that BPMN 2.0 does not have.
+        An element that BPMN 2.0 does not define, in a place for BPMN elements.
     Why it is wrong
-        What it does is not known (BPMN 2.0.2, 10.2 for what a process has). A flow node of another
-        vendor keeps its flows and is refused by every target; something no flow touches is kept and
-        has no effect.
+        Its meaning is unknown (BPMN 2.0.2, 10.2, lists the contents of a process). A vendor's flow
+        node keeps its flows but is not supported for any target; an element without flows is kept
+        without effect.
     Example
         <process id="p"><acme:robotTask id="r"/>…
     Instead
@@ -163,9 +164,9 @@ class UnknownElement(Rule):
 class UnknownAttribute(Rule):
     """
     What it finds
-        An attribute that BPMN 2.0 does not have for this element; it is kept and has no effect.
+        An attribute that BPMN 2.0 does not define for this element; it is kept without effect.
     Why it is wrong
-        It may be a misspelt one.
+        It may be misspelt.
     Example
         <process id="p" isExecuteable="true"/>
     Instead
@@ -181,14 +182,14 @@ class UnknownAttribute(Rule):
 class UnmodelledBehaviour(Rule):
     """
     What it finds
-        Something that is kept but whose effect is not carried out: events that a multi-instance
-        activity throws as its instances complete, an extension that must be understood.
+        An element that is kept but has no effect: events that a multi-instance activity throws as
+        its instances complete, an extension that must be understood.
     Why it is wrong
-        The compiled process leaves this effect out.
+        The compiled process lacks this effect.
     Example
         <multiInstanceLoopCharacteristics behavior="One" oneBehaviorEventRef="first"/>
     Instead
-        Draw the effect: an event after the activity, a completion condition.
+        Model the effect explicitly: an event after the activity, a completion condition.
     """
 
     code = "OF160"
@@ -200,9 +201,9 @@ class UnmodelledBehaviour(Rule):
 class StrayText(Rule):
     """
     What it finds
-        Text between elements where BPMN has none; it is ignored.
+        Text between elements where BPMN allows none; it is ignored.
     Why it is wrong
-        It is probably a piece of a tag or of a documentation that was cut off.
+        It is probably the remainder of a truncated tag or documentation.
     Example
         <process id="p"> invoice <task id="a"/></process>
     Instead

@@ -136,7 +136,7 @@ def _too_deep(r: Reading, node: XmlElement) -> None:
         TooDeep,
         f"sub-processes are nested more than {MAX_NESTED} levels deep",
         node,
-        help="move inner sub-processes to processes of their own and call them",
+        help="move inner sub-processes into their own processes and call them",
     )
 
 

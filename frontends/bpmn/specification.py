@@ -333,7 +333,7 @@ def _reference(
                 UnknownReference,
                 f"{s.named(node)}: `{name}` is `{target}`, which is not in the file",
                 node,
-                "name one of this file or remove the reference",
+                "reference an element of this file, or remove the reference",
             )
     elif found.local not in tags and found.ns == BPMN and found is not node:
         own, other = s.names(node, found)
@@ -341,7 +341,9 @@ def _reference(
             WrongReference,
             f"{own}: `{name}` is {other}",
             node,
-            f"name a {wanted}" if len(tags) <= 6 else "name something that holds data",
+            f"name a {wanted}"
+            if len(tags) <= 6
+            else ("reference a data object, an input or an output"),
         )
 
 
@@ -437,7 +439,7 @@ def _io_specification(s: _Specification, node: XmlElement) -> None:
             SubProcessData,
             f"{s.named(outer)} has an `ioSpecification`",
             node,
-            "give the inputs and outputs to the activities in it",
+            "move the inputs and outputs to the activities in it",
         )
     inputs, outputs = children(node, "inputSet"), children(node, "outputSet")
     _sets(s, node, "dataInput", inputs, "dataInputRefs", "input set")
@@ -530,7 +532,7 @@ def _collection(s: _Specification, node: XmlElement) -> None:
             f"{s.named(node)} is {'a' if own else 'no'} collection, its type `{structure}` is "
             f"{'one' if types else 'none'}",
             node,
-            "let `isCollection` be the same at both",
+            "use the same `isCollection` for both",
         )
 
 
@@ -670,9 +672,9 @@ def _instances(s: _Specification, node: XmlElement) -> None:
 def _for_engine(s: _Specification, node: XmlElement, what: str) -> None:
     s.report(
         MissingForEngine,
-        f"{s.named(node)} is to be executed and lacks the {what}",
+        f"{s.named(node)} is executable and lacks the {what}",
         node,
-        "add it, unless your engine has an attribute of its own for it",
+        "add it, unless your engine uses its own attribute for it",
     )
 
 
@@ -737,7 +739,7 @@ def _process(s: _Specification, node: XmlElement) -> None:
             Contradiction,
             f"{s.named(node)} is public and executable",
             node,
-            "a public process shows what others see of it; make the executable one private",
+            "a public process shows only what others see of it; make the executable one private",
         )
 
 
@@ -749,9 +751,9 @@ def _immediate(s: _Specification, node: XmlElement) -> None:
     s.told_delayed = True
     s.report(
         Contradiction,
-        f"{s.named(node)} is not immediate, in an executable process",
+        f"{s.named(node)} is not immediate, but its process is executable",
         node,
-        "remove `isImmediate` here and at the other flows, or draw what happens in between",
+        "remove `isImmediate` from all flows, or model the intermediate steps",
     )
 
 
@@ -813,7 +815,7 @@ def _quantity(s: _Specification, node: XmlElement) -> None:
             InvalidValue,
             f"{s.named(node)}: `maximum` is less than `minimum`",
             node,
-            "let `maximum` be `minimum` or more",
+            "make `maximum` at least `minimum`",
         )
 
 
@@ -860,7 +862,7 @@ def _choreography(s: _Specification, node: XmlElement) -> None:
                     f"{one} is {'' if closed[0] else 'not '}closed, its choreography {two} is "
                     f"{'' if closed[1] else 'not '}closed",
                     node,
-                    "let `isClosed` be the same at both",
+                    "use the same `isClosed` for both",
                 )
 
 
@@ -884,7 +886,7 @@ def _reference_name(s: _Specification, node: XmlElement) -> None:
     if name != wanted:
         s.report(
             DataReferenceName,
-            f"{s.named(node)} is a reference to the data object `{base}`",
+            f"{s.named(node)} references the data object `{base}` but does not use its name",
             node,
             f"name it `{wanted}`",
         )
@@ -911,7 +913,7 @@ def _link(s: _Specification, node: XmlElement) -> None:
         if other is not None and own not in {c.text.strip() for c in back}:
             s.report(
                 LinkEnds,
-                "{} names {}, which does not name it".format(*s.names(node, other)),
+                "{} names {}, which does not name it back".format(*s.names(node, other)),
                 node,
                 f"add `{theirs}` with `{own}` to {describe(other)}",
             )
@@ -922,7 +924,7 @@ def _import(s: _Specification, node: XmlElement) -> None:
         ImportNotRead,
         f"`{node.attrs.get('location', '').strip()}` is imported and not read",
         node,
-        "put what is needed of it into this file",
+        "copy the required definitions into this file",
     )
 
 

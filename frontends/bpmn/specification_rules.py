@@ -9,11 +9,11 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class WrongReference(Rule):
     """
     What it finds
-        A reference to an element of a type that it cannot mean: a `messageRef` to a signal, an
-        `errorRef` to a message, a `processRef` to a task.
+        A reference to an element of the wrong type: a `messageRef` to a signal, an `errorRef` to a
+        message, a `processRef` to a task.
     Why it is wrong
-        It has no effect, or tools refuse the file (BPMN 2.0.2, class diagrams of each element);
-        mostly an id was copied from the wrong place.
+        It has no effect, or tools reject the file (BPMN 2.0.2, class diagrams of each element);
+        usually an id was copied from the wrong place.
     Example
         <messageEventDefinition messageRef="Signal_1"/>
     Instead
@@ -29,11 +29,11 @@ class WrongReference(Rule):
 class MissingPart(Rule):
     """
     What it finds
-        An attribute or element that BPMN requires and that is not there. (Ends of flows are OF101
-        and OF117, the activity of a boundary event is OF153.)
+        A missing attribute or element that BPMN requires. (Ends of flows are OF101 and OF117, the
+        activity of a boundary event is OF153.)
     Why it is wrong
-        The file does not follow the schema of BPMN 2.0.2 (chapters 8 to 11): tools that check it
-        refuse the file, others guess.
+        The file does not follow the schema of BPMN 2.0.2 (chapters 8 to 11): tools that validate it
+        reject the file, others guess.
     Example
         <operation id="o" name="Rate"/> without an `inMessageRef`
     Instead
@@ -49,12 +49,12 @@ class MissingPart(Rule):
 class DataSets(Rule):
     """
     What it finds
-        A data input in no input set or a data output in no output set; an optional one, or one that
-        is read while the activity runs, that its set does not list; sets that refer to each other
-        in one direction only.
+        A data input in no input set or a data output in no output set; an optional input, or one
+        that is read while the activity runs, that its set does not list; sets that reference each
+        other in only one direction.
     Why it is wrong
-        An activity begins with the data of one input set and ends with that of one output set
-        (BPMN 2.0.2, 10.4.1); what is in none is never used.
+        An activity begins with the data of one input set and ends with that of one output set (BPMN
+        2.0.2, 10.4.1); other data is never used.
     Example
         <ioSpecification><dataInput id="i"/><inputSet id="s"/>…
     Instead
@@ -70,16 +70,17 @@ class DataSets(Rule):
 class DataTypeMismatch(Rule):
     """
     What it finds
-        Data of one type where another is needed: at the ends of a data association, of a message
-        and the task or event that sends or receives it, of an operation and its service task, of a
-        list and its item, of a call and what it calls; `isCollection` other than the type's.
+        Data of one type where another type is required: at the ends of a data association, between
+        a message and the task or event that sends or receives it, an operation and its service
+        task, a list and its item, or a call and the called element; or an `isCollection` that
+        differs from the type's.
     Why it is wrong
-        The data cannot be handed on as it is (BPMN 2.0.2, 10.3.3, 10.3.6, 10.3.8, 10.4.2, 10.5.1);
-        engines that check types refuse the process.
+        The data cannot be passed on unchanged (BPMN 2.0.2, 10.3.3, 10.3.6, 10.3.8, 10.4.2, 10.5.1);
+        engines that check types reject the process.
     Example
         A data association from `Order` of the type tOrder to an input of the type tInvoice.
     Instead
-        Use the same type, or give the association a transformation.
+        Use the same type, or add a transformation to the association.
     """
 
     code = "OF165"
@@ -91,15 +92,15 @@ class DataTypeMismatch(Rule):
 class SurplusData(Rule):
     """
     What it finds
-        More data inputs, outputs or sets than can be used: of a task for one message or operation,
-        of an event for its triggers; several sources of a data association without a
-        transformation; or too few for it.
+        More data inputs, outputs or sets than the element can use: a task for one message or
+        operation, an event for its triggers, several sources of a data association without a
+        transformation; or too few of them.
     Why it is wrong
-        Nothing says which of them is meant (BPMN 2.0.2, 10.3.3, 10.4.2 and 10.5.1).
+        It is undefined which of them is used (BPMN 2.0.2, 10.3.3, 10.4.2 and 10.5.1).
     Example
         A send task for the message `Offer` with two data inputs.
     Instead
-        One data input with the type of the message.
+        Use one data input with the type of the message.
     """
 
     code = "OF166"
@@ -113,12 +114,12 @@ class SubProcessData(Rule):
     What it finds
         An `ioSpecification` in a sub-process.
     Why it is wrong
-        Only activities that are not sub-processes, and processes, have data inputs and outputs
-        (BPMN 2.0.2, 10.4.1); a sub-process uses the data around it.
+        Only processes, and activities that are not sub-processes, have data inputs and outputs
+        (BPMN 2.0.2, 10.4.1); a sub-process uses the data of its parent.
     Example
         <subProcess id="s"><ioSpecification>…
     Instead
-        Put the inputs and outputs to the activities inside.
+        Move the inputs and outputs to the activities inside.
     """
 
     code = "OF167"
@@ -133,8 +134,8 @@ class InformalExpression(Rule):
         A condition, a time, a number of instances … in an executable process that is not marked as
         a formal expression.
     Why it is wrong
-        An expression without the mark is natural language (BPMN 2.0.2, 8.4.6), which no engine
-        evaluates; some take it for formal all the same.
+        Without the mark, an expression is natural language (BPMN 2.0.2, 8.4.6), which engines do
+        not evaluate; some treat it as formal nevertheless.
     Example
         <conditionExpression>amount &gt; 1000</conditionExpression>
     Instead
@@ -153,7 +154,8 @@ class EmptyExpression(Rule):
     What it finds
         A formal expression without any text.
     Why it is wrong
-        A formal expression has a body (BPMN 2.0.2, 8.4.6); what decides or when is not said.
+        A formal expression has a body (BPMN 2.0.2, 8.4.6); without one, the condition or time is
+        undefined.
     Example
         <conditionExpression xsi:type="tFormalExpression"/>
     Instead
@@ -170,13 +172,13 @@ class EmptyExpression(Rule):
 class MissingForEngine(Rule):
     """
     What it finds
-        An event, a task or a loop in an executable process that lacks what the specification wants
-        there for engines: the message and operation of a message event, the code of an escalation
-        that is thrown, the format of a script, the number or list of a multi-instance activity and
-        its data input.
+        An event, a task or a loop in an executable process that lacks what the specification
+        requires for execution: the message and operation of a message event, the code of a thrown
+        escalation, the format of a script, the number or list of a multi-instance activity and its
+        data input.
     Why it is wrong
-        An engine that follows the specification refuses the process (BPMN 2.0.2, 8.4.4, 10.3.3,
-        10.3.8, 10.5.5); most engines have attributes of their own instead.
+        An engine that follows the specification rejects the process (BPMN 2.0.2, 8.4.4, 10.3.3,
+        10.3.8, 10.5.5); most engines use their own attributes instead.
     Example
         <messageEventDefinition/> in a process with isExecutable="true"
     Instead
@@ -197,7 +199,7 @@ class Contradiction(Rule):
         not immediate in an executable process, a collaboration that is closed and whose
         choreography is not.
     Why it is wrong
-        One of both is wrong (BPMN 2.0.2, 8.4.13, 9.2 and 10.2.1).
+        One of the two is wrong (BPMN 2.0.2, 8.4.13, 9.2 and 10.2.1).
     Example
         <process id="p" processType="Public" isExecutable="true">
     Instead
@@ -215,10 +217,11 @@ class GatewayDirection(Rule):
     What it finds
         A `gatewayDirection` that the flows of the gateway contradict.
     Why it is wrong
-        A converging gateway has one way out, a diverging one one way in, a mixed one several of
-        both (BPMN 2.0.2, 8.4.9). The flows count; the attribute was not kept up.
+        A converging gateway has one outgoing flow, a diverging gateway one incoming flow, a mixed
+        gateway several of both (BPMN 2.0.2, 8.4.9). orgflow uses the flows; the attribute is out of
+        date.
     Example
-        <parallelGateway id="g" gatewayDirection="Converging"/> with two ways out
+        <parallelGateway id="g" gatewayDirection="Converging"/> with two outgoing flows
     Instead
         <parallelGateway id="g" gatewayDirection="Diverging"/>
     """
@@ -232,14 +235,14 @@ class GatewayDirection(Rule):
 class ChoreographyContent(Rule):
     """
     What it finds
-        A choreography or global conversation that refers to a choreography, and a global
-        conversation with anything but participants, message flows and correlation keys in it.
+        A choreography or global conversation that references a choreography, or a global
+        conversation that contains anything but participants, message flows and correlation keys.
     Why it is wrong
         The specification forbids both (BPMN 2.0.2, 9.2 and 9.5.4).
     Example
         <globalConversation id="g"><conversation id="c"/></globalConversation>
     Instead
-        Put the conversation into a collaboration.
+        Move the conversation into a collaboration.
     """
 
     code = "OF195"
@@ -251,11 +254,11 @@ class ChoreographyContent(Rule):
 class DataReferenceName(Rule):
     """
     What it finds
-        A reference to a data object whose name is not that of the object, with the state in
-        brackets where it has one.
+        A reference to a data object whose name differs from the name of the object (followed by the
+        state in brackets, if it has one).
     Why it is wrong
-        The specification names references like this (BPMN 2.0.2, 10.4.1), so that readers see which
-        of them mean the same object.
+        The specification names references like this (BPMN 2.0.2, 10.4.1), so readers see which of
+        them mean the same object.
     Example
         The reference `Paid invoice` to the data object `Invoice` in the state `paid`.
     Instead
@@ -275,8 +278,8 @@ class MissingFlowList(Rule):
         A sequence flow that its source does not list as `outgoing`, or its target as `incoming`.
         (Lists that name other flows are OF157.)
     Why it is wrong
-        The specification says it at both places (BPMN 2.0.2, 8.4.7 and 8.4.13); some tools read
-        one of them only.
+        The specification requires both lists (BPMN 2.0.2, 8.4.7 and 8.4.13); some tools read only
+        one of them.
     Example
         <task id="a"/> and <sequenceFlow id="f" sourceRef="a" targetRef="b"/>
     Instead
@@ -296,8 +299,8 @@ class LinkEnds(Rule):
         A link event definition without the `target` or `source` elements that pair it with others,
         or whose counterpart does not name it.
     Why it is wrong
-        The specification pairs links by these elements, too (BPMN 2.0.2, 10.5.5); nearly all tools
-        pair them by name, as orgflow does.
+        The specification also pairs links by these elements (BPMN 2.0.2, 10.5.5); nearly all tools,
+        including orgflow, pair them by name.
     Example
         <linkEventDefinition id="l" name="A"/>
     Instead
@@ -316,12 +319,12 @@ class ImportNotRead(Rule):
     What it finds
         An import of another file. orgflow reads one file at a time.
     Why it is wrong
-        Nothing need be wrong (BPMN 2.0.2, 8.2.2): what is defined there is not known here, and
-        whether the file exists and has ids of its own is not checked.
+        This may be intended (BPMN 2.0.2, 8.2.2). The definitions of the other file are unknown, and
+        orgflow does not check whether it exists or has unique ids.
     Example
         <import importType="http://www.omg.org/spec/BPMN/20100524/MODEL" location="common.bpmn" …/>
     Instead
-        Nothing to do, or put what is needed into this file.
+        No action is needed, or copy the required definitions into this file.
     """
 
     code = "OF199"

@@ -69,7 +69,8 @@ def read_dmn(data: bytes) -> Definitions:
         raise DmnError(f"{place}{fault.message}") from None
     if root.local != "definitions" or root.ns not in NAMESPACES:
         raise DmnError(
-            f"`{root.local}` of the namespace `{root.ns}` is no definitions of DMN 1.1 to 1.5"
+            f"`{root.local}` in the namespace `{root.ns}` is not the definitions element of "
+            "DMN 1.1 to 1.5"
         )
     namespace = root.attrs.get("namespace", "")
     language = root.attrs.get("expressionLanguage")
@@ -336,9 +337,9 @@ class _Reader:
         policy = element.attrs.get("hitPolicy", "UNIQUE")
         aggregation = element.attrs.get("aggregation")
         if policy not in _POLICIES:
-            raise DmnError(f"line {element.line}: there is no hit policy `{policy}`")
+            raise DmnError(f"line {element.line}: unknown hit policy `{policy}`")
         if aggregation not in (None, "COUNT", "SUM", "MIN", "MAX"):
-            raise DmnError(f"line {element.line}: there is no aggregation `{aggregation}`")
+            raise DmnError(f"line {element.line}: unknown aggregation `{aggregation}`")
         inputs = tuple(self.input_clause(e) for e in _all(element, "input"))
         columns = [column.expression.type_ref for column in inputs]
         rules, outputs = _all(element, "rule"), _all(element, "output")
@@ -380,7 +381,7 @@ class _Reader:
     def input_clause(self, element: XmlElement) -> InputClause:
         found = _first(element, "inputExpression")
         if found is None:
-            raise DmnError(f"line {element.line}: an input without expression")
+            raise DmnError(f"line {element.line}: an input has no expression")
         return InputClause(
             expression=self.literal(found), allowed=_text(_first(element, "inputValues"))
         )

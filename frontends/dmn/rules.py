@@ -8,8 +8,8 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class UnreadableDmn(Rule):
     """
     What it finds
-        A file of DMN that is no XML, has no definitions of DMN 1.1 to 1.5, or holds what DMN does
-        not have.
+        A DMN file that is not XML, has no definitions of DMN 1.1 to 1.5, or contains elements that
+        DMN does not define.
     Why it is wrong
         Nothing can be read from it.
     Example

@@ -31,7 +31,7 @@ def explain(source: SourceFile, error: ValueError, ctx: PassContext) -> None:
             InvalidIrJson,
             f"not JSON: {fault.message}",
             loc=SourceLocation(file=source.path, line=fault.line, column=fault.column),
-            help="correct the file there",
+            help="correct the file at this position",
         )
         return
     found = False

@@ -36,7 +36,7 @@ class IrFrontend(Frontend):
                 InvalidIr,
                 f"the file has {len(source.data):,} bytes; the limit is {MAX_BYTES:,}",
                 loc=SourceLocation(file=source.path, line=1, column=1),
-                help="take processes out into files of their own",
+                help="move processes into their own files",
             )
             return None
         try:
@@ -49,9 +49,9 @@ class IrFrontend(Frontend):
         except RecursionError:
             ctx.emit(
                 InvalidIr,
-                "sub-processes are nested too deep to be read",
+                "sub-processes are nested too deeply to be read",
                 loc=SourceLocation(file=source.path, line=1, column=1),
-                help="move inner ones to processes of their own",
+                help="move inner sub-processes into their own processes",
             )
             return None
         return model if _unique(model, source, ctx) else None

@@ -8,7 +8,7 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class InvalidIrJson(Rule):
     """
     What it finds
-        A file that is not JSON: a missing comma or quote, a cut-off end, an empty file.
+        A file that is not JSON: a missing comma or quote, a truncated end, an empty file.
     Why it is wrong
         Nothing in it can be read.
     Example
@@ -26,9 +26,9 @@ class InvalidIrJson(Rule):
 class InvalidIr(Rule):
     """
     What it finds
-        JSON that is not a model of the IR: an unknown or missing field, a value of the wrong kind.
+        JSON that is not a model of the IR: an unknown or missing field, a value of the wrong type.
     Why it is wrong
-        The IR is closed: what it does not know would be lost silently.
+        The IR schema is closed: unknown data would be lost silently.
     Example
         {"id": "m", "proceses": []}
     Instead
@@ -46,7 +46,7 @@ class RepeatedIrId(Rule):
     What it finds
         Two elements of the model with the same id.
     Why it is wrong
-        A flow that names the id could mean either; every pass relies on ids being unique.
+        A flow that references the id is ambiguous; every pass relies on unique ids.
     Example
         {"nodes": [{"kind": "task", "id": "a"}, {"kind": "gateway", "id": "a", …}]}
     Instead

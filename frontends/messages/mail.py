@@ -60,7 +60,7 @@ def read_mail(data: bytes, file: str, line: int = 0) -> list[Message]:
         raise NoMail("is empty")
     parsed = _well_formed(data.decode("ascii", "surrogateescape")) or _PARSER.parsebytes(data)
     if not any(parsed[name] for name in ("From", "Date", "Message-ID", "Subject")):
-        raise NoMail("has no header that mails have (From, Date, Subject)")
+        raise NoMail("has none of the headers of a mail (From, Date, Subject)")
     return list(_messages(parsed, file, line, 0))
 
 

@@ -46,7 +46,7 @@ def read_mbox(
         else:
             size += len(line)
             if not begin and line.strip():
-                yield BrokenMessage(name, number, "stands before the first `From ` line")
+                yield BrokenMessage(name, number, "is text before the first `From ` line")
                 begin, skipped = number, True
             elif size > MAX_MAIL and not skipped:
                 yield BrokenMessage(name, begin, f"has more than {MAX_MAIL >> 20} MB")

@@ -46,7 +46,7 @@ def format_of(path: str) -> str:
             return "maildir"
         if is_slack(path):
             return "slack"
-        raise UnknownMessages(f"{path} is no Maildir and no export of Slack")
+        raise UnknownMessages(f"{path} is neither a Maildir nor a Slack export")
     suffix = os.path.splitext(path)[1].lower()
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
@@ -55,10 +55,11 @@ def format_of(path: str) -> str:
     if head.startswith(b"PK"):
         if is_slack(path):
             return "slack"
-        raise UnknownMessages(f"{path} is a zip file, but no export of Slack")
+        raise UnknownMessages(f"{path} is a zip file, but not a Slack export")
     if head.startswith(_OUTLOOK):
         raise UnknownMessages(
-            f"{path} is in a format of Outlook's own: save the messages as EML, or export an mbox"
+            f"{path} is in a proprietary Outlook format: save the messages as EML, or "
+            "export an mbox"
         )
     if head.startswith(b"From "):
         return "mbox"
@@ -143,7 +144,7 @@ def _folder(
         try:
             yield from read_messages(inner, mapping=mapping)
         except UnknownMessages:
-            yield BrokenMessage(inner, 0, "has no format of messages")
+            yield BrokenMessage(inner, 0, "is in no known message format")
         if advance is not None:
             advance(1)
 

@@ -90,7 +90,7 @@ def read_slack(
                 if isinstance(entry, dict):
                     yield from _message(entry, folder, users, members.get(folder, []), where)
                 else:
-                    yield BrokenMessage(where, 0, f"has no object as entry {number + 1}")
+                    yield BrokenMessage(where, 0, f"entry {number + 1} is not an object")
             if advance is not None:
                 advance(1)
     finally:
@@ -182,7 +182,7 @@ def _message(
     try:
         date = datetime.fromtimestamp(float(entry["ts"]), UTC)
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
-        yield BrokenMessage(where, 0, f"has a message without a time: ts {entry.get('ts')!r}")
+        yield BrokenMessage(where, 0, f"contains a message without a time: ts {entry.get('ts')!r}")
         return
     text = str(entry.get("text") or "") or "\n".join(
         [*_block_texts(entry.get("blocks")), *_attachment_texts(entry.get("attachments"))]

@@ -41,16 +41,18 @@ def columns_of(header: Iterable[str], mapping: Mapping[str, str]) -> dict[str, s
     columns: dict[str, str] = {}
     for field, column in mapping.items():
         if field not in FIELDS:
-            raise MappingError(f"there is no field `{field}`; there are {', '.join(FIELDS)}")
+            raise MappingError(f"there is no field `{field}`; the fields are {', '.join(FIELDS)}")
         if column not in names:
-            raise MappingError(f"there is no column `{column}`; there are {', '.join(names)}")
+            raise MappingError(f"there is no column `{column}`; the columns are {', '.join(names)}")
         columns[field] = column
     for field, candidates in FIELDS.items():
         found = next((lowered[name] for name in candidates if name in lowered), None)
         if field not in columns and found is not None:
             columns[field] = found
     if "body" not in columns:
-        raise MappingError(f"no column holds the text (--map body=COLUMN): {', '.join(names)}")
+        raise MappingError(
+            f"no column contains the text (use --map body=COLUMN): {', '.join(names)}"
+        )
     return columns
 
 
@@ -75,7 +77,7 @@ def read_jsonl(
         except MappingError as error:
             if not mapped:
                 raise
-            yield BrokenMessage(file, number, f"has other fields than the first: {error}")
+            yield BrokenMessage(file, number, f"has other fields than the first line: {error}")
             continue
         mapped = True
         yield _message(record, columns, file, number)
@@ -108,7 +110,7 @@ def read_csv(
                 columns = columns_of(header, mapping)
             elif row and len(row) != len(header):
                 yield BrokenMessage(
-                    file, line, f"has {len(row)} columns where the first row has {len(header)}"
+                    file, line, f"has {len(row)} columns, but the first row has {len(header)}"
                 )
             elif row:
                 yield _message(dict(zip(header, row, strict=True)), columns, file, line)

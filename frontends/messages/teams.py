@@ -31,7 +31,7 @@ def read_teams(data: Any, file: str) -> Iterator[Message | BrokenMessage]:
     """The messages of an export and the replies inside them. Raises nothing."""
     for number, entry in enumerate(_entries(data), 1):
         if not isinstance(entry, dict):
-            yield BrokenMessage(file, 0, f"has no object as message {number}")
+            yield BrokenMessage(file, 0, f"message {number} is not an object")
             continue
         yield from _message(entry, file, "", "")
 
@@ -57,7 +57,7 @@ def _message(
         if isinstance(reply, dict):
             yield from _message(reply, file, id_, group)
         else:
-            yield BrokenMessage(file, 0, f"has no object as reply {number} to `{id_}`")
+            yield BrokenMessage(file, 0, f"reply {number} to `{id_}` is not an object")
 
 
 def _one(

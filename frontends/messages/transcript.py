@@ -32,7 +32,7 @@ def read_transcript(lines: Iterable[str], file: str) -> Iterator[Message | Broke
     turns: list[tuple[str, str]] = []
     for number, cue in _cues(lines):
         if cue is None:
-            yield BrokenMessage(file, number, "is a cue whose time cannot be read")
+            yield BrokenMessage(file, number, "is a cue whose time cannot be parsed")
             continue
         words = 0
         for name, text in _turns(cue):
@@ -46,9 +46,9 @@ def read_transcript(lines: Iterable[str], file: str) -> Iterator[Message | Broke
             else:
                 turns.append((name, text))
         if not words:
-            yield BrokenMessage(file, number, "is a cue without words")
+            yield BrokenMessage(file, number, "is a cue without text")
     if not turns:
-        yield BrokenMessage(file, 1, "has no cue with words")
+        yield BrokenMessage(file, 1, "contains no cue with text")
         return
     names = list(dict.fromkeys(name for name, _ in turns if name))
     body = "\n".join(f"{name}: {text}" if name else text for name, text in turns)

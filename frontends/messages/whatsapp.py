@@ -87,7 +87,7 @@ def read_whatsapp(
             continue  # what the app writes: "Ann joined", "messages are encrypted"
         date = _date(raw, orders)
         if date is None:
-            yield BrokenMessage(file, raw.line, "has a date that no calendar knows")
+            yield BrokenMessage(file, raw.line, "has an invalid date")
             continue
         body = "\n".join([text, *more]).replace("\u200e", "").strip()
         if _DELETED.fullmatch(body):

@@ -25,7 +25,7 @@ class N8nFrontend(Frontend):
     name = "n8n"
     suffixes = (".n8n.json", ".json")
     rules = N8N_RULES
-    summary = "n8n workflows as the editor exports them, one or a list"
+    summary = "n8n workflows as exported from the editor, one or a list"
 
     def sniff(self, source: SourceFile) -> bool:
         """An object or list with the keys `nodes` and `connections`; a file called `.n8n.json`
@@ -47,7 +47,7 @@ class N8nFrontend(Frontend):
                 InvalidWorkflowJson,
                 f"not JSON: {fault.message}",
                 loc=SourceLocation(file=source.path, line=fault.line, column=fault.column),
-                help="correct the file there, or export the workflow again",
+                help="correct the file at this position, or export the workflow again",
             )
             return None
         from orgflow.frontends.n8n.reader import read

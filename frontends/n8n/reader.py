@@ -102,7 +102,7 @@ class _Reader:
         live = []
         for wire in main:
             if wire.source.place in apart or wire.target.place in apart:
-                self.wiring.dead.append((wire, "has an end that is no step"))
+                self.wiring.dead.append((wire, "has an end that is not a step"))
             else:
                 live.append(wire)
         self.wiring.build(steps, live)
@@ -147,7 +147,7 @@ class _Reader:
                 RepeatedNodeId,
                 f"`{node.name}` has the id of another node",
                 (*node.path, "id"),
-                "give it another id, or none",
+                "change or remove the id",
                 node.id,
             )
 
@@ -195,7 +195,8 @@ class _Reader:
         if steps and not any(n.starts for n in steps):
             self.flow.report(
                 NoTrigger,
-                f"nothing starts the workflow `{self.flow.document.name or self.flow.loc.element}`",
+                "no trigger starts the workflow "
+                f"`{self.flow.document.name or self.flow.loc.element}`",
                 self.flow.document.path,
                 "add a trigger",
             )
@@ -219,7 +220,7 @@ class _Reader:
             what = f"the package `{package}`" if package else "no package"
             self.flow.report(
                 UnknownNodePackage,
-                f"`{node.name}`{more}: the meaning of nodes of {what} is unknown",
+                f"`{node.name}`{more}: the meaning of {what} nodes is unknown",
                 node.path,
                 "it is read as a service task; check that it neither starts nor routes the flow",
                 node.id,

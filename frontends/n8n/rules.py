@@ -8,7 +8,7 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class InvalidWorkflowJson(Rule):
     """
     What it finds
-        A file that is not JSON: a missing comma or quote, a cut-off end, an empty file.
+        A file that is not JSON: a missing comma or quote, a truncated end, an empty file.
     Why it is wrong
         Nothing in it can be read.
     Example
@@ -26,10 +26,10 @@ class InvalidWorkflowJson(Rule):
 class NotWorkflow(Rule):
     """
     What it finds
-        JSON without an n8n workflow in it: no object with `nodes` or `connections`, at the top, in
-        a list, or under `workflow`, `workflows`, `workflowData` or `data`.
+        JSON that contains no n8n workflow: no object with `nodes` or `connections` at the top
+        level, in a list, or under `workflow`, `workflows`, `workflowData` or `data`.
     Why it is wrong
-        It is another kind of file.
+        The file has another format.
     Example
         {"tasks": [], "sequenceFlows": []} is a PME model
     Instead
@@ -45,10 +45,10 @@ class NotWorkflow(Rule):
 class WrongWorkflowValue(Rule):
     """
     What it finds
-        A value of the wrong kind in a workflow: a text for the list of nodes, a number for a name.
+        A value of the wrong type in a workflow: a text for the list of nodes, a number for a name.
     Why it is wrong
-        n8n does not take the workflow, or behaves as if the value were not there. It is kept, and
-        the rest is read without it.
+        n8n rejects the workflow, or ignores the value. The value is kept, and the rest is read
+        without it.
     Example
         {"name": "Check", "type": "n8n-nodes-base.noOp", "parameters": "none"}
     Instead
@@ -66,8 +66,8 @@ class MissingWorkflowKey(Rule):
     What it finds
         A workflow without `nodes`, or a node without `name` or `type`.
     Why it is wrong
-        n8n refuses it. A name is made up; a node without a type is read as a task that says
-        nothing of what it does.
+        n8n rejects it. A missing name is generated; a node without a type is read as a task without
+        implementation.
     Example
         {"type": "n8n-nodes-base.noOp", "parameters": {}}
     Instead
@@ -85,11 +85,11 @@ class LostConnection(Rule):
     What it finds
         A connection from or to a node that the workflow does not have.
     Why it is wrong
-        n8n refuses the workflow with the answer 400; what should follow never runs.
+        n8n rejects the workflow with status 400; the step after the connection never runs.
     Example
         "connections": {"Start": {"main": [[{"node": "Chekc", "type": "main", "index": 0}]]}}
     Instead
-        Name a node of the workflow, exactly as it is written there.
+        Use the exact name of a node of the workflow.
     """
 
     code = "OF054"
@@ -103,8 +103,8 @@ class RepeatedNodeName(Rule):
     What it finds
         Two nodes of a workflow with the same name.
     Why it is wrong
-        Connections and expressions name nodes: either could be meant, and n8n refuses the
-        workflow. Connections are taken to mean the first.
+        Connections and expressions refer to nodes by name: they are ambiguous, and n8n rejects the
+        workflow. Connections resolve to the first node.
     Example
         {"nodes": [{"name": "Check", …}, {"name": "Check", …}], …}
     Instead
@@ -120,14 +120,15 @@ class RepeatedNodeName(Rule):
 class UnknownNodePackage(Rule):
     """
     What it finds
-        Nodes of a package that does not come with n8n.
+        Nodes of a package that is not part of n8n.
     Why it is wrong
-        Nothing need be wrong; what these nodes do is not known, and each is read as a service task
-        with its parameters kept. The package has to be installed where the workflow runs.
+        This may be intended. The behaviour of these nodes is unknown; each of them is read as a
+        service task with its parameters kept. The package must be installed where the workflow
+        runs.
     Example
         A node of type `n8n-nodes-acme.invoice`.
     Instead
-        Nothing to do; check that such a node neither starts nor routes the workflow.
+        No action is needed; check that such a node neither starts nor routes the workflow.
     """
 
     code = "OF056"
@@ -139,10 +140,10 @@ class UnknownNodePackage(Rule):
 class NoTrigger(Rule):
     """
     What it finds
-        A workflow with nodes, none of which starts it (or only disabled ones).
+        A workflow with nodes but without an active trigger.
     Why it is wrong
-        n8n cannot publish it, and nothing ever runs it. It is read as a process in which all that
-        nothing leads to starts at once.
+        n8n cannot publish it, and it never runs. It is read as a process in which every node
+        without an incoming connection starts immediately.
     Example
         {"nodes": [{"name": "Check", "type": "n8n-nodes-base.noOp", …}], "connections": {}}
     Instead
@@ -158,11 +159,11 @@ class NoTrigger(Rule):
 class DeadConnection(Rule):
     """
     What it finds
-        A connection that can never carry anything: from an output the node does not have, from
-        any but the first output of a disabled node, or into a trigger.
+        A connection that can never carry items: from an output that the node does not have, from
+        any but the first output of a disabled node, or to a trigger.
     Why it is wrong
-        n8n says nothing and never runs what hangs on it. The connection is kept as data of the
-        process and is no flow of it.
+        n8n reports nothing and never runs the nodes after it. The connection is kept as data of the
+        process and is not read as a flow.
     Example
         The third output of an If: "connections": {"Ok?": {"main": [[], [], [{"node": "Log", …}]]}}
     Instead
@@ -180,12 +181,12 @@ class RepeatedNodeId(Rule):
     What it finds
         Two nodes of a file with the same `id`.
     Why it is wrong
-        n8n's API refuses two in one workflow; the editor gives new ids on import. The second is
-        read under an id made from its name.
+        n8n's API rejects duplicates in one workflow; the editor generates new ids on import. The
+        second node is read with an id generated from its name.
     Example
         {"nodes": [{"id": "1", "name": "A", …}, {"id": "1", "name": "B", …}], …}
     Instead
-        Ids that differ, or none.
+        Use unique ids, or none.
     """
 
     code = "OF059"
@@ -199,11 +200,11 @@ class UnreadableMap(Rule):
     What it finds
         A sticky note with orgflow's map from nodes to elements that can no longer be read.
     Why it is wrong
-        Nodes are then matched with the elements of the model by their notes alone.
+        Nodes are then matched with the elements of the model by their notes only.
     Example
         `orgflow-map 1 {"model":"8e6e1b39d389","nodes":{"Check":` with the rest deleted.
     Instead
-        Delete the note, or compile the model again and take the note from there.
+        Delete the note, or compile the model again and copy the note from the result.
     """
 
     code = "OF060"

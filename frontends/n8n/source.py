@@ -120,19 +120,21 @@ class SourceWorkflow:
                 message = f"{path} has the key `{name}` more than once; only the last one counts"
                 self.report(WrongWorkflowValue, message, fault.path, "keep one of them")
             case "missing" if name == "nodes":
-                message = f"{path} has connections and no `nodes`"
+                message = f"{path} has connections but no `nodes`"
                 help = "export the workflow again"
                 self.report(MissingWorkflowKey, message, fault.path, help)
             case "missing":
                 message = f"{self._called(fault.path)} has no `{name}`"
                 self.report(MissingWorkflowKey, message, fault.path, "give it one")
             case "repeated-name":
-                help = "give them names that differ; connections are taken to mean the first"
-                message = f"more than one node is called `{name}`"
+                help = "rename them; connections refer to the first one"
+                message = f"more than one node is named `{name}`"
                 self.report(RepeatedNodeName, message, fault.path, help)
             case "lost-source" | "lost-target":
                 which = "from" if fault.kind == "lost-source" else "to"
-                message = f"a connection leads {which} `{name}`, which the workflow does not have"
+                message = (
+                    f"a connection leads {which} `{name}`, which does not exist in the workflow"
+                )
                 help = "name a node of the workflow, or remove the connection"
                 self.report(LostConnection, message, fault.path, help)
             case "wrong-type":

@@ -96,9 +96,9 @@ class Wiring:
         why = ""
         if wire.output not in shape.outlets and wire.output != shape.error:
             if wire.source.disabled:
-                why = "leaves a disabled node by another output than the first"
+                why = "leaves a disabled node from an output other than the first"
             else:
-                why = f"leaves by output {wire.output + 1}, which the node does not have"
+                why = f"leaves from output {wire.output + 1}, which the node does not have"
         elif wire.target.trigger:
             why = "leads into a trigger, which has no input"
         if why and tell:

@@ -39,14 +39,14 @@ class PmeFrontend(Frontend):
                 InvalidJson,
                 f"not JSON: {fault.message}",
                 loc=SourceLocation(file=source.path, line=fault.line, column=fault.column),
-                help="correct the file there",
+                help="correct the file at this position",
             )
             return None
         root = document.root
         if not isinstance(root.value, dict) or not any(key in root.value for key in LISTS):
             ctx.emit(
                 NotPme,
-                f"this is not a PME model: it has none of {', '.join(LISTS)}",
+                f"this is not a PME model: it contains none of {', '.join(LISTS)}",
                 loc=document.loc(root, "$"),
                 help="name the right frontend with --from",
             )

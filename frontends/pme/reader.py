@@ -128,7 +128,7 @@ class Reader:
             WrongType,
             f"{json_path(path)} is {_KINDS[type(node.value)]}, not {wanted}",
             path,
-            f"write {wanted}; it is left out",
+            f"write {wanted}; the value is ignored",
         )
 
     def _text(self, path: Path, item: JsonNode, key: str) -> str | None:
@@ -161,9 +161,9 @@ class Reader:
         for key in dict.fromkeys(item.repeated):
             self._report(
                 UnknownKey,
-                f"{json_path((*path, key))} stands more than once",
+                f"{json_path((*path, key))} occurs more than once",
                 (*path, key),
-                "remove all but one; the last one counts",
+                "keep one of them; the last one is used",
             )
         extra = []
         for key, node in item.members.items():
@@ -194,7 +194,7 @@ class Reader:
         raw = (self._text(path, item, "id") or "").strip()
         if not raw:
             if "id" not in item.members or item.members["id"].value == "":
-                self._missing(path, "id", "give it one; one is made up")
+                self._missing(path, "id", "add one; a generated one is used")
             raw = self._free(f"{what}_{path[-1]}")
         elif raw in self.ids:
             new = self._free(raw)
@@ -271,16 +271,16 @@ class Reader:
         found = {}
         for end, key in (("source", "sourceRef"), ("target", "targetRef")):
             if key not in item.members:
-                self._missing(path, key, "say which element it belongs to")
+                self._missing(path, key, "specify the element that it belongs to")
             found[end] = (self._text(path, item, key) or "").strip()
         return found
 
     def _lost(self, path: Path, name: str) -> None:
         self._report(
             LostReference,
-            f"{json_path(path)} is `{name}`, which no element has as its id",
+            f"{json_path(path)} is `{name}`, but no element has this id",
             path,
-            "name an element of the model",
+            "use the id of an element of the model",
         )
 
     # -- pools and processes --------------------------------------------------------------------
@@ -313,7 +313,7 @@ class Reader:
                     LostReference,
                     f"`{self.nodes[name].label}` is in no pool although the model has pools",
                     self.ids[name],
-                    "list it in a pool or lane; it gets a process of its own",
+                    "list it in a pool or lane; it is read as its own process",
                     name,
                 )
         if rest or not pools or (flows and not groups):
@@ -330,9 +330,9 @@ class Reader:
             elif name in taken:
                 self._report(
                     LostReference,
-                    f"{json_path(where)} is `{name}`, which is in another pool or lane already",
+                    f"{json_path(where)} is `{name}`, which is already in another pool or lane",
                     where,
-                    "list every node once; it stays where it was listed first",
+                    "list every node once; its first pool or lane is used",
                     name,
                 )
             else:

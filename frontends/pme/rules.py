@@ -8,7 +8,7 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class InvalidJson(Rule):
     """
     What it finds
-        A file that is not JSON: a missing comma or quote, a cut-off end, an empty file.
+        A file that is not JSON: a missing comma or quote, a truncated end, an empty file.
     Why it is wrong
         Nothing in it can be read.
     Example
@@ -26,10 +26,10 @@ class InvalidJson(Rule):
 class NotPme(Rule):
     """
     What it finds
-        JSON that is not a PME model: no object, or none of the lists `tasks`, `events`,
-        `gateways`, `pools`, `sequenceFlows` and `messageFlows` in it.
+        JSON that is not a PME model: not an object, or without any of the lists `tasks`, `events`,
+        `gateways`, `pools`, `sequenceFlows` and `messageFlows`.
     Why it is wrong
-        It is another kind of file.
+        The file has another format.
     Example
         {"nodes": [], "connections": {}} is an n8n workflow
     Instead
@@ -45,9 +45,9 @@ class NotPme(Rule):
 class WrongType(Rule):
     """
     What it finds
-        A value of the wrong kind: a number for a text, an object for a list.
+        A value of the wrong type: a number for a text, an object for a list.
     Why it is wrong
-        What was meant is not known; the value is left out and the rest is read.
+        The intended value is unknown; the value is ignored and the rest is read.
     Example
         {"id": "Task_1", "name": 7, "type": "Task"}
     Instead
@@ -65,8 +65,9 @@ class MissingKey(Rule):
     What it finds
         An element without its `id`, `type`, `sourceRef` or `targetRef`.
     Why it is wrong
-        A node without a type cannot be run, a flow without an end leads nowhere. An id is made up,
-        a missing type makes an abstract task of a task and an opaque node of anything else.
+        A node without a type cannot run, and a flow without an end leads nowhere. A missing id is
+        generated. A task without a type is read as an abstract task, any other node as an opaque
+        node.
     Example
         {"id": "SequenceFlow_1", "sourceRef": "Task_1"}
     Instead
@@ -82,9 +83,9 @@ class MissingKey(Rule):
 class UnknownKey(Rule):
     """
     What it finds
-        A key that PME does not have, or a key twice in one object; it is kept and has no effect.
+        A key that PME does not define, or a duplicate key in an object; it is kept without effect.
     Why it is wrong
-        It may be a misspelt one.
+        It may be misspelt.
     Example
         {"id": "SequenceFlow_1", "sourceRef": "A", "targetRef": "B", "label": "yes"}
     Instead
@@ -100,9 +101,9 @@ class UnknownKey(Rule):
 class UnknownElementType(Rule):
     """
     What it finds
-        A `type` that PME does not have; the element is kept with its flows but cannot be run.
+        A `type` that PME does not define; the element is kept with its flows but cannot run.
     Why it is wrong
-        What it does is not known.
+        Its meaning is unknown.
     Example
         {"id": "Task_1", "name": "Check order", "type": "Robot"}
     Instead
@@ -120,8 +121,8 @@ class RepeatedId(Rule):
     What it finds
         Two elements with the same id.
     Why it is wrong
-        A flow that names the id could mean either. References are taken to mean the first; the
-        second gets the id with `__2` behind it.
+        A flow that references the id is ambiguous. References resolve to the first element; the
+        second one is read with the suffix `__2`.
     Example
         {"tasks": [{"id": "Task_1", …}, {"id": "Task_1", …}], …}
     Instead
@@ -140,8 +141,8 @@ class LostReference(Rule):
         In a pool, lane or message flow: an id that no element has; a node in two pools, or in none
         although the model has pools. (Ends of sequence flows are OF101.)
     Why it is wrong
-        Which process the node belongs to is not clear. A node in two pools stays in the first, one
-        in none gets a process of its own.
+        It is unclear to which process the node belongs. A node in two pools stays in the first one;
+        a node in no pool gets its own process.
     Example
         {"id": "Pool_1", "name": "Shop", "lanes": [], "elemRefs": ["Task_99"]}
     Instead

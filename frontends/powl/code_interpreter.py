@@ -74,9 +74,9 @@ class CodeInterpreter:
         except SyntaxError as error:
             loc = SourceLocation(file=self._file, line=error.lineno, column=error.offset)
             reason = " ".join(error.msg.split())[:80].rstrip(". ")
-            raise PowlError(f"the code is no Python: {reason}", loc) from None
+            raise PowlError(f"the code is not valid Python: {reason}", loc) from None
         except (ValueError, RecursionError, MemoryError):
-            raise PowlError("the code is no Python that can be parsed") from None
+            raise PowlError("the code is not valid Python") from None
         if sum(1 for _ in ast.walk(tree)) > MAX_STATEMENTS * 20:
             raise PowlError("the code is too long")
         try:
@@ -84,7 +84,7 @@ class CodeInterpreter:
                 self._statement(statement)
             return self._result()
         except RecursionError:
-            raise PowlError("the code is nested too deep") from None
+            raise PowlError("the code is nested too deeply") from None
 
     def unused(self, powl: Powl) -> list[Activity]:
         """Activities that were made, and neither they nor an activity with their label are part of
@@ -124,7 +124,7 @@ class CodeInterpreter:
                 self._value(value)
             case _:
                 raise self._fail(
-                    node, f"`{type(node).__name__}` statements are not understood in POWL code"
+                    node, f"`{type(node).__name__}` statements are not supported in POWL code"
                 )
 
     def _assign(self, name: str, value: Any) -> None:
@@ -139,7 +139,7 @@ class CodeInterpreter:
                 made = self._finished(found, {})
                 check_size(made)
                 return made
-        raise PowlError("the code makes no model")
+        raise PowlError("the code builds no model")
 
     def _finished(self, value: Any, seen: dict[int, Powl]) -> Powl:
         """The value with orders under construction made whole, at every level."""
@@ -171,7 +171,8 @@ class CodeInterpreter:
         for before, after in order.edges:
             if id(before) not in at or id(after) not in at:
                 raise PowlError(
-                    "an order has an edge of something that is no node of it", order.loc
+                    "an order has an edge from or to something that is not one of its nodes",
+                    order.loc,
                 )
             found.append((at[id(before)], at[id(after)]))
         return found
@@ -191,7 +192,7 @@ class CodeInterpreter:
             case ast.Call():
                 return self._call(node)
             case _:
-                raise self._fail(node, f"`{type(node).__name__}` is not understood in POWL code")
+                raise self._fail(node, f"`{type(node).__name__}` is not supported in POWL code")
 
     def _call(self, node: ast.Call) -> Any:
         match node.func:
@@ -200,27 +201,27 @@ class CodeInterpreter:
             case ast.Attribute(attr=name, value=ast.Attribute(attr="order", value=inner)):
                 owner = self._value(inner)
                 if name != "add_edge" or not isinstance(owner, _Order) or len(node.args) != 2:
-                    raise self._fail(node, f"`order.{name}` is not understood in POWL code")
+                    raise self._fail(node, f"`order.{name}` is not supported in POWL code")
                 before, after = (self._value(a) for a in node.args)
                 owner.edges.append((before, after))
                 return None
             case ast.Attribute(attr=name, value=inner):
                 owner = self._value(inner)
             case _:
-                raise self._fail(node, "this call is not understood in POWL code")
+                raise self._fail(node, "this call is not supported in POWL code")
         if name in ("ModelGenerator", "Generator", "PowlGenerator"):
             return _Named("generator")
         if name == "copy" and isinstance(owner, Powl):
             return replace(owner)
         call = _CALLS.get(name)
         if call is None:
-            raise self._fail(node, f"the call of `{name}` is not understood in POWL code")
+            raise self._fail(node, f"the call of `{name}` is not supported in POWL code")
         positional: list[Any] = []
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 several = self._value(argument.value)
                 if not isinstance(several, list):
-                    raise self._fail(argument, "`*` stands before something that is no list")
+                    raise self._fail(argument, "`*` is used with a value that is not a list")
                 positional += several
             else:
                 positional.append(self._value(argument))
@@ -242,7 +243,7 @@ def _part(value: Any, loc: SourceLocation) -> Any:
         return Activity(" ".join(value.split()), loc=loc)
     if isinstance(value, Powl | _Order):
         return value
-    raise PowlError(f"{_shown(value)} is no part of a POWL model", loc)
+    raise PowlError(f"{_shown(value)} is not part of a POWL model", loc)
 
 
 def _shown(value: Any) -> str:
@@ -345,7 +346,7 @@ def _operator(
         return _xor(reader, parts, {}, loc)
     if operator.text == "LOOP" and len(parts) == 2:
         return Loop(_part(parts[0], loc), _part(parts[1], loc))
-    raise PowlError(f"`{operator.text}` with {len(parts)} children is no operator of POWL", loc)
+    raise PowlError(f"`{operator.text}` with {len(parts)} children is not a POWL operator", loc)
 
 
 _CALLS: Mapping[str, Callable[[CodeInterpreter, list[Any], Arguments, SourceLocation], Any]] = {

@@ -51,7 +51,7 @@ class PowlFrontend(Frontend):
                 InvalidPowl,
                 f"this is not a POWL model: {error}",
                 loc=error.loc or SourceLocation(file=source.path),
-                help="correct it there, or name the right frontend with --from",
+                help="correct the file at this position, or name the right frontend with --from",
             )
             return None
 
@@ -76,7 +76,7 @@ class PowlFrontend(Frontend):
         try:
             text = source.data.decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise PowlError("it is not UTF-8") from None
+            raise PowlError("the file is not UTF-8") from None
         fenced = re.match(_FENCE, text)
         interpreter = CodeInterpreter(source.path, fenced[1] if fenced is not None else text)
         powl = interpreter.read()
@@ -85,6 +85,6 @@ class PowlFrontend(Frontend):
                 UnusedPowl,
                 f"the activity `{activity.label}` is not part of the model",
                 loc=activity.loc,
-                help="put it into the final model, or remove it",
+                help="add it to the final model, or remove it",
             )
         return "", powl

@@ -65,7 +65,7 @@ class JsonReader:
         if isinstance(node.value, str):
             return Activity(" ".join(node.value.split()), loc=loc)
         if not isinstance(node.value, dict):
-            raise PowlError("this is no object with a `type`", loc)
+            raise PowlError("this is not an object with a `type`", loc)
         written = self._text(node, "type")
         kind = _ALIASES.get(written.lower().replace("_", "-").replace(" ", "-").strip("-"))
         kind = kind or _ALIASES.get(written.lower().replace("_", "").replace("-", ""))
@@ -98,7 +98,7 @@ class JsonReader:
             case "partial-order":
                 return self._order(node, path, depth, loc)
             case _:
-                raise PowlError(f"`{written or 'none'}` is no type of POWL", loc)
+                raise PowlError(f"`{written or 'none'}` is not a POWL type", loc)
 
     def _activity(self, node: JsonNode, loc: SourceLocation) -> Activity:
         label = self._text(node, "label") or self._text(node, "name")
@@ -113,7 +113,7 @@ class JsonReader:
     def _children(self, node: JsonNode, path: str, depth: int, key: str) -> list[Powl]:
         held = node.members.get(key)
         if held is None or not isinstance(held.value, list):
-            raise PowlError(f"there is no list of `{key}`", self._loc(node, path))
+            raise PowlError(f"the list `{key}` is missing", self._loc(node, path))
         return [
             self._node(item, f"{path}.{key}[{n}]", depth + 1) for n, item in enumerate(held.items)
         ]
@@ -144,7 +144,7 @@ class JsonReader:
             return names[name]
         if hashable and isinstance(name, int) and not names and 0 <= name < count:
             return name
-        raise PowlError(f"an order names `{name}`, which is no node", self._loc(node, path))
+        raise PowlError(f"an order refers to `{name}`, which is not a node", self._loc(node, path))
 
 
 def powl_schema() -> dict[str, Any]:

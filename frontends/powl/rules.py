@@ -8,11 +8,11 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class InvalidPowl(Rule):
     """
     What it finds
-        A file that is no POWL model: JSON with another form, Python code that does anything but
-        build a model, an order with a cycle, a choice or a loop without the parts it needs.
+        A file that is not a POWL model: JSON of another form, Python code that does anything but
+        build a model, an order with a cycle, a choice or a loop without its required parts.
     Why it is wrong
-        Nothing of it is read: a part that is left out would change what the model means. Code is
-        never executed; only assignments and calls that build POWL are understood.
+        The file is rejected as a whole, since omitting a part would change the meaning of the
+        model. Code is never executed; only assignments and calls that build POWL are supported.
     Example
         {"powl": 1, "model": {"type": "loop", "redo": {"type": "activity", "label": "Ask again"}}}
     Instead
@@ -29,13 +29,13 @@ class InvalidPowl(Rule):
 class UnusedPowl(Rule):
     """
     What it finds
-        An activity that POWL code makes and the final model does not contain.
+        An activity that the POWL code creates but the final model does not contain.
     Why it is wrong
-        It never runs; probably an order or a choice was meant to contain it.
+        It never runs; probably it was meant to be part of an order or a choice.
     Example
-        ask = gen.activity("Ask"), which no later line mentions
+        ask = gen.activity("Ask"), which no later line uses
     Instead
-        Put it into the order: gen.partial_order(dependencies=[(ask, answer)])
+        Add it to the order: gen.partial_order(dependencies=[(ask, answer)])
     """
 
     code = "OF071"

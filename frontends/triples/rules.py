@@ -10,7 +10,7 @@ class NotGraph(Rule):
     What it finds
         A file of the format `triples` without a single `A -> B`.
     Why it is wrong
-        There is no process in it.
+        It contains no process.
     Example
         First we check the order, then we ship it.
     Instead
@@ -29,7 +29,7 @@ class UnreadLine(Rule):
         A line of a procedural graph that is neither a flow, nor a step with an id, nor an actor, or
         one of which it is open whether it names one step or several.
     Why it is wrong
-        It is left out; something may be missing in the model.
+        The line is ignored; the model may be incomplete.
     Example
         check the order, ship the order
     Instead

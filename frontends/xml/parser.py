@@ -246,12 +246,12 @@ class _Parse:
             where = f" inside `<{inner.qname}>` of line {inner.line}" if inner else ""
             message = f"the file ends{where} before the document does"
         elif error.code == _code(expat.errors.XML_ERROR_TAG_MISMATCH) and inner:
-            message = f"`<{inner.qname}>` of line {inner.line} is not closed before this end tag"
+            message = f"`<{inner.qname}>` in line {inner.line} is not closed before this end tag"
         elif error.code == _code(expat.errors.XML_ERROR_UNKNOWN_ENCODING):
             kind, message = "encoding", f"the declared encoding `{self.declared}` is unknown"
         elif error.code == _code(expat.errors.XML_ERROR_INCORRECT_ENCODING):
             kind = "encoding"
-            message = f"the file is not in the encoding it declares, `{self.declared}`"
+            message = f"the file is not encoded in the declared encoding, `{self.declared}`"
         elif error.code == _code(expat.errors.XML_ERROR_INVALID_TOKEN):
             message = self._invalid(offset)
         return XmlFault(kind, message, line, column, offset)
@@ -259,12 +259,12 @@ class _Parse:
     def _invalid(self, offset: int) -> str:
         bad = self.data[offset : offset + 1]
         if bad == b"\x00" and not self.wide:
-            return "a null byte, which XML does not allow"
+            return "a null byte, which is not allowed in XML"
         if bad > b"\x7f" and self.encoding == "utf-8":
             return f"byte 0x{bad.hex()} is not valid in the file's encoding, utf-8"
         text = self.data[offset : offset + 40].decode(self.encoding, "replace").split("\n")[0]
         if self.data[:offset].decode(self.encoding, "replace").endswith("&"):
-            return f"`&` before `{text.strip()}` begins no entity; XML writes it as `&amp;`"
+            return f"`&` before `{text.strip()}` does not begin an entity; write it as `&amp;`"
         return f"not well-formed XML at `{text.strip()}`" if text.strip() else "not well-formed XML"
 
 

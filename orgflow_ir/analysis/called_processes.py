@@ -1,8 +1,8 @@
 """Processes that a model calls and does not have, found by their id in the files beside it.
 
-Engines know processes by their key alone, whichever file deployed them, so that a call names a
-process and no file. Here they are looked for in the files that a command was given, then in the
-folder of the file that holds the call.
+Engines know processes by their key alone, whichever file deployed them, so a call names a process
+and no file. Here they are looked for in the files that a command was given, then in the folder of
+the file that holds the call.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_FILES = 500
 """So many files of one folder are looked at."""
 
 MOST_BYTES = 32 * 1024 * 1024
-"""Larger files are left out."""
+"""Larger files are omitted."""
 
 MOST_KEPT = 32
 """So many models of other files are kept at a time."""

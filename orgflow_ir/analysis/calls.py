@@ -31,7 +31,7 @@ def variable_in(parameter: Parameter) -> str | None:
 
 
 def hands_computed(call: CallActivity) -> bool:
-    """Whether a call hands over anything but the variables that there are: some of them only, or
+    """Whether a call passes on anything but the variables that there are: some of them only, or
     under another name, or computed."""
     given = call.binding.inputs if call.binding is not None else ()
     return not hands_everything(call) or any(variable_in(one) != one.name for one in given)
@@ -52,7 +52,7 @@ def states_data(call: CallActivity) -> bool:
 
 
 def hands_everything(call: CallActivity) -> bool:
-    """Whether a call hands over every variable, beside what its mapping states: where it says so,
+    """Whether a call passes on every variable, beside what its mapping states: where it says so,
     and where the source says nothing at all of how it calls."""
     binding = call.binding
     if isinstance(binding, SubProcessCall):

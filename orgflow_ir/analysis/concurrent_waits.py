@@ -63,14 +63,14 @@ def concurrent_waits(model: Model, ctx: PassContext) -> Iterator[ConcurrentWait]
 
 def _race(node: Node) -> ConcurrentWait | None:
     if isinstance(node, Gateway) and node.gateway_kind == "event":
-        return ConcurrentWait(node, "race", "it goes on with whatever comes first")
+        return ConcurrentWait(node, "race", "it continues with whatever comes first")
     outside = isinstance(node, Event) and any(d.kind in OUTSIDE for d in node.definitions)
     if outside and isinstance(node, Event) and node.position == "boundary":
-        return ConcurrentWait(node, "race", "it may come while its activity is under way")
+        return ConcurrentWait(node, "race", "it may come while its activity is active")
     if isinstance(node, SubProcess) and node.flavour == "event":
         starts = (n for n in node.nodes if isinstance(n, Event) and n.position == "start")
         if any(d.kind in OUTSIDE for start in starts for d in start.definitions):
-            return ConcurrentWait(node, "race", "it may begin while other steps are under way")
+            return ConcurrentWait(node, "race", "it may begin while other steps are active")
     return None
 
 

@@ -2,7 +2,7 @@
 
 One scheme throughout (DESIGN, "data on a token"): a gateway reads a value from what the element
 that sets it put out, never from whatever a token carries. That is right where the setter
-*dominates* the gateway and *runs again on every way back* to it; where no task does, a step that
+*dominates* the gateway and *runs again on every path back* to it; where no task does, a step that
 decides is put right before the gateway, which does by construction.
 """
 
@@ -58,7 +58,7 @@ class DecisionConventions(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """One way out of a gateway: taken by a value, by a condition, or when no other is."""
+    """One outgoing flow of a gateway: taken by a value, by a condition, or when no other is."""
 
     flow: Flow
     kind: Literal["value", "code", "default"]
@@ -122,7 +122,7 @@ class Decision(NamedTuple):
 
 
 def deciding_gateways(scope: Scope, graph: ControlFlow) -> Iterator[Gateway]:
-    """Exclusive and inclusive gateways that choose: two ways out, or one with a condition."""
+    """Exclusive and inclusive gateways that choose: two outgoing flows, or one with a condition."""
     for node in scope.nodes:
         if isinstance(node, Gateway) and node.gateway_kind in ("exclusive", "inclusive"):
             out = graph.flows_out(node.id)
@@ -131,7 +131,7 @@ def deciding_gateways(scope: Scope, graph: ControlFlow) -> Iterator[Gateway]:
 
 
 def with_gateways(scope: Scope, graph: ControlFlow) -> tuple[Scope, dict[str, Node]]:
-    """The scope as if each activity that chooses among its flows had a gateway behind it that does,
+    """The scope as if each activity that chooses among its flows had a gateway after it that does,
     as targets without conditions on wires emit it, and the activities by those gateways."""
     owners: dict[str, Node] = {}
     moved: dict[str, str] = {}
@@ -194,7 +194,7 @@ def decide(scope: Scope, graph: ControlFlow, style: DecisionConventions) -> dict
 
 
 def setters(gateway: str, graph: ControlFlow) -> tuple[str, ...]:
-    """Tasks that dominate `gateway`, run again on every way back to it and only bring one token to
+    """Tasks that dominate `gateway`, run again on every path back to it and only bring one token to
     it each time, nearest first, at most `MAX_SOURCES`. Kept with the graph: gaps and targets decide
     by different conventions, and all ask for these."""
     known = graph.setters.get(gateway)

@@ -43,7 +43,7 @@ def check_evidence(model: Model, text_of: TextOf, ctx: PassContext) -> None:
 def _fault(evidence: Evidence, text: str | None) -> str | None:
     document = one_line(evidence.document)
     if text is None:
-        return f"names the document `{document}`, which is not there"
+        return f"names the document `{document}`, which does not exist"
     fault = evidence_fault(evidence, text)
     return None if fault is None else f"from the document `{document}` {fault}"
 

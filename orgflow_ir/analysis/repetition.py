@@ -95,7 +95,7 @@ def read_repetition(loop: Loop, scope: Scope) -> Repetition:
         count = loop.cardinality
         found = found._replace(number=_parameter(count.text.strip(), count.language, "feel"))
     if found.results and found.result is None:
-        raise NotRepeatable(f"it does not say what goes into `{found.results}`")
+        raise NotRepeatable(f"it does not define what goes into `{found.results}`")
     for name in (found.item, found.results):
         if name and _NAME.fullmatch(name) is None:
             raise NotRepeatable(f"`{name}` is no name of a variable")
@@ -172,8 +172,8 @@ def _waits(node: Node) -> bool:
 
 
 def begun_at_once(model: Model) -> frozenset[str]:
-    """Activities that may be under way several times at once by a parallel marker, or that are in
-    such a sub-process."""
+    """Activities that may be active several times at once by a parallel marker, or that are in such
+    a sub-process."""
     found: set[str] = set()
     for scope in model.scopes():
         for node in scope.nodes:

@@ -62,8 +62,8 @@ class Read(NamedTuple):
         path: the variable and what of it is read.
         by: what reads it. Conditions are evaluated by every target; mappings and collections are
             what the model says of a task.
-        tested: whether the same conditions ask if it is null, empty or there at all, so that
-            nothing is wrong where nobody has set it.
+        tested: whether the same conditions ask if it is null, empty or there at all, so nothing is
+            wrong where nobody has set it.
     """
 
     element: str
@@ -270,7 +270,7 @@ def needed(
     and with `in_turn` the first condition that holds is the last one looked at. An instance ends
     with an error where it reads what nobody has set, and not before.
 
-    Paths in `exempt` are left out, and needs that another one before them says already. What a
+    Paths in `exempt` are omitted, and needs that another one before them says already. What a
     variable that is there does not have is null (Jakarta Expression Language 3.0, 1.6).
     """
     found: list[Need] = []

@@ -1,7 +1,7 @@
 """Definitions of DMN as typed expressions: names resolved, texts parsed, boxes made trees.
 
-Every boxed expression but a decision table has a notation in FEEL, so that evaluators and printers
-know expressions only: a boxed context whose last entry has no name is a path into a context, an
+Every boxed expression but a decision table has a notation in FEEL, so evaluators and printers know
+expressions only: a boxed context whose last entry has no name is a path into a context, an
 invocation a call with names, a relation a list of contexts.
 """
 

@@ -1,7 +1,7 @@
 """What a DMN file states: decisions, their requirements, and boxed expressions with texts of FEEL.
 
-Frontend-independent and as written: nothing is parsed or resolved here (`link` does both), so that
-a file with one broken cell is still a model. `place` is where an element is in its file, for
+Frontend-independent and as written: nothing is parsed or resolved here (`link` does both), so a
+file with one broken cell is still a model. `place` is where an element is in its file, for
 messages.
 """
 

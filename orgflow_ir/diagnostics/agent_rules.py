@@ -9,14 +9,14 @@ from orgflow_ir.diagnostics.rule import Category, Rule, Severity
 class AnsweredGap(Rule):
     """
     What it finds
-        A gap that an agent answered, with the answer.
+        A gap that an agent filled, with its answer.
     Why it is wrong
-        Nothing is wrong. The model now contains information that its source does not; this reports
-        who added what.
+        Nothing is wrong. The model now contains information that its source does not; this finding
+        records where it came from.
     Example
         The timer event `some days later`, for which an agent answered the duration `P3D`.
     Instead
-        Check the answer, and write it into the source, so that no agent is asked again.
+        Check the answer, and add it to the source so that agents are not asked again.
     """
 
     code = "OF511"
@@ -28,14 +28,14 @@ class AnsweredGap(Rule):
 class RefusedAnswer(Rule):
     """
     What it finds
-        An answer of an agent that does not have the form that the gap asks for, leaves the gap
-        open, or would bring an error into the model.
+        An answer of an agent that has the wrong form, leaves the gap open, or would introduce an
+        error into the model.
     Why it is wrong
-        The answer was not used; the gap stays open, and its default applies.
+        The answer was not used; the gap remains open, and its default applies.
     Example
         `soon` as the duration of a timer event.
     Instead
-        Answer the gap in the source, or use another agent.
+        Fill the gap in the source, or use another agent.
     """
 
     code = "OF512"
@@ -47,14 +47,14 @@ class RefusedAnswer(Rule):
 class FailedAgent(Rule):
     """
     What it finds
-        An agent that failed with an exception, or gave something that is no answer.
+        An agent that failed with an exception or returned an invalid answer.
     Why it is wrong
-        It is a defect of that agent (or of the plugin it came with), not of your model. The gap
-        stays open, and its default applies.
+        This is a bug in that agent (or in its plugin), not in your model. The gap remains open, and
+        its default applies.
     Example
         An agent that expects every task to have a name.
     Instead
-        Report it to whoever makes the plugin named, or compile without that agent.
+        Report it to the maintainer of the plugin, or compile without that agent.
     """
 
     code = "OF513"
@@ -66,12 +66,12 @@ class FailedAgent(Rule):
 class UnavailableAgent(Rule):
     """
     What it finds
-        An agent that cannot work: a service that it needs is not configured, does not answer, or
-        its budget is spent.
+        An agent that cannot work: a required service is not configured or does not respond, or its
+        budget is spent.
     Why it is wrong
-        It is not asked any more; the gaps that are left stay open, and their defaults apply.
+        The agent is not asked again; the remaining gaps stay open, and their defaults apply.
     Example
-        An agent that needs a language model, where none is configured.
+        An agent that needs a language model when none is configured.
     Instead
         Configure the service named in the message, or compile without that agent.
     """
@@ -85,14 +85,14 @@ class UnavailableAgent(Rule):
 class WrongEvidence(Rule):
     """
     What it finds
-        Evidence for an element of a model made by an agent that the documents do not contain: a
-        document that is not there, words that are not in it, or a place outside it.
+        Evidence that the documents do not contain, for an element of a model made by an agent: an
+        unknown document, a quote that does not occur in it, or a position outside it.
     Why it is wrong
-        The element cannot be checked; it may be invented.
+        The element cannot be verified and may be invented.
     Example
         `Approve invoice` with the quote "the manager approves it", which no document contains.
     Instead
-        Compare the element with the documents; correct or remove it.
+        Compare the element with the documents, and correct or remove it.
     """
 
     code = "OF515"
@@ -104,14 +104,14 @@ class WrongEvidence(Rule):
 class NoEvidence(Rule):
     """
     What it finds
-        A task, an event with a name, or a gateway with a name, of a model made by an agent, for
-        which the agent names no passage of a document.
+        A task, named event or named gateway of a model made by an agent that cites no passage of a
+        document.
     Why it is wrong
         Readers cannot see why the element is in the model.
     Example
         A task `Archive order` without evidence.
     Instead
-        Compare the element with the documents; correct or remove it.
+        Compare the element with the documents, and correct or remove it.
     """
 
     code = "OF516"

@@ -8,10 +8,10 @@ from orgflow_ir.diagnostics.rule import Category, Rule, Severity
 class BrokenPlugin(Rule):
     """
     What it finds
-        An installed plugin could not be loaded, or registered something its hook does not take,
-        or something under a name that is taken, or cannot say whether a file is in its format.
+        An installed plugin that could not be loaded, registered something invalid or a name that is
+        already taken, or could not decide whether a file has its format.
     Why it is wrong
-        What the message names is missing from this run; everything else works.
+        This run lacks the part named in the message; everything else works.
     Example
         A package registers `orgflow.plugins` → `acme_orgflow`, and importing that module fails.
     Instead
@@ -27,13 +27,13 @@ class BrokenPlugin(Rule):
 class UnreadableInput(Rule):
     """
     What it finds
-        An input that does not exist, is not a file, or may not be read.
+        An input that does not exist, is not a file, or cannot be read.
     Why it is wrong
         There is nothing to compile.
     Example
         orgflowc compile oder.bpmn --target n8n
     Instead
-        Check the path; `-` reads standard input (with --from).
+        Check the path; use `-` for standard input (with --from).
     """
 
     code = "OF002"
@@ -45,9 +45,9 @@ class UnreadableInput(Rule):
 class UnknownFormat(Rule):
     """
     What it finds
-        An input whose format is neither said with --from nor recognised by its suffix.
+        An input whose format is neither given with --from nor recognised by its suffix.
     Why it is wrong
-        A file that is guessed wrongly gives nonsense instead of an error.
+        Guessing a format could produce a meaningless model instead of an error.
     Example
         orgflowc compile process.txt --target n8n
     Instead
@@ -63,14 +63,14 @@ class UnknownFormat(Rule):
 class InvalidConfiguration(Rule):
     """
     What it finds
-        An `orgflow.toml` that cannot be read: no TOML, a key that means nothing, a value of the
-        wrong type.
+        An `orgflow.toml` that cannot be read: invalid TOML, an unknown key, a value of the wrong
+        type.
     Why it is wrong
-        What it says would be ignored silently.
+        The setting would be ignored silently.
     Example
         `[[supress]]` instead of `[[suppress]]`.
     Instead
-        Fix what the message names; the command reference shows every key.
+        Fix what the message names; the command reference lists all keys.
     """
 
     code = "OF004"
@@ -82,13 +82,13 @@ class InvalidConfiguration(Rule):
 class UnusedSuppression(Rule):
     """
     What it finds
-        A suppression, in a model or in `orgflow.toml`, of something that is not found.
+        A suppression, in a model or in `orgflow.toml`, that matches no finding.
     Why it is wrong
-        The fault was fixed or never there; left standing, the suppression will hide the next one.
+        The fault was fixed or never existed; an unused suppression hides the next one.
     Example
-        `orgflow:suppress="OF203: both may run"` at a gateway whose branches are joined by now.
+        `orgflow:suppress="OF203: both may run"` at a gateway whose branches are now joined.
     Instead
-        Take the suppression out.
+        Remove the suppression.
     """
 
     code = "OF005"
@@ -100,11 +100,11 @@ class UnusedSuppression(Rule):
 class FaultySuppression(Rule):
     """
     What it finds
-        A suppression without a reason, of a rule that does not exist, or of one that cannot be
-        suppressed: only findings about what a model says can (OF1xx to OF5xx).
+        A suppression without a reason, of an unknown rule, or of a rule that cannot be
+        suppressed: only findings about the model can (OF1xx to OF5xx).
     Why it is wrong
-        It has no effect. A reason is asked for because whoever reads the model next has to know
-        why the finding is wrong or harmless.
+        It has no effect. The reason tells later readers of the model why the finding is wrong or
+        harmless.
     Example
         `orgflow:suppress="OF203"`
     Instead
@@ -120,11 +120,11 @@ class FaultySuppression(Rule):
 class UnwritableCharacters(Rule):
     """
     What it finds
-        Texts of a model with control characters, surrogates without their pair, or U+FFFE and
-        U+FFFF, from a JSON file or from an agent.
+        Texts of a model, from a JSON file or an agent, that contain control characters, unpaired
+        surrogates, U+FFFE or U+FFFF.
     Why it is wrong
-        XML, databases and terminals do not take them, so that outputs would be refused or do harm.
-        They are replaced by a space or by U+FFFD.
+        XML, databases and terminals reject such characters or misinterpret them. They are replaced
+        with a space or U+FFFD.
     Example
         {"id": "pack", "name": "Pack\\u0007", "type": "User"}
     Instead
@@ -140,13 +140,14 @@ class UnwritableCharacters(Rule):
 class CrashedPass(Rule):
     """
     What it finds
-        A pass of the compiler (or of a plugin) failed with an exception, or gave no model.
+        A pass of the compiler (or of a plugin) that failed with an exception or returned no model.
     Why it is wrong
-        It is a defect of that pass, not of your model; what the other passes found is shown.
+        This is a bug in that pass, not in your model; the findings of the other passes are
+        reported.
     Example
         A plugin's pass reads a field that the model does not have.
     Instead
-        Report it with the model, or leave the pass out with `opt --passes`.
+        Report it and attach the model, or skip the pass with `opt --passes`.
     """
 
     code = "OF901"
@@ -158,13 +159,13 @@ class CrashedPass(Rule):
 class InvalidAfterPass(Rule):
     """
     What it finds
-        A pass left a model that breaks the rules of the IR: an id twice, a flow to nowhere.
+        A pass that left an invalid model: a duplicate id, a flow to a missing node.
     Why it is wrong
-        Every later pass and the backend rely on them; it is a defect of the pass named.
+        All later passes and the backend rely on a valid model. This is a bug in the named pass.
     Example
-        A lowering removes a gateway and forgets one of its flows.
+        A lowering that removes a gateway but not all of its flows.
     Instead
-        Report it with the model.
+        Report it and attach the model.
     """
 
     code = "OF902"
@@ -176,15 +177,15 @@ class InvalidAfterPass(Rule):
 class FaultyLeaf(Rule):
     """
     What it finds
-        A frontend or a backend failed with an exception, or gave something that is no model or no
-        file; or lowerings of a target failed, or would rewrite a model without end.
+        A frontend or backend that failed with an exception or returned something other than a model
+        or files; or lowerings of a target that failed or do not terminate.
     Why it is wrong
-        It is a defect of that frontend, backend or lowering (or of the plugin it came with), not of
-        your model; nothing was written.
+        This is a bug in that frontend, backend or lowering (or in its plugin), not in your model;
+        nothing was written.
     Example
         A plugin's backend whose `emit` forgets to return its files.
     Instead
-        Report it to whoever makes the plugin named, or uninstall the package that provides it.
+        Report it to the maintainer of the plugin, or uninstall the package.
     """
 
     code = "OF903"

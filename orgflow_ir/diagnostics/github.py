@@ -15,7 +15,7 @@ _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
 class GithubReporter(Reporter):
     """For GitHub Actions: a workflow command a line, which becomes an annotation at its place
-    (docs.github.com, "Workflow commands for GitHub Actions"). What is suppressed is left out."""
+    (docs.github.com, "Workflow commands for GitHub Actions"). What is suppressed is omitted."""
 
     name: ClassVar[str] = "github"
 

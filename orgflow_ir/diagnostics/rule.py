@@ -33,7 +33,7 @@ class Category(StrEnum):
     INPUT = "input"
     """The call, the configuration, a plugin, or a file that cannot be read as its format."""
     MALFORMED = "malformed"
-    """A model that breaks a rule of its language, so that it has no clear meaning."""
+    """A model that breaks a rule of its language, so it has no clear meaning."""
     FLOW = "flow"
     """Deadlocks, endless loops, duplicate execution, leftover tokens."""
     DATA = "data"

@@ -176,5 +176,5 @@ def report_unused(suppression: Suppression, ctx: PassContext) -> None:
         f"the suppression of {suppression.code} is unused: nothing of this kind is found here",
         element=suppression.holder,
         loc=suppression.loc,
-        help="take the suppression out, so that it hides nothing later",
+        help="take the suppression out, so it hides nothing later",
     )

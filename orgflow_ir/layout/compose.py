@@ -1,7 +1,7 @@
 """Drawings of whole models: pools, lanes and processes as bands of one grid, sub-processes inside.
 
-All pools share their columns, so that message flows can run straight down; a message's receiver
-stands no further left than its sender where the flows let it.
+All pools share their columns, so message flows can run straight down; a message's receiver stands
+no further left than its sender where the flows let it.
 """
 
 from __future__ import annotations

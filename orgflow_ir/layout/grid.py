@@ -83,7 +83,7 @@ class Line(NamedTuple):
 
 @dataclass(eq=False)
 class Link:
-    """A line to be drawn from node to node, or to a row of its own (`row`: a pool's border).
+    """A line to be drawn from node to node, or to its own row (`row`: a pool's border).
 
     `offset` is where it leaves its source, from the middle, by `side` only: that of a boundary
     event, or of a data object above its task; `reach` is how far its edge is from the middle.

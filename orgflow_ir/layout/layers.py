@@ -198,7 +198,7 @@ def place(
     back: frozenset[str],
     without: frozenset[str] = frozenset(),
 ) -> Placed:
-    """Rows for one process, whose nodes have columns; unconnected nodes go below, side by side.
+    """Rows for one process, whose nodes have columns; unconnected nodes go below, in parallel.
     Flows in `without` need no row of their own where they skip columns."""
     touched = {end for arc in arcs for end in (arc.source, arc.target)}
     flowing = [n for n in nodes if n in touched]

@@ -24,7 +24,7 @@ from orgflow_ir.model.lanes import outermost_first
 
 _FLOW_LABEL = 96.0
 _STRIP = 190.0
-"""Unconnected boxes wider than that stand in a strip of their own, outside of all columns."""
+"""Unconnected boxes wider than that stand in its own strip, outside of all columns."""
 
 
 @dataclass(eq=False)

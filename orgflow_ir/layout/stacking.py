@@ -44,7 +44,7 @@ def merge(upper: Block, lower: Block) -> tuple[Block, int]:
 
 
 def postorder(root: _N, children: Mapping[_N, list[_N]]) -> list[_N]:
-    """The nodes of a tree, each behind its children."""
+    """The nodes of a tree, each after its children."""
     order: list[_N] = []
     stack = [root]
     while stack:

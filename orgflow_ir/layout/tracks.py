@@ -14,7 +14,7 @@ _BUCKET = 64
 
 class Stretch(NamedTuple):
     """The lines in a channel that share a track: extent, ends on the side before it (`up`) and
-    behind it (`down`), as indices along the channel, and whose they are."""
+    after it (`down`), as indices along the channel, and whose they are."""
 
     low: int
     high: int

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class AdHocInOrder(RewritePattern):
     """Who works on an ad-hoc sub-process begins its steps as often, and in whatever order, they
     like (BPMN 2.0.2, 10.3.5). Without people who choose, each is done once, in the order of the
-    model; a completion condition ends it behind the first step after which it holds. The runs that
+    model; a completion condition ends it after the first step after which it holds. The runs that
     are left are runs of the source."""
 
     name = "ad-hoc-in-order"

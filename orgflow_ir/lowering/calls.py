@@ -22,7 +22,7 @@ _NAME = r"[^\s${}#=][^${}]*"
 
 class CallToNamedWork(RewritePattern):
     """A call of a process that is not in the model becomes a service task that says which process
-    does its work, with what it hands over and takes back: for the token game both are one step that
+    does its work, with what it passes on and takes back: for the token game both are one step that
     is begun and done."""
 
     name = "call-to-named-work"

@@ -112,7 +112,7 @@ class SplitMixedGateway(RewritePattern):
 
 
 class ConditionalSplitToGateway(RewritePattern):
-    """Flows out of an activity that depend on data become an inclusive gateway behind it; exactly
+    """Flows out of an activity that depend on data become an inclusive gateway after it; exactly
     one and a default an exclusive one (BPMN 2.0.2, 8.4.13: every true flow gets a token). Flows
     that are always taken stay where they are."""
 

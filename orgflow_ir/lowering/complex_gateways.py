@@ -48,12 +48,12 @@ class ComplexToInclusive(RewritePattern):
 
 
 class ComplexWithoutItsRule(RewritePattern):
-    """A complex gateway goes on by its own rule; without it, when all that can come has come."""
+    """A complex gateway continues by its own rule; without it, when all that can come has come."""
 
     name = "complex-without-its-rule"
     consumes = ("gateway.complex",)
     produces = ("gateway.inclusive",)
-    loses = "the rule by which it goes on before all branches have come"
+    loses = "the rule by which it continues before all branches have come"
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
         gateway, scope = use.element, use.scope

@@ -51,12 +51,12 @@ def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> 
         yield "some of the flows out of it depend on data and others do not"
     inner = next((n for n in sub.nodes if isinstance(n, SubProcess)), None)
     if inner is not None:
-        yield f"{ctx.name(inner)} in it stays a process of its own"
+        yield f"{ctx.name(inner)} in it stays its own process"
     if len([n for n in sub.nodes if _starts(n)]) > 1:
         yield "nothing says at which of its start events it begins"
     beside = ctx.analysis(Concurrency, outer).beside(sub.id) if sub.nodes else ()
     if sub.id in beside and (_joins(graph) or len(list(_exits(graph))) > 1):
-        yield "it may be under way twice at the same time, and its branches would be mixed up"
+        yield "it may be active twice at the same time, and its branches would be mixed up"
     yield from _events_outside(sub, scope, model, ctx)
     if sub.nodes:
         yield from _ends_early(sub, scope, graph, model, ctx)
@@ -67,7 +67,7 @@ def _events_outside(sub: SubProcess, scope: Scope, model: Model, ctx: PassContex
     nesting = nesting_of(scope, model)
     for event in _attached(sub, scope):
         if len(event.definitions) != 1 or event.definitions[0].kind not in _THROWN:
-            yield f"{ctx.name(event)} may come while something in it is under way"
+            yield f"{ctx.name(event)} may come while something in it is active"
         elif not any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub)):
             if event.definitions[0].kind == "error":
                 yield f"{ctx.name(event)} catches whatever goes wrong in it, at any step"
@@ -97,7 +97,7 @@ def _ends_early(
             work = [graph.nodes[n] for n in others]
             named = [ctx.name(n) for n in work if not isinstance(n, Event | Gateway)]
             what = listed(named[:_NAMED]) if named else "another branch"
-            yield f"{ctx.name(node)} ends it while {what} may be under way"
+            yield f"{ctx.name(node)} ends it while {what} may be active"
     if _one_end(graph, concurrency):
         return
     for node in _exits(graph):
@@ -323,7 +323,7 @@ def handler_obstacles(
         return
     inner = next((n for n in handler.nodes if isinstance(n, SubProcess)), None)
     if inner is not None:
-        yield f"{ctx.name(inner)} in it stays a process of its own"
+        yield f"{ctx.name(inner)} in it stays its own process"
     if any(True for _ in _throws(handler)):
         yield "it throws something itself"
     if any(map(_is_undoing, handler.nodes)):
@@ -336,20 +336,20 @@ def handler_obstacles(
         what = "catches whatever goes wrong, at any step" if error else "nothing throws its event"
         yield f"it {what}" if error else what
     elif len(here) != len(everywhere):
-        yield "what it catches is thrown in a part that stays a process of its own"
+        yield "what it catches is thrown in a part that stays its own process"
     concurrency = ctx.analysis(Concurrency, ctx.analysis(ControlFlow, scope))
     for event in here:
         others = [n for n in concurrency.beside(event.id) if n != handler.id]
         if event.position == "throw" and starts[0].interrupting:
             yield f"{ctx.name(event)} is not the end of what it ends"
         if others and starts[0].interrupting:
-            yield f"other branches may be under way when {ctx.name(event)} ends them"
+            yield f"other branches may be active when {ctx.name(event)} ends them"
         elif event.id in others and _joins(ctx.analysis(ControlFlow, handler)):
-            yield "it may be under way twice at the same time, and its branches would be mixed up"
+            yield "it may be active twice at the same time, and its branches would be mixed up"
     inside = ctx.analysis(ControlFlow, handler)
     for node in filter(_terminates, handler.nodes):
         if ctx.analysis(Concurrency, inside).beside(node.id):
-            yield f"{ctx.name(node)} ends it while something else in it may be under way"
+            yield f"{ctx.name(node)} ends it while something else in it may be active"
 
 
 def _thrown_to(handler: SubProcess, scope: Scope, nesting: Nesting) -> list[Event]:

@@ -37,7 +37,7 @@ class LoopToFlows(RewritePattern):
     produces = _PRODUCES
 
     def meaning(self, model: Model) -> Model:
-        """See `RewritePattern`: each round of a loop is a step of its own."""
+        """See `RewritePattern`: each round of a loop is its own step."""
         return loops_as_flows(model)
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:

@@ -35,7 +35,7 @@ class EventToStep(RewritePattern):
 
 class PlainStartOrEnd(RewritePattern):
     """A start or an end with a trigger becomes one without. Errors and terminations stay: they end
-    what else is under way."""
+    what else is active."""
 
     name = "plain-start-or-end"
     consumes = (

@@ -22,8 +22,8 @@ def is_sent_by_itself(use: ConstructUse, model: Model, ctx: PassContext) -> bool
 
 class SendingEventToTask(RewritePattern):
     """An event that throws a message by a class, topic, job type or connector becomes the send task
-    that does so; behind that of an end event stands a plain end. For the token game a thrown
-    message and a task are one step each."""
+    that does so; after that of an end event stands a plain end. For the token game a thrown message
+    and a task are one step each."""
 
     name = "sending-event-to-task"
     consumes = ("event.throw.message", "event.end.message")

@@ -76,8 +76,8 @@ class TransactionToSubProcess(RewritePattern):
 
 class HandlerToFlow(RewritePattern):
     """An event sub-process for an error or escalation that an event beside it throws becomes a path
-    from there to its steps (BPMN 2.0.2, 10.5.7): where it interrupts, nothing else is under way
-    then."""
+    from there to its steps (BPMN 2.0.2, 10.5.7): where it interrupts, nothing else is active then.
+    """
 
     name = "event-sub-process-to-flow"
     consumes = ("sub-process.event",)

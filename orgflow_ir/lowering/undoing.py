@@ -336,7 +336,7 @@ def _uncancellable(plan: Plan, event: Event, scope: Scope, ctx: PassContext) -> 
     beside = ctx.analysis(Concurrency, ctx.analysis(ControlFlow, scope)).beside(event.id)
     running = [n for n in scope.nodes if n.id in beside]
     if running:
-        yield f"{ctx.name(event)} ends {ctx.name(running[0])}, which may be under way"
+        yield f"{ctx.name(event)} ends {ctx.name(running[0])}, which may be active"
 
 
 def _cancel_events(scope: SubProcess, plan: Plan) -> list[Event]:

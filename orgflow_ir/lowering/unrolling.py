@@ -236,7 +236,7 @@ class Unrolling:
     def choice(
         self, role: str, name: str, source: str, leave: str, condition: Expression | None
     ) -> str:
-        """A question behind `source`, of which the way out leads to `leave`."""
+        """A question after `source`, of which the outgoing flow leads to `leave`."""
         made = self.gateway(role, name)
         self.connect(f"to_{role}", source, made, self.yes(source))
         self.connect(f"no_{role}", made, leave, default=True)
@@ -249,7 +249,7 @@ class Unrolling:
         return id
 
     def leave(self) -> str:
-        """Where all ways out of the loop meet."""
+        """Where all outgoing flows of the loop meet."""
         out = self.graph.flows_out(self.node.id)
         if not out:
             id = self.rewriter.fresh_id(self.node.id, "end")

@@ -20,8 +20,8 @@ _UNWRITABLE = "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 
 def writable(text: str) -> str:
-    """The text with such characters replaced: those that are white space by a space, so that
-    quotes still match word for word, others by U+FFFD."""
+    """The text with such characters replaced: those that are white space by a space, so quotes
+    still match word for word, others by U+FFFD."""
     if text.isprintable():  # most are
         return text
     return re.sub(_UNWRITABLE, lambda m: " " if m[0].isspace() else "\ufffd", text)

@@ -53,9 +53,9 @@ def to_json(
 
     Args:
         indent: spaces a level; None puts everything on one line.
-        exclude_none: leaves out fields that are None, at every level.
-        exclude_defaults: leaves out fields at their defaults, at every level.
-        exclude: fields of the value itself to leave out.
+        exclude_none: omits fields that are None, at every level.
+        exclude_defaults: omits fields at their defaults, at every level.
+        exclude: fields of the value itself to omit.
     """
     text = adapter(type(value)).dump_json(
         value,

@@ -171,7 +171,7 @@ class ElementNames:
                     self.before.setdefault(flow.target, []).append(flow.source)
 
     def name(self, of: Element | str) -> str:
-        """The name of an element, given itself or its id; an id that is not there in backticks."""
+        """The name of an element, given itself or its id; an unknown id in backticks."""
         element = (self.nodes.get(of) or self._others.get(of)) if isinstance(of, str) else of
         if element is None:
             return f"`{of}`"

@@ -3,8 +3,8 @@
 A model may be *malformed* (dangling flows, missing starts): the types only hold what was read, the
 rules OF1xx judge it. Ids are unique in a model and come from the source; a lowering makes
 `{origin}__{role}`. Equality ignores where an element stood (`loc`), which pass or agent made it
-(`origin`), from which elements (`derived_from`) and what supports it (`evidence`), so that a model
-read back from another format compares by its content.
+(`origin`), from which elements (`derived_from`) and what supports it (`evidence`), so a model read
+back from another format compares by its content.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class EventDefinition(Value):
     def time(self) -> Time | None:
         """When a timer event happens; `None` where the source does not say, or it is no timer.
 
-        Derived from the text, so that the two never disagree; each text is parsed once.
+        Derived from the text, so the two never disagree; each text is parsed once.
         """
         if self.kind != "timer" or self.expression is None or not self.expression.text.strip():
             return None
@@ -237,9 +237,8 @@ class Opaque(Element):
     A harmless one (an artifact) says nothing about control flow; any other cannot be emitted.
 
     One that has `stops` is a stub: legalisation puts it where a target does not support an element,
-    and the text is the reason. A run that reaches a stub fails there, so that none of its flows is
-    ever taken; they stay, and what is around it keeps its structure. Nothing reaches a harmless
-    stub.
+    and the text is the reason. A run that reaches a stub fails there, so none of its flows is ever
+    taken; they stay, and what is around it keeps its structure. Nothing reaches a harmless stub.
     """
 
     kind: Literal["opaque"] = "opaque"
@@ -417,7 +416,7 @@ class Model(Element):
             yield from process.scopes()
 
     def to_json(self, *, indent: int | None = 1) -> str:
-        """The exact text form: absent values are left out, order is the model's own."""
+        """The exact text form: absent values are omitted, order is the model's own."""
         return to_json(self, exclude_none=True, indent=indent) + "\n"
 
     @classmethod

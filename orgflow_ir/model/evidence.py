@@ -66,7 +66,7 @@ def evidence_fault(evidence: Evidence, text: str) -> str | None:
         if _folded(text[start:end]) != quote:
             return f"names characters {start} to {end}, which are other words"
     if quote not in _folded(passage):
-        return "quotes words that are not there"
+        return "quotes words that do not exist"
     return None
 
 

@@ -8,7 +8,7 @@ from orgflow_ir.model.elements import Lane
 
 
 def outermost_first(lanes: Iterable[Lane]) -> tuple[Lane, ...]:
-    """The lanes of a scope, each behind the one it is in, else in their order. A lane whose parent
+    """The lanes of a scope, each after the one it is in, else in their order. A lane whose parent
     is not among them, and the first of those that stand in each other in a circle, is outermost:
     its `parent` becomes `None`."""
     known = {lane.id: lane for lane in lanes}

@@ -18,7 +18,7 @@ def source_ids(element: Element) -> tuple[str, ...]:
 
 
 def joint_source_ids(elements: Iterable[Element]) -> tuple[str, ...]:
-    """Ids of the source elements behind several elements, each once, in order."""
+    """Ids of the source elements after several elements, each once, in order."""
     return tuple(dict.fromkeys(id for element in elements for id in source_ids(element)))
 
 

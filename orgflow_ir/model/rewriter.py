@@ -116,11 +116,11 @@ class Rewriter:
         return self._scopes.get(scope.id) is not scope or self.touched(scope.id, id)
 
     def fresh_id(self, owner: str, role: str) -> str:
-        """`{owner}__{role}`, with a number behind it where that is taken in the model."""
+        """`{owner}__{role}`, with a number after it where that is taken in the model."""
         return self.free_id(f"{owner}__{role}")
 
     def free_id(self, wanted: str) -> str:
-        """`wanted`, with a number behind it where that is taken; it is taken from now on."""
+        """`wanted`, with a number after it where that is taken; it is taken from now on."""
         if self._ids is None:
             self._ids = {self.model.id, *(e.id for e in all_elements(self.model)), *self._present()}
         candidate, number = wanted, 2
@@ -141,7 +141,8 @@ class Rewriter:
         """Add a node or a flow, derived from the elements `of`; one that is moved here from another
         scope is derived from itself.
 
-        Raises `EditError` where the scope has its id, or nothing says what it derives from.
+        Raises `EditError` where the scope has its id, or the model does not define what it derives
+        from.
         """
         nodes, flows = self._node_table(scope), self._flow_table(scope)
         if element.id in nodes or element.id in flows:
@@ -149,7 +150,9 @@ class Rewriter:
         moved = self._before(element.id)
         parents = tuple(of) or ((moved,) if moved is not None else self._about)
         if self.origin is not None and not parents:
-            raise EditError(f"nothing says which element `{element.id}` is derived from")
+            raise EditError(
+                f"the model does not define which element `{element.id}` is derived from"
+            )
         self._record(scope, element.id, self._put(scope, element, parents))
 
     def connect(
@@ -183,7 +186,7 @@ class Rewriter:
         self._record(scope, id, self._put(scope, element, (old, *of)))
 
     def remove(self, scope: str, id: str) -> None:
-        """Remove a node or a flow. Raises `EditError` where it is not there."""
+        """Remove a node or a flow. Raises `EditError` where it does not exist."""
         if id in self._flow_table(scope):
             del self._flow_table(scope)[id]
         else:

@@ -36,9 +36,9 @@ class SourceKind(StrEnum):
 class SourceLocation(Value):
     """A place in a source file; a format that lacks one of the parts leaves it `None`.
 
-    `line` and `column` count from 1, `column` in characters. `span` holds byte offsets
-    `(start, end)` into the file as it lies on disk, so that an edit can be made byte-exactly.
-    `element` is how the format itself names the place (an XML id, a JSON path).
+    `line` and `column` count from 1, `column` in characters. `span` holds byte offsets `(start,
+    end)` into the file as it lies on disk, so an edit can be made byte-exactly. `element` is how
+    the format itself names the place (an XML id, a JSON path).
     """
 
     file: str

@@ -1,6 +1,6 @@
 """What agents reach through `ctx.services`: a language model, an embedder, a store of documents.
 
-Only the contracts: whoever starts a compilation provides what is behind them.
+Only the contracts: whoever starts a compilation provides what is after them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Reply(NamedTuple):
 
 
 class ModelClient(Protocol):
-    """A language model behind some endpoint. The client itself spends the budget, retries, and
+    """A language model after some endpoint. The client itself spends the budget, retries, and
     notices cancellation."""
 
     @property

@@ -210,7 +210,7 @@ class PassContext:
         return related if made is None else related.replace(element=self.drawn(made).id)
 
     def lowered(self, model: Model) -> None:
-        """Know the elements that lowerings made, so that diagnostics may name them by their ids."""
+        """Know the elements that lowerings made, so diagnostics may name them by their ids."""
         self._made = {id: e for id, e in elements_by_id(model).items() if e.derived_from}
 
     @property

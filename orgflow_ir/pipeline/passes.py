@@ -30,7 +30,7 @@ class Pass(ABC):
     subclass without options need not be decorated.
 
     Valid in, valid out; a pass that only analyses returns the very object it was given. A pass that
-    `looks_at_diagram` is given models with their diagram, which is left out otherwise.
+    `looks_at_diagram` is given models with their diagram, which is omitted otherwise.
     """
 
     name: ClassVar[str]

@@ -66,7 +66,7 @@ def _convert(owner: str, key: str, raw: str, default: object) -> object:
 
 
 def print_pipeline(passes: Iterable[Pass]) -> str:
-    """Inverse of `parse_pipeline`; options with their default value are left out."""
+    """Inverse of `parse_pipeline`; options with their default value are omitted."""
     parts = []
     for item in passes:
         shown = []

@@ -20,7 +20,7 @@ S = TypeVar("S")
 
 
 current_agent: ContextVar[str] = ContextVar("current_agent", default="")
-"""The name of the agent at work, so that services attribute what they cost to it."""
+"""The name of the agent at work, so services attribute what they cost to it."""
 
 
 class MissingService(LookupError):
@@ -55,7 +55,7 @@ def no_progress(done: int, total: int, name: str, /) -> None:
 
 class Cancelled(KeyboardInterrupt):
     """The user asked to stop: what is half done is undone, and nothing else is begun. As Ctrl-C it
-    is no `Exception`, so that code which goes on after failures does not go on after this."""
+    is no `Exception`, so code which continues after failures does not go on after this."""
 
 
 class Cancellation(Protocol):

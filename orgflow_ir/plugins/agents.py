@@ -30,7 +30,7 @@ class Agent(ABC):
     """What both kinds of agents have: subclass `GapAgent` or `ModelAgent`, or both.
 
     An agent takes what it needs from `ctx.services`: a language model, a store, an embedder, a
-    budget. `required` raises `MissingService` for one that is not there, which ends the agent's
+    budget. `required` raises `MissingService` for one that does not exist, which ends the agent's
     work and is reported. One that takes long calls `ctx.services.cancellation.check()` now and
     then, and begins nothing new afterwards.
     """
@@ -78,7 +78,7 @@ class GapAgent(Agent):
         Args:
             gap: what is asked; an answer has the form of its `schema`.
             model: the model with all answers that were accepted so far.
-            ctx: services, options, and where to report to; a context of its own.
+            ctx: services, options, and where to report to; its own context.
             refused: answers to this gap that were refused, of agents asked before and its own.
         """
 
@@ -98,6 +98,6 @@ class ModelAgent(Agent):
         """A model of what the documents describe, every node with its evidence; `None` after it
         reported an error that says why there is none.
 
-        What no document says is left open, so that it becomes a gap. `documents` may be empty
-        where the agent reads `ctx.services.store`; evidence then cites documents of the store.
+        What no document says is left open, so it becomes a gap. `documents` may be empty where the
+        agent reads `ctx.services.store`; evidence then cites documents of the store.
         """

@@ -97,7 +97,7 @@ class Runner(ABC):
     @property
     @abstractmethod
     def visible(self) -> frozenset[str]:
-        """Elements that a node stands for, so that their execution can be seen."""
+        """Elements that a node stands for, so their execution can be seen."""
 
     @property
     @abstractmethod
@@ -174,13 +174,13 @@ class Backend(ABC):
     def catalogue(self, where: str = "") -> Catalogue | None:
         """The operations that tasks can be filled with, as they are installed; `None` where the
         target has none. `where` is an installation or the address of a server, else the usual
-        installation. Raises `CatalogueError` where it is not there."""
+        installation. Raises `CatalogueError` where it does not exist."""
         del where
         return None
 
     def shape(self, artifact: Artifact) -> str:
-        """A file without what the ids of elements leave in it, so that the results of the same
-        model in two languages can be compared."""
+        """A file without what the ids of elements leave in it, so the results of the same model in
+        two languages can be compared."""
         return artifact.text
 
     def lint(self, source: SourceFile, ctx: PassContext) -> None:  # noqa: B027  # optional

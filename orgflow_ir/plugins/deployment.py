@@ -151,7 +151,7 @@ class DeploySession(ABC):
         self, emitted: Emitted, model: Model, path: str, ctx: PassContext, *, named: bool
     ) -> Sequence[Deployable]:
         """The workflows that `model`, read from `path`, was compiled into; `named`: they got their
-        name for this deploy, so that a workflow of another name is another one."""
+        name for this deploy, so a workflow of another name is another one."""
 
     @abstractmethod
     def plan(self, wanted: Sequence[Deployable], options: DeployOptions) -> DeployPlan:

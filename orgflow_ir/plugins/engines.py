@@ -42,7 +42,7 @@ class RemoteError(RunnerError):
 
     @property
     def everywhere(self) -> bool:
-        """Whether the server or the key is at fault, so that no other call will succeed."""
+        """Whether the server or the key is at fault, so no other call will succeed."""
         return False
 
     def report(self, ctx: PassContext) -> None:

@@ -241,8 +241,8 @@ def sniffed(frontend: Frontend, source: Source, ctx: PassContext) -> bool:
         debug(error)
         ctx.emit(
             BrokenPlugin,
-            f"{leaf_name(frontend, ctx)} cannot say whether {source.path} is in its format, and is "
-            f"left out: `sniff` failed with {exception_text(error)}",
+            f"{leaf_name(frontend, ctx)} cannot say whether {source.path} is in its format, and "
+            f"is omitted: `sniff` failed with {exception_text(error)}",
             help=_HELP,
         )
         return False

@@ -159,7 +159,7 @@ class MessageStorage(ABC):
     @abstractmethod
     def embed(self, embedder: Embedder, progress: Callable[[int, int], None] | None = None) -> int:
         """Embed the messages that have no vector of this model yet, equal texts once; returns how
-        many texts that were. Interrupted, it goes on where it stopped."""
+        many texts that were. Interrupted, it continues where it stopped."""
 
     @abstractmethod
     def embedded(self, embedder: Embedder, texts: Sequence[str]) -> list[Sequence[float]]:

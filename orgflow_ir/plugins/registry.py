@@ -253,7 +253,7 @@ class Registry:
 
     @cached_property
     def rules(self) -> dict[str, type[Rule]]:
-        """Every rule by code. A plugin's rule that takes a code which is taken is left out; raises
+        """Every rule by code. A plugin's rule that takes a code which is taken is omitted; raises
         `RegistryError` where two of ours have one code."""
         from orgflow_ir.diagnostics.agent_rules import AGENT_RULES
         from orgflow_ir.diagnostics.message_rules import MESSAGE_RULES

@@ -29,7 +29,7 @@ class Artifact(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A part of an emitted file and the source elements behind it.
+    """A part of an emitted file and the source elements after it.
 
     Attributes:
         artifact: path of the file.
@@ -72,7 +72,7 @@ def pointer(*keys: str | int) -> str:
 class SourceMap:
     """Emitted parts and source elements, either way; built when first read.
 
-    Every element of the emitted model is behind a part or `silent`: nothing was emitted for it.
+    Every element of the emitted model is after a part or `silent`: nothing was emitted for it.
 
     Args:
         model: the model that was emitted.
@@ -110,7 +110,7 @@ class SourceMap:
         return tuple(id for id in _sources(self._model) if id not in self._by_element)
 
     def of_element(self, element: str) -> tuple[Part, ...]:
-        """The parts behind a source element, those that stand for it first."""
+        """The parts after a source element, those that stand for it first."""
         return self._by_element.get(element, ())
 
     def at(self, artifact: str, place: str) -> Part | None:

@@ -105,7 +105,7 @@ class Catalogue(ABC):
         """The binding of a task that does the operation.
 
         Args:
-            values: the constants; hidden ones are left out.
+            values: the constants; hidden ones are omitted.
             inputs: named by the path of the parameter, their text a FEEL expression over process
                 variables.
             outputs: named by process variables, their text a FEEL expression over the answer.

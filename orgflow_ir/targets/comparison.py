@@ -17,7 +17,7 @@ Kind = Literal["workflows", "models", "model and workflow"]
 
 
 class Row(NamedTuple):
-    """A line of two runs side by side: what either version does, empty where it does nothing that
+    """A line of two runs in parallel: what either version does, empty where it does nothing that
     the other has to match. `same` is false where they part."""
 
     old: str

@@ -1,4 +1,4 @@
-"""A comparison as people read it: behaviour as two runs side by side, then a line a change."""
+"""A comparison as people read it: behaviour as two runs in parallel, then a line a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What notations of control flow alone (POWL, procedural graphs) leave out of a model, in words."""
+"""What notations of control flow alone (POWL, procedural graphs) omit of a model, in words."""
 
 from __future__ import annotations
 

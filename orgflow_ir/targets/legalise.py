@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from orgflow_ir.targets.stubs import Stub
 
 MOST_ROUNDS = 1_000
-"""Rounds after which rewriting is given up; each takes as many uses as it can, so that even deeply
+"""Rounds after which rewriting is given up; each takes as many uses as it can, so even deeply
 nested models need few."""
 
 
@@ -239,12 +239,12 @@ def _ring_message(ring: Sequence[RewritePattern], spec: TargetSpec) -> str:
     if len(ring) == 1:
         return (
             f"lowering `{ring[0].name}` for {spec.name} produces what it rewrites "
-            f"({', '.join(ring[0].consumes)}), so that rewriting would not end"
+            f"({', '.join(ring[0].consumes)}), so rewriting would not end"
         )
     names = " and ".join(f"`{pattern.name}`" for pattern in ring)
     return (
-        f"lowerings {names} for {spec.name} rewrite each other's results, so that rewriting would "
-        "not end"
+        f"lowerings {names} for {spec.name} rewrite each other's results, so rewriting would not "
+        "end"
     )
 
 

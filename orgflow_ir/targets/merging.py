@@ -24,7 +24,7 @@ class MergeChange(NamedTuple):
 
 
 class MergeConflict(NamedTuple):
-    """Something that both sides changed, so that only a person can say which one counts.
+    """Something that both sides changed, so only a person can say which one counts.
 
     Attributes:
         name: what it is about, as people call it.

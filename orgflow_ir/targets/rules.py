@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 class LoweredConstruct(Rule):
     """
     What it finds
-        A construct the target does not have was rewritten, without loss, into what it has.
+        A construct that the target does not support and that was rewritten without loss into
+        supported constructs.
     Why it is wrong
-        Nothing is wrong; the result has other elements than the drawing, and this says which.
+        This is not a fault. The workflow has other elements than the model, and this finding
+        reports which.
     Example
         A gateway that both joins and splits becomes a join followed by a split.
     Instead
@@ -31,13 +33,13 @@ class LoweredConstruct(Rule):
 class LossyLowering(Rule):
     """
     What it finds
-        A construct the target can only approximate.
+        A construct that the target supports only as an approximation.
     Why it is wrong
-        The workflow would do something other than the model says; the message names what is lost.
+        The workflow would differ from the model; the message names what is lost.
     Example
-        A target without timers leaves a timer event out.
+        A target without timers omits a timer event.
     Instead
-        Change the model, choose another target, or accept the loss with --allow-lossy.
+        Change the model, choose another target, or allow the approximation with --allow-lossy.
     """
 
     code = "OF402"
@@ -49,14 +51,14 @@ class LossyLowering(Rule):
 class IllegalConstruct(Rule):
     """
     What it finds
-        A construct that the target cannot say and that no lowering rewrites.
+        A construct that the target does not support, directly or by a rewrite.
     Why it is wrong
-        Leaving it out would compile something else than the model says.
+        Omitting it would change the meaning of the process.
     Example
         A complex gateway, for n8n.
     Instead
-        The message gives the target's reason; `orgflowc list constructs --matrix` shows what each
-        target can say.
+        The message states the target's reason; `orgflowc list constructs --matrix` prints the
+        support matrix of all targets.
     """
 
     code = "OF403"
@@ -74,7 +76,7 @@ class UnsupportedBinding(Rule):
     Example
         A script task in Groovy that calls a service, for n8n.
     Instead
-        Replace the placeholder in the target's editor by a node that does the same.
+        Replace the placeholder in the target's editor with a node that does the same work.
     """
 
     code = "OF404"
@@ -86,15 +88,15 @@ class UnsupportedBinding(Rule):
 class UnsupportedTime(Rule):
     """
     What it finds
-        A time that the model states, but that the target does not keep: prose, an expression, or
-        what its waits and triggers do not have.
+        A time in the model that the target does not support: free text, an expression, or a form
+        that its waits and triggers lack.
     Why it is wrong
-        The workflow would wait for something else, or for nothing. A timer without any time is a
-        gap (OF504) instead.
+        The workflow would wait for the wrong time, or not at all. A timer without any time is a gap
+        (OF504) instead.
     Example
         `P1M` for Amazon States Language, where a wait is a number of seconds and months differ.
     Instead
-        Give the event a time that the target supports; the message gives the reason.
+        Use a time that the target supports; the message states the reason.
     """
 
     code = "OF405"
@@ -106,13 +108,13 @@ class UnsupportedTime(Rule):
 class UnsupportedCondition(Rule):
     """
     What it finds
-        A condition that can be read, but that the target cannot evaluate.
+        A condition that orgflow understands but the target cannot evaluate.
     Why it is wrong
-        It cannot be compiled; the branch becomes a value of a decision variable.
+        The condition cannot be compiled; the branch becomes a value of a decision variable.
     Example
-        `${price * quantity > 1000}` for Amazon States Language, where a choice computes nothing.
+        `${price * quantity > 1000}` for Amazon States Language, where choices cannot compute.
     Instead
-        Compute the value in a task and compare that, or set the decision variable.
+        Compute the value in a task and compare it, or set the decision variable.
     """
 
     code = "OF406"
@@ -124,17 +126,17 @@ class UnsupportedCondition(Rule):
 class UnsupportedStub(Rule):
     """
     What it finds
-        An element that the target does not support, in whose place a run stops
+        An element that the target does not support and that was replaced with a stop
         (`unsupported=stub`).
     Why it is wrong
-        The rest was compiled, but a run that reaches the stop fails there: what the model has there
-        is still to be made in the target.
+        The rest was compiled, but a run that reaches the stop fails: the element still has to be
+        implemented in the target.
     Example
         An ad-hoc sub-process, compiled with `--target n8n{unsupported=stub}`: a Stop and Error node
         and a placeholder that leads to the next step.
     Instead
-        Put what does the work in the place of the stop, or change the model so that it is
-        supported; `orgflowc list constructs --matrix` shows what each target supports.
+        Replace the stop with nodes that do the work, or change the model; `orgflowc list constructs
+        --matrix` prints what each target supports.
     """
 
     code = "OF407"
@@ -146,15 +148,15 @@ class UnsupportedStub(Rule):
 class KeptAsNote(Rule):
     """
     What it finds
-        What a model says beside its flow: annotations, data, messages, settings of engines,
+        Content of a model outside its flow: annotations, data, messages, engine settings,
         documentation of flows, performers of lanes.
     Why it is wrong
-        Nothing is lost: it is in the note or comment of what stands for the element, or of the
-        whole. But nothing in the result acts on it.
+        Nothing is lost: it is in the note or comment of the emitted element or workflow. However,
+        nothing in the workflow acts on it.
     Example
         The annotation `Law says 14 days` on `Check invoice`.
     Instead
-        Nothing to do, unless the work depends on it.
+        No action is needed, unless the work depends on it.
     """
 
     code = "OF408"

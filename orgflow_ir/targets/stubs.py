@@ -6,11 +6,11 @@ that ignored it would do:
 - An activity, event or gateway that tokens reach becomes a stub, a sub-process with all that is in
   it. A flow gets a stub on it.
 - A start event starts the process by hand instead, and a stub follows it.
-- An event that may come while something else is under way (a boundary event, an event sub-process)
+- An event that may come while something else is active (a boundary event, an event sub-process)
   would be missed, so a stub is put before what it belongs to: the activity, or the process right
-  behind its start events. Where missing it does no harm, because failing work fails the run in any
+  after its start events. Where missing it does no harm, because failing work fails the run in any
   case (an error) or nothing on the target sets it off (compensation), there is none.
-- A message flow between processes is left out: the processes are not connected.
+- A message flow between processes is omitted: the processes are not connected.
 - A stub that is still in the way of what is around it loses its flows, and what only they lead to.
 """
 
@@ -182,7 +182,7 @@ class _Round:
             return None
         self._follow(event, scope, cut)
         if not event.definitions:
-            return "a run stops right behind it"
+            return "a run stops right after it"
         self.rewriter.replace(scope.id, event.id, event.replace(definitions=()))
         return "the process is started by hand and stops at once"
 
@@ -221,7 +221,7 @@ class _Round:
         for node in scope.nodes:
             if node.id in gone:
                 self.rewriter.remove(scope.id, node.id)
-        return "what only it leads to is left out"
+        return "what only it leads to is omitted"
 
     # -- parts -----------------------------------------------------------------------------------
 

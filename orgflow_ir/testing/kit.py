@@ -135,11 +135,11 @@ def check_frontend(frontend: Frontend, samples: Iterable[SourceFile | SourceFold
     """Try a frontend with input that is not its language, and with `samples` that are, whole, cut
     off, and with single bytes changed.
 
-    It never raises; where it gives no model it says why by an error with a code of its own, a
-    place in the file and a message of one line. Samples must give a model, twice the same one,
-    that its JSON gives back. One that accepts streams gets every input as a stream: samples must
-    give the same model where they come only once, and a long line must not fill the memory. One
-    that accepts folders takes a `SourceFolder` as a sample, too. Raises `ContractError`.
+    It never raises; where it gives no model it says why by an error with its own code, a place in
+    the file and a message of one line. Samples must give a model, twice the same one, that its JSON
+    gives back. One that accepts streams gets every input as a stream: samples must give the same
+    model where they come only once, and a long line must not fill the memory. One that accepts
+    folders takes a `SourceFolder` as a sample, too. Raises `ContractError`.
     """
     from orgflow_ir.testing.conformance.frontends import frontend_problems
 
@@ -203,7 +203,7 @@ def difference_text(old: str, new: str, target: str = "n8n") -> str | None:
     """What changed between two texts of a target (as `artifacts_text` makes them), behaviour
     first; `None` where the target cannot tell, or nothing but layout differs.
 
-    Raises `KeyError` for a target that is not there.
+    Raises `KeyError` for a target that does not exist.
     """
     from orgflow_ir.plugins import Registry
     from orgflow_ir.targets.comparison_text import comparison_text

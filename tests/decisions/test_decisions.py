@@ -175,12 +175,12 @@ def test_a_circle_of_requirements_is_refused() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"<a/>", "is no definitions of DMN"),
+        (b"<a/>", "is not the definitions element of DMN"),
         (b"<a>", "line 1: the file ends inside `<a>` of line 1 before"),
         (b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "line 1: the document type declaration"),
         (b"<a>" * 300, "line 1: elements are nested more than 256 levels deep"),
         (model('<decision id="d" name="d"><decisionTable hitPolicy="U"/></decision>'),
-         "there is no hit policy `U`"),
+         "unknown hit policy `U`"),
         (model('<decision id="d" name="d"><filter/></decision>'), "`filter` lacks an expression"),
     ],
 )  # fmt: skip

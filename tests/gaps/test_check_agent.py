@@ -142,7 +142,7 @@ BAD: dict[str, tuple[Callable[..., Any], str]] = {
     "the clock": (reading_the_clock, "it asks for the clock; the same question has the same"),
     "chance": (drawing, "it asks for chance"),
     "prints": (printing, "it prints: 'thinking about"),
-    "goes on": (holding_back, "goes on after it was asked to stop, and the model said so"),
+    "goes on": (holding_back, "continues after it was asked to stop, and the model said so"),
 }  # fmt: skip
 
 
@@ -216,7 +216,7 @@ def test_a_good_model_agent() -> None:
         (lambda _: None, "gave no model and no error that says why"),
         (lambda _: 1 / 0, "raised ZeroDivisionError"),
         (lambda _: "m", "gave 'm', which is no model"),
-        (lambda d: packing(d, "We sell it"), "quotes words that are not there"),
+        (lambda d: packing(d, "We sell it"), "quotes words that do not exist"),
         (lambda d: packing(d).replace(id=""), "its model is none: ValidationError"),
         (
             lambda _: Model(id="m", processes=(Process(id="P", nodes=(Task(id="t"),)),)),

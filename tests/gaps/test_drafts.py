@@ -82,11 +82,11 @@ def test_an_element_without_evidence() -> None:
 @pytest.mark.parametrize(
     ("evidence", "said"),
     [
-        (quote("we sell it"), "from the document `mail-1` quotes words that are not there"),
-        (quote("we ship it", lines=(1, 1)), "quotes words that are not there"),
+        (quote("we sell it"), "from the document `mail-1` quotes words that do not exist"),
+        (quote("we ship it", lines=(1, 1)), "quotes words that do not exist"),
         (quote("we ship it", lines=(1, 9)), "names lines 1 to 9 of 2"),
         (quote("we ship it", span=(0, 8)), "names characters 0 to 8, which are other words"),
-        ((Evidence(document="x\ny", quote="a"),), "names the document `x y`, which is not there"),
+        ((Evidence(document="x\ny", quote="a"),), "names the document `x y`, which does not exist"),
     ],
 )
 def test_evidence_that_is_made_up(evidence: tuple[Evidence, ...], said: str) -> None:

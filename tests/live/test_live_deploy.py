@@ -171,7 +171,7 @@ def test_the_key_is_nowhere_but_in_the_header(
     ran = orgflowc("run", str(MODEL), "--engine", server.url, "--all-paths", "-v", env=environment)
     assert ran.code == 0, ran.err
     local = orgflowc("run", str(MODEL), "--all-paths", "-v", env=environment)
-    mark = "differs from the delivered workflow: every run starts at a webhook of its own\n"
+    mark = "differs from the delivered workflow: every run starts at its own webhook\n"
     assert ran.out.replace(mark, "") == local.out
     said += ran.out + ran.err
     again = orgflowc("deploy", str(CALLED), str(MODEL), "--dry-run", env=environment)

@@ -206,7 +206,7 @@ def test_windows_line_ends() -> None:
 
 
 def test_no_mail() -> None:
-    with pytest.raises(NoMail, match="has no header"):
+    with pytest.raises(NoMail, match="has none of the headers"):
         read_mail(b"\x00\x01\x02", "file")
 
 

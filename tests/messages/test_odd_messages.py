@@ -70,7 +70,7 @@ def test_an_attached_mail_that_is_encoded(tmp_path: Path) -> None:
          "[02.03.26, 10:14:00] Ben: Diese Nachricht wurde gel\u00f6scht.\n"
          "[99.99.26, 10:14:00] Ben: kaputt\n",
          ["2026-03-02T10:12", "2026-03-02T10:13"],
-         ["4: was deleted by its author", "5: has a date that no calendar knows"]),
+         ["4: was deleted by its author", "5: has an invalid date"]),
         ("3/2/26, 10:12\u202fPM - Ann: Hello: you\n3/22/26, 10:13 PM - Ben: <Media omitted>\n"
          "3/22/26, 10:15 PM - Ben: You deleted this message\n",
          ["2026-03-02T22:12", "2026-03-22T22:13"], ["3: was deleted by its author"]),
@@ -97,7 +97,7 @@ def test_transcripts(tmp_path: Path) -> None:
     )
     assert call.body == "Ann Lee: Hello\nBen: Hi\nCarl: bye"
     assert [reason.partition(": ")[2] for reason in broken] == [
-        "is a cue without words", "is a cue whose time cannot be read",
+        "is a cue without text", "is a cue whose time cannot be parsed",
     ]  # fmt: skip
 
 
@@ -131,7 +131,7 @@ def test_teams(tmp_path: Path) -> None:
     assert [m.id for m in messages] == ["teams::1", "teams::7", "teams::8"]
     assert broken == [
         "0: `3` was deleted by its author", "0: has a message `5` without id or createdDateTime",
-        "0: has no object as reply 1 to `7`", "0: has no object as message 5",
+        "0: reply 1 to `7` is not an object", "0: message 5 is not an object",
     ]  # fmt: skip
 
 
@@ -155,7 +155,7 @@ def test_slack(tmp_path: Path) -> None:
     assert [m.body for m in messages] == ["hi", "only ann", "Alert\ndown", "changed"]
     assert broken == [
         "0: `1772445605.0` was deleted by its author",
-        "0: `1772445607.0` has neither text nor files", "0: has no object as entry 8",
+        "0: `1772445607.0` has neither text nor files", "0: entry 8 is not an object",
     ]  # fmt: skip
 
 

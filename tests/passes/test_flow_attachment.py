@@ -69,7 +69,7 @@ def test_an_end_drawn_at_one_shape_is_attached_safely(target: str) -> None:
     found = finding(drawn((291, 104), target=target))
     assert found.fix is not None
     assert (found.fix.applicability, found.fix.title) == ("safe", "attach the flow to `B`")
-    assert found.help == "attach it to `B`, where it is drawn"
+    assert found.help == "attach it to `B`, next to which it is drawn"
 
 
 def test_an_end_drawn_at_no_shape_is_not_attached() -> None:
@@ -83,7 +83,9 @@ def test_an_end_drawn_at_two_shapes_is_offered_only(monkeypatch: pytest.MonkeyPa
     found = finding(drawn((302, 141)))
     assert found.fix is not None
     assert (found.fix.applicability, found.fix.title) == ("unsafe", "attach the flow to `B`")
-    assert found.help == "attach it to `B` or the end event after `B`: it is drawn near each"
+    assert (
+        found.help == "attach it to `B` or the end event after `B`: it is drawn near each of them"
+    )
 
 
 def test_no_flow_is_attached_to_what_it_cannot_lead_to(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,7 +124,7 @@ def test_pools_that_start_each_other_are_not_decided() -> None:
         (
             collaboration(CLIENT, LAZY, messages="ask q, r get"),
             "OF320",
-            "`get` in `C` can wait indefinitely: in some run the message `get` from `r` in `S` is "
+            "`get` in `C` can wait indefinitely: in some run, the message `get` from `r` in `S` is "
             "never sent",
         ),
         (
@@ -137,8 +137,8 @@ def test_pools_that_start_each_other_are_not_decided() -> None:
         (
             collaboration(QUITTER, SERVER, messages="ask q, r get"),
             "OF322",
-            "in some run nothing receives the message `get` from `r` in `S`: when all has ended, "
-            "`get` in `C` is not there to receive it",
+            "in some run, nothing receives the message `get` from `r` in `S`: when all pools "
+            "have ended, `get` in `C` has not received it",
         ),
     ],
 )

@@ -50,39 +50,39 @@ CASES = {
     "an event that does not interrupt": Case(
         faulty.boundary("exclusive", interrupting=False),
         {"OF203": "`One hour` does not interrupt `Ask`, so in one run both `Ask` and `Remind` "},
-        "decide: either make the exclusive gateway before `On` an inclusive gateway, to wait for "
-        "`Remind` where that has begun; or let `Remind` end with an end event of its own; or let "
+        "decide: either make the exclusive gateway before `On` an inclusive gateway, to wait "
+        "for `Remind` if it has begun; or let `Remind` end with its own end event; or let "
         "`One hour` interrupt `Ask`",
         "make the exclusive gateway before `On` an inclusive gateway",
     ),
     "an event that does": Case(
         faulty.boundary("parallel", interrupting=True),
         {"OF201": "waits for `Ask` to be done, which never happens once `One hour` "},
-        "make the parallel gateway before `On` an exclusive gateway, since a run goes on from "
+        "make the parallel gateway before `On` an exclusive gateway, since a run continues from "
         "`One hour` or from `Ask`",
         "make the parallel gateway before `On` an exclusive gateway",
         "safe",
     ),
     "two starts": Case(
         faulty.two_starts(),
-        {"OF201": "waits for `By phone`, but a run begins at one start only, and never gets there "
-         "from `By mail`"},
-        "make the parallel gateway before `Handle` an exclusive gateway, if each of the starts is "
-        "enough by itself",
+        {"OF201": "waits for `By phone`, but a run begins at only one start event and never gets "
+         "there from `By mail`"},
+        "make the parallel gateway before `Handle` an exclusive gateway, if one of the start "
+        "events is sufficient",
         "make the parallel gateway before `Handle` an exclusive gateway",
     ),
     "a way into another branch": Case(
         faulty.jump(),
         {"OF203": "`again` at `Redo?` leads to `Write` from a branch that runs in parallel",
-         "OF201": "waits for the way `fine` from `Redo?`"},
-        "decide: either lead `again` at `Redo?` back to `Check`, in the branch it comes from; or "
-        "ask `Redo?` only after the parallel gateway before `end`, and lead `again` at `Redo?` "
-        "back to before the parallel gateway before `Write`",
-        "lead `again` at `Redo?` back to `Check`, in the branch it comes from",
+         "OF201": "waits for the branch `fine` of `Redo?`"},
+        "decide: either lead `again` at `Redo?` back to `Check`, in its own branch; or ask "
+        "`Redo?` only after the parallel gateway before `end`, and lead `again` at `Redo?` back "
+        "to before the parallel gateway before `Write`",
+        "lead `again` at `Redo?` back to `Check`, in its own branch",
     ),
     "joins that wait for each other": Case(
         faulty.crossed(),
-        {"OF201": "wait for each other, so neither ever goes on"},
+        {"OF201": "wait for each other, so neither ever continues"},
         "lead `over` at `Back B?` back to `B` and `over` at `Back A?` back to `A`, each within its "
         "own branch",
     ),
@@ -90,9 +90,9 @@ CASES = {
         faulty.cancelled(),
         {"OF201": "waits for `Fulfil` to be done, which never happens once `Out of stock` "
          "interrupts `Fulfil`"},
-        "decide: either make `endcancelled` a terminate end event, if nothing else shall happen "
-        "after that; or make the parallel gateway before `Ship` an inclusive gateway, to go on "
-        "with the branches that do come",
+        "decide: either make `endcancelled` a terminate end event, if nothing else should happen "
+        "after that; or make the parallel gateway before `Ship` an inclusive gateway, to "
+        "continue with the branches that are taken",
         "make `endcancelled` a terminate end event",
     ),
     "some branches of several": Case(
@@ -102,8 +102,8 @@ CASES = {
             {"p": "parallel", "q": "exclusive Which?", "j": "parallel"},
         ),
         {"OF201": "waits for `B`"},
-        "join what comes from `A` and `B` with an exclusive gateway before the parallel gateway "
-        "before `D`, since `Which?` takes only one of its ways",
+        "join what comes from `A` and `B` with an exclusive gateway before the parallel "
+        "gateway before `D`, since `Which?` takes only one of its branches",
         "join what comes from `A` and `B` with an exclusive gateway before the parallel gateway "
         "before `D`",
         "safe",
@@ -115,25 +115,25 @@ CASES = {
             {"p": "parallel", "paid": "exclusive Paid?"},
         ),
         {"OF203": "what comes after `Paid?` can happen more than once"},
-        "join the branches with a parallel gateway before `Paid?`, since the parallel gateway "
-        "before `Pack` takes all its ways",
+        "join the branches with a parallel gateway before `Paid?`, since the parallel "
+        "gateway before `Pack` takes all its branches",
         "join the branches with a parallel gateway before `Paid?`",
         "safe",
     ),
     "an event that does not interrupt, before a decision": Case(
         faulty.before_a_decision(),
         {"OF203": "`One hour` does not interrupt `Ask`"},
-        "decide: either join the branches with an inclusive gateway before `Ok?`, to wait for "
-        "`Remind` where that has begun; or let `Remind` end with an end event of its own; or let "
+        "decide: either join the branches with an inclusive gateway before `Ok?`, to wait "
+        "for `Remind` if it has begun; or let `Remind` end with its own end event; or let "
         "`One hour` interrupt `Ask`",
         "join the branches with an inclusive gateway before `Ok?`",
     ),
     "an event that need not come": Case(
         faulty.boundary("parallel", interrupting=False),
-        {"OF201": "waits for `Remind`, which only happens if `One hour` comes while `Ask` is "
-         "under way"},
-        "make the parallel gateway before `On` an inclusive gateway, to go on with the branches "
-        "that do come, if that is meant",
+        {"OF201": "waits for `Remind`, which only happens if `One hour` occurs while `Ask` is "
+                  "active"},
+        "make the parallel gateway before `On` an inclusive gateway, to continue with the "
+        "branches that are taken, if that is intended",
         "make the parallel gateway before `On` an inclusive gateway",
     ),
     "a loop entered through a join of another kind": Case(
@@ -141,8 +141,8 @@ CASES = {
             "start -> j\nj -> enter\nenter -> ok\nok -> correct: no\ncorrect -> j\nok -> end: yes",
             {"j": "parallel", "ok": "exclusive Ok?"},
         ),
-        {"OF201": "waits for `Correct`, which comes only after the parallel gateway before "
-         "`Enter` itself: no run ever gets past it"},
+        {"OF201": "waits for `Correct`, which comes only after the parallel gateway before `Enter` "
+         "itself: no run gets past it"},
         "make the parallel gateway before `Enter` an exclusive gateway, since `Correct` comes "
         "only after the parallel gateway before `Enter`",
         "make the parallel gateway before `Enter` an exclusive gateway",
@@ -245,8 +245,8 @@ def test_a_fault_that_comes_of_another_is_told_as_such() -> None:
     helps = {d.code: d.help for d in check(made)}
     assert helps == {
         "OF203": "make the exclusive gateway after `A` a parallel gateway, since the parallel "
-        "gateway before `A` takes all its ways",
-        "OF204": "fix the exclusive gateway after `A` first: with it this goes away",
+        "gateway before `A` takes all its branches",
+        "OF204": "fix the exclusive gateway after `A` first, which also clears this fault",
     }
 
 
@@ -254,11 +254,12 @@ def test_a_fault_that_comes_of_another_is_told_as_such() -> None:
     ("text", "gateways", "said"),
     [
         ("start -> m\nm -> a\na -> b\nb -> m", {"m": "exclusive"},
-         "add an exclusive gateway to the loop, after `A` for example, with a way to an end"),
+         "add an exclusive gateway to the loop, for example after `A`, with a flow to an end"),
         ("start -> m\nm -> a\na -> x\nx -> m: no\nx -> b: yes\nb -> m",
-         {"m": "exclusive", "x": "exclusive Ok?"}, "add a way from `Ok?` to an end"),
+         {"m": "exclusive", "x": "exclusive Ok?"}, "add a flow from `Ok?` to an end"),
         ("start -> m\nm -> g\ng -> note\nnote -> end\ng -> m", {"m": "exclusive", "g": "parallel"},
-         "an exclusive gateway, to go either to `Note` or to the exclusive gateway"),
+         "an exclusive gateway, so each iteration goes either to `Note` or to the exclusive "
+         "gateway"),
     ],
 )  # fmt: skip
 def test_loops(text: str, gateways: dict[str, str], said: str) -> None:
@@ -325,9 +326,9 @@ def test_changes_that_the_target_supports_come_first() -> None:
     assert found.fix is not None
     assert found.fix.title == "let `One hour` interrupt `Ask`"
     assert found.help == (
-        "decide: either let `Remind` end with an end event of its own; or let `One hour` interrupt "
+        "decide: either let `Remind` end with its own end event; or let `One hour` interrupt "
         "`Ask`; or make the exclusive gateway before `On` an inclusive gateway, to wait for "
-        "`Remind` where that has begun (paper does not support the inclusive gateway before `On`)"
+        "`Remind` if it has begun (paper does not support the inclusive gateway before `On`)"
     )
     (known,) = check(made, PassContext(target=refusing()))
     assert known.help == CASES["an event that does not interrupt"].help

@@ -224,14 +224,14 @@ def test_consequences_are_notes_of_the_finding() -> None:
     (found,) = said(build(DEEP))
     notes = {r.element: r.message for r in found.related}
     assert found.element == "a1"
-    assert notes["a2"].endswith("waits for this one in turn")
-    assert notes["o3"].endswith("waits for this one in turn")
+    assert notes["a2"].endswith("waits for this one")
+    assert notes["o3"].endswith("waits for this one")
     assert found.fix is not None
 
 
 def test_mutual_waiting_names_both_joins() -> None:
     (found,) = said(build(CYCLE))
-    assert found.message.endswith("wait for each other, so neither ever goes on")
+    assert found.message.endswith("wait for each other, so neither ever continues")
     assert "the first unlabelled inclusive gateway" in found.message
     assert "the second unlabelled inclusive gateway" in found.message
     assert "o2" in {r.element for r in found.related}

@@ -38,8 +38,9 @@ ARGUED = {
     ("e017OnlineOrdering.bpmn", "Process_"): "the row lets the default of an inclusive gateway be "
     "taken beside other ways; it is taken only where no condition holds (2.0.2, 13.4.3)",
     ("e022MBE.bpmn", "P_"): "the row lets the inclusive join go on while its sub-process, which "
-    "must still come to it, is under way, because that could also raise the other event again; "
-    "here a non-interrupting event fires once and is no excuse not to wait",
+    "must still come to it, is active, because that could also raise the "
+    "other event again; here a non-interrupting event fires once and is "
+    "no excuse not to wait",
     ("e034SP.bpmn", "P_"): "two start events in a sub-process: the row fires both, here each is a "
     "scenario of its own",
 }

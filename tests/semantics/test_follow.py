@@ -72,7 +72,7 @@ def test_the_script_decides_silent_gateways_visit_by_visit():
     assert (short.index, short.expected) == (2, ("a",))
     silent = check(looped, ["a", "b"])
     assert silent.index == 1
-    assert "script does not say" in silent.reason
+    assert "script does not define" in silent.reason
     wrong = check(looped, ["a"], {"x": (("m-a",),)})
     assert wrong.index == 1
     assert "not open" in wrong.reason

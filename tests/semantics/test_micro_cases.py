@@ -37,7 +37,7 @@ CASES = {
             "f0": "only on runs that get stuck",
             "f1": "only on runs that get stuck",
             "f2": "only on runs that get stuck",
-            "f3": "behind a deadlock",
+            "f3": "after a deadlock",
         },
     ),
     "ebg_nested_defs": Case(
@@ -86,9 +86,9 @@ CASES = {
         uncovered={
             "g0": "only on runs that get stuck",
             **{f"f{i}": "only on runs that get stuck" for i in range(5)},
-            "f5": "behind a deadlock",
-            "g1": "behind a deadlock",
-            "g2": "behind a deadlock",
+            "f5": "after a deadlock",
+            "g1": "after a deadlock",
+            "g2": "after a deadlock",
         },
     ),
     "subprocess_sound": Case(
@@ -135,8 +135,8 @@ CASES = {
         {
             "f0": "only on runs that get stuck",
             "f1": "only on runs that get stuck",
-            "f2": "behind a deadlock",
-            "f3": "behind a deadlock",
+            "f2": "after a deadlock",
+            "f3": "after a deadlock",
         },
     ),
     "two_starts_xor_merge": Case(

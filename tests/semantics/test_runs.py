@@ -84,7 +84,7 @@ def test_depth_first_in_model_order():
             "start s; xor x; and j; task a; end e; end f",
             "s x, x j, x j, x f, j a, a e",
             "j-a",
-            "behind a deadlock",
+            "after a deadlock",
         ),
         (
             "start s; xor x; xor m; task a; end e",

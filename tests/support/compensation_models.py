@@ -150,7 +150,7 @@ REFUSED: Mapping[str, tuple[Model, str]] = {
             more=(within("p", "start i; and f; service a; service z; end o; end k cancel",
                          "i f, f a, f z, a k, z o", "a", flavour="transaction"),),
         ),
-        "may be under way",
+        "may be active",
     ),
     "by an event sub-process": (
         process(

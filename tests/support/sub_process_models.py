@@ -233,7 +233,7 @@ MODELS: dict[str, Model] = {
 REFUSED: dict[str, tuple[Model, str]] = {
     "an error beside work": (
         within(both(end("ie"), end("ee", "", ERROR)), boundary(ERROR)),
-        "ends it while `X` may be under way",
+        "ends it while `X` may be active",
     ),
     "whatever goes wrong": (
         within(either(end("ee")), boundary(ANY_ERROR)),
@@ -253,7 +253,7 @@ REFUSED: dict[str, tuple[Model, str]] = {
     ),
     "a timer on it": (
         within(either(end("ee")), boundary(definition("timer"))),
-        "may come while something in it is under way",
+        "may come while something in it is active",
     ),
 }
 """What is refused, with words of the reason."""

@@ -8,12 +8,12 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class NotComparable(Rule):
     """
     What it finds
-        A file given to `diff` or to `compile --check` as an n8n workflow that is not JSON, or in
-        which there is no workflow.
+        A file given to `diff` or to `compile --check` as an n8n workflow that is not JSON or
+        contains no workflow.
     Why it is wrong
-        There is nothing to compare with: every node would be called new.
+        There is nothing to compare with: every node would be reported as new.
     Example
-        A golden file with the conflict marks of a merge in it: <<<<<<< HEAD
+        A golden file that contains merge conflict markers: <<<<<<< HEAD
     Instead
         Correct the file, export the workflow again, or write the golden file again:
         orgflowc compile model.bpmn --target n8n -o golden.json

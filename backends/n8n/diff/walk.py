@@ -126,7 +126,7 @@ class Walk:
         node = side.node(config)
         assert node is not None
         if len(side.hidden(config)) == 1:
-            self.cut = "a part that only one of them has goes on for too long"
+            self.cut = "a part that only one of them has continues for too long"
             return
         decision = side.decisions.get(node.name)
         for outcome in side.hidden(config):
@@ -179,7 +179,7 @@ class Walk:
             old, new = (f"{n.name} (switched off)" if n.disabled else n.name for n in (mine, its))
             reason = f"`{its.name}` is switched {how} in the new workflow"
             if its.disabled:
-                reason += ": it does no work, and hands on what it gets"
+                reason += ": it does no work, and passes on what it gets"
             raise _Different(reason, *rows, Row(old, new, False))
         if self.old.phase(a) is Phase.READY and not same_items(mine, given[0], its, given[1]):
             old, new = (_items(counts) for counts in given)

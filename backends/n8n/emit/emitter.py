@@ -482,7 +482,7 @@ class _Emitter:
             execute_workflow.NODE.name,
             execute_workflow.calling(called.workflow_id),
             element=caller.id,
-            notes=[f"Runs the workflow “{called.title}”, and goes on when it has ended."],
+            notes=[f"Runs the workflow “{called.title}”, and continues when it has ended."],
         )
         if computes:
             self.workflow_graph.connect(Port(HelperKey(caller.id, "inputs")), Port(caller.id))
@@ -630,7 +630,7 @@ class _Emitter:
         name = f"{task.name or task.id} round"
         parameters = set_.assigning(fields, str(key))
         node = self.workflow_graph.add(key, name, "set", parameters, element=task.id, role="round")
-        node.notes.append("Counts the rounds, so that the page of an earlier one answers nothing.")
+        node.notes.append("Counts the rounds, so the page of an earlier one answers nothing.")
         self._enter_by(task.id, key)
         return node.name
 
@@ -891,7 +891,7 @@ class _Emitter:
         (definition,) = event.definitions
         work = holding(
             definition,
-            f"{words} waits for a condition that does not hold, and nothing else is under way that "
+            f"{words} waits for a condition that does not hold, and nothing else is active that "
             "could make it hold.",
         )
         if work is None:

@@ -122,7 +122,7 @@ def contract(called: Iterable[Use]) -> str:
     called = list(called)
     work = called[0].work
     lines = [f"Does the work of the {work.kind} {work.name}, which the model only names."]
-    lines.append("It gets all process variables as one item. What it hands on is the new value.")
+    lines.append("It gets all process variables as one item. What it passes on is the new value.")
     wanted: dict[str, list[str]] = {}
     for use in called:
         lines += ["", f"Called by “{plain(use.task.label)}”"]
@@ -133,7 +133,7 @@ def contract(called: Iterable[Use]) -> str:
             if why not in known:
                 known.append(why)
     if wanted:
-        lines += ["", "Has to hand on"]
+        lines += ["", "Has to pass on"]
         lines += [f"{name}: {listed(why)}" for name, why in wanted.items()]
     if isinstance(binding := called[0].task.binding, Script) and binding.code:
         lines += [

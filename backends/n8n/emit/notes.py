@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 _REPLACE = "in n8n, replace the placeholder by the node that does this and keep its name"
 _ONCE = (
     "Keep Always Output Data and Execute Once on in its settings (a new node has them off): "
-    "without them a run ends where it hands on no item, and does the rest once for each of several."
+    "without them a run ends where it passes on no item, and does the rest once for each of "
+    "several."
 )
 _TIMES = "give the event an ISO 8601 duration or date"
 _CYCLES = "give the event a cycle such as R/P1D, or use a Schedule Trigger in n8n"
@@ -72,7 +73,7 @@ def mapping(*, before: bool) -> list[str]:
     """Note of a node with the mappings of a task."""
     if before:
         return ["Computes what the next step is given, as the model says."]
-    return ["Sets process variables from what the step before hands on, as the model says."]
+    return ["Sets process variables from what the step before passes on, as the model says."]
 
 
 def about(*, mapped: bool) -> list[str]:
@@ -252,7 +253,7 @@ def form(
         "emitted a form that a person fills in",
         "in the model, give it form fields where the form should ask for more",
     )
-    lines = ["A person fills in this form, and the run goes on when it is sent."]
+    lines = ["A person fills in this form, and the run continues when it is sent."]
     if variables:
         lines.append(f"Asks for {listed(variables)}.")
     return [*lines, *_doc(node.doc)]
@@ -303,7 +304,7 @@ def decision(d: Decision, defaults: Defaults, *, asked: bool = False) -> list[st
     if d.coded:
         names = listed(f"`{'.'.join(path)}`" for path in d.coded)
         reads.append(f"{names} as the step that set {_them(d)} last has left {_them(d)}")
-        helps.append(f"let a step before it hand on {names}")
+        helps.append(f"let a step before it pass on {names}")
     words = f"the workflow reads {', and '.join(reads)}"
     help = "; ".join(helps)
     known = d.labelled or d.coded
@@ -369,7 +370,7 @@ def unread_mapping(node: Event, unread: Sequence[Unread], ctx: PassContext) -> l
         UnsupportedBinding,
         f"orgflow does not support {summary(node)} of `{node.label}` on n8n yet{_why(unread)}",
         element=node,
-        help="in n8n, put a node behind it that sets the variables",
+        help="in n8n, put a node after it that sets the variables",
     )
     return [f"{one.what}: {one.text}." for one in unread]
 
@@ -385,8 +386,8 @@ def condition(node: Event, defaults: Defaults) -> list[str]:
     (definition,) = node.definitions
     text = plain(definition.expression.text) if definition.expression is not None else ""
     return [
-        f"Goes on if this holds: {text}. Stops the run if not: nothing else is under way that "
-        "could change it.",
+        f"Goes on if this holds: {text}. Stops the run if not: nothing else is active that could "
+        "change it.",
         *_doc(node.doc),
     ]
 

@@ -218,7 +218,7 @@ _ADDRESSES = "[].concat({}).join(', ')"
 def _mail(act: Message, more: dict[str, Any], lost: str, sender: str) -> OutsideNode:
     if act.sender is not None:
         sender = _value(("sender",), act.sender)
-    notes = () if sender else ("The model does not say who sends it: set From Email.",)
+    notes = () if sender else ("The model does not define who sends it: set From Email.",)
     settings = () if sender else (("who sends it", "set From Email in the node, `from` in the "
                                    "model, or the target n8n{sender=ADDRESS}"),)  # fmt: skip
     to = act.to or act.cc or act.bcc

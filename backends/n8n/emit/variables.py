@@ -440,7 +440,7 @@ class _Carrier:
     def _fill_start(self, key: NodeKey) -> None:
         added = self.graph.nodes[HelperKey(key, "data")]
         added.parameters = set_.writing(expression("$json.body ?? $json"), keep=False)
-        added.notes.append("Hands on what was sent as the item, so that its fields are variables.")
+        added.notes.append("Hands on what was sent as the item, so its fields are variables.")
 
     def _fill_step(self, key: NodeKey, source: Port | None) -> None:
         """The variables as the step hands them on, else as they were."""
@@ -457,7 +457,7 @@ class _Carrier:
         added.parameters = set_.writing(expression(body))
         variables = listed(names)
         added.notes.append(
-            f"Keeps {variables}: what “{step.name}” hands on under such a name is the new value, "
+            f"Keeps {variables}: what “{step.name}” passes on under such a name is the new value, "
             "else it stays what it was. To take it from elsewhere, edit its line here."
         )
 

@@ -46,6 +46,6 @@ def waiting_alone(
             f"at one place at a time: {them}",
             element=beside[0],
             help="let one step that waits come after the other, or in n8n put a node there that "
-            "hands the work to people and goes on when all have answered",
+            "hands the work to people and continues when all have answered",
         )
     return frozenset(task.id for task in tasks if task not in beside)

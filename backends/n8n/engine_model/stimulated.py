@@ -191,7 +191,7 @@ class _Driver:
         self.visits[gateway] += begins
         visits = self.chosen.get(decided_by(decision), ())
         if self.visits[gateway] > len(visits):
-            raise StimulusError(f"the list does not say what `{gateway}` takes the next time")
+            raise StimulusError(f"the list does not define what `{gateway}` takes the next time")
         mine = {branch.flow.id for branch in decision.branches}
         found = mine & set(visits[self.visits[gateway] - 1])
         if not found and decision.default is not None:

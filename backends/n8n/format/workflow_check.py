@@ -36,7 +36,7 @@ KINDS: Final[Mapping[str, str]] = {
     "duplicate-id": "two nodes have one id",
     "node-type": "a node type that is not emitted",
     "type-version": "a typeVersion that this n8n or our schemas do not know",
-    "choose-branch": "a Merge that silently ends everything behind a dead branch",
+    "choose-branch": "a Merge that silently ends everything after a dead branch",
     "parameters": "parameters that n8n ignores, misses or misreads (`schema_check`)",
     "connection-source": "a wire from a node that does not exist",
     "connection-target": "a wire to a node that does not exist",

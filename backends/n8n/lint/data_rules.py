@@ -8,10 +8,10 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class StaleField(Rule):
     """
     What it finds
-        A field that one branch sets, that another carries on from before, and that is read
-        behind their Merge.
+        A field that one branch sets, that another branch carries with an older value, and that is
+        read after their Merge.
     Why it is wrong
-        The later input overwrites equal fields: the fresh value is lost and the old one is
+        The later input overwrites fields of the same name: the new value is lost and the old one is
         read.
     Example
         `ok` set on the branch into input 0, an item with the old `ok` on input 1.
@@ -29,10 +29,10 @@ class StaleField(Rule):
 class DroppedField(Rule):
     """
     What it finds
-        `$json.x` behind a node that replaced the item in which `x` was set.
+        `$json.x` after a node that replaced the item in which `x` was set.
     Why it is wrong
-        It reads nothing, without an error (an info where the answer of the node may have
-        such a field, too).
+        The expression is undefined and raises no error. The severity is info if the node's response
+        may have a field of that name.
     Example
         Set `order` → Wait for a webhook → `{{ $json.order }}`.
     Instead
@@ -51,13 +51,12 @@ class RestartedIndex(Rule):
     What it finds
         `$runIndex` in a workflow that others call.
     Why it is wrong
-        It counts the runs of a node within one call and begins at 0 in each: across calls
-        it tells nothing.
+        It counts the runs of a node within one call and begins at 0 in each: it cannot count calls.
     Example
-        `{{ $runIndex }}` as a counter behind “When executed by another workflow”.
+        `{{ $runIndex }}` as a counter after “When executed by another workflow”.
     Instead
-        Hand the count over as an input of the call. In a loop inside the workflow that is called,
-        where it counts the passes of this call, `$runIndex` is not reported.
+        Pass the count as an input of the call. `$runIndex` in a loop inside the called workflow is
+        not reported, since it counts the iterations of that call.
     """
 
     code = "OF462"
@@ -72,11 +71,11 @@ class UnwiredErrorOutput(Rule):
     What it finds
         `onError` is `continueErrorOutput` and nothing is wired to the error output.
     Why it is wrong
-        What fails is lost silently, and the run ends with the status success.
+        Failed items are lost silently, and the run ends with the status success.
     Example
         An HTTP Request with only its first output wired.
     Instead
-        Wire the last output, or leave `onError` away.
+        Connect the last output, or remove `onError`.
     """
 
     code = "OF463"
@@ -96,7 +95,7 @@ class AddedItem(Rule):
     Example
         An If with `alwaysOutputData`.
     Instead
-        Take it away; an If never ends a run by itself.
+        Remove the setting; an If never ends a run by itself.
     """
 
     code = "OF464"
@@ -111,11 +110,11 @@ class FirstItemOnly(Rule):
     What it finds
         `executeOnce` at a node that may get several items.
     Why it is wrong
-        It works for the first one only; the others are gone.
+        The node processes only the first item and drops the others.
     Example
         Split Out → a mail with `executeOnce`: one mail for three orders.
     Instead
-        Take `executeOnce` away, or aggregate the items first.
+        Remove `executeOnce`, or aggregate the items first.
     """
 
     code = "OF465"
@@ -130,8 +129,8 @@ class DisabledStep(Rule):
     What it finds
         A disabled node in the middle of the flow.
     Why it is wrong
-        It passes on what comes in on its first input, by its first output: a disabled If
-        takes the true branch always.
+        It passes the items of its first input to its first output: a disabled If always takes the
+        true branch.
     Example
         A disabled `Check limit` between two nodes.
     Instead
@@ -148,14 +147,14 @@ class DisabledStep(Rule):
 class SamePosition(Rule):
     """
     What it finds
-        Nodes after one output that lie at the same place on the canvas.
+        Nodes connected to one output that have the same position on the canvas.
     Why it is wrong
-        Branches run from top to bottom, then left to right: the position is the order. At
+        Branches run from top to bottom, then from left to right: the position defines the order. At
         the same place it is the reverse of the wiring.
     Example
-        Two nodes at [0, 0] behind a trigger.
+        Two nodes at [0, 0] after a trigger.
     Instead
-        Move the one that should run first up.
+        Move up the node that should run first.
     """
 
     code = "OF467"
@@ -170,12 +169,12 @@ class MergedTriggers(Rule):
     What it finds
         A Merge whose inputs come from different triggers.
     Why it is wrong
-        Each start is a run of its own: the Merge never gets both, and goes on with a part
-        or not at all.
+        Each trigger starts a separate run: the Merge never receives both inputs, and continues with
+        one of them or not at all.
     Example
         A Webhook on input 0 and a Schedule on input 1.
     Instead
-        Store what one brings and read it when the other starts.
+        Store the data of one trigger and read it when the other one starts.
     """
 
     code = "OF468"
@@ -188,11 +187,11 @@ class MergedTriggers(Rule):
 class UnexploredRuns(Rule):
     """
     What it finds
-        A workflow with more situations than are looked at.
+        A workflow that has more states than the analysis explores.
     Why it is wrong
-        What goes wrong only in the rest was not found.
+        Faults that occur only in the unexplored states are not reported.
     Example
-        Many branches that fork, choose and meet again.
+        Many branches that split, choose and join again.
     Instead
         Split the workflow, or check its parts.
     """
@@ -207,17 +206,18 @@ class UnexploredRuns(Rule):
 class LostItemSettings(Rule):
     """
     What it finds
-        A node in the place of a step of the model that may hand on no item, or several, without
-        the settings that keep one case one item: Always Output Data on it, Execute Once on the
-        nodes behind it.
+        A node that replaces a step of the model and may output no item, or several, without the
+        settings that keep one item per case: Always Output Data on the node, Execute Once on the
+        nodes after it.
     Why it is wrong
-        Without an item n8n runs nothing behind the node and the execution ends with status
-        success, in the middle of the process; with several all that follows is done for each.
+        If the node outputs no item, n8n runs nothing after it, and the execution ends with status
+        success in the middle of the process. If it outputs several items, n8n executes every
+        following step once for each of them.
     Example
-        A Code node that was put in the place of the placeholder `Check stock` returns `[]`.
+        A Code node that replaced the placeholder `Check stock` returns `[]`.
     Instead
-        In the settings of the node switch on Always Output Data and Execute Once, as the
-        placeholder had them.
+        Turn on Always Output Data and Execute Once in the settings of the node, as in the
+        placeholder.
     """
 
     code = "OF491"
@@ -233,13 +233,13 @@ class VanishingData(Rule):
         An expression that reads `$execution.customData` or writes into an item, or code that writes
         into the item of another node.
     Why it is wrong
-        On an n8n server `$execution.customData` is undefined in expressions, and what is written
-        into another node's item is gone: code and expressions there work on a copy. In a test of
-        the node alone both may seem to work.
+        On an n8n server `$execution.customData` is undefined in expressions, and changes to another
+        node's item are lost: code and expressions work on a copy. Both may seem to work when you
+        test only the node.
     Example
         `={{ $execution.customData.get("approved") }}`
     Instead
-        Hand the value on in the item, or read it from the node that put it out:
+        Pass the value on in the item, or read it from the node that produced it:
         `$('Check').first().json.approved`.
     """
 

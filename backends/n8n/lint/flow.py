@@ -102,9 +102,9 @@ def _waits(report: Report, walk: Walk) -> None:
             report.add(
                 WaitBesideWork,
                 node,
-                f"`{node.name}` and `{later.name}` wait side by side: n8n waits at one place at a "
+                f"`{node.name}` and `{later.name}` wait in parallel: n8n waits at one place at a "
                 f"time, so a call for `{later.name}` gets 404 until `{node.name}` is answered",
-                "put the waits one after the other, or each branch into a workflow of its own",
+                "put the waits one after the other, or each branch into its own workflow",
                 severity=Severity.WARNING,
                 others=(("the other wait", later),),
             )
@@ -113,7 +113,7 @@ def _waits(report: Report, walk: Walk) -> None:
                 WaitBesideWork,
                 node,
                 f"while `{node.name}` waits, the whole run stands still, {names} included",
-                "put the wait before or after the branches, or into a workflow of its own",
+                "put the wait before or after the branches, or into its own workflow",
             )
 
 

@@ -8,15 +8,15 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class StarvedMerge(Rule):
     """
     What it finds
-        A Merge that some run never completes, in a mode that then does not go on
-        (`chooseBranch`); as the entry of a loop always (an error).
+        A Merge in mode `chooseBranch` whose inputs some run never completes. If the Merge is the
+        entry of a loop, no run completes them (an error).
     Why it is wrong
         The Merge and everything after it silently do not run, and the run ends with status
         success.
     Example
         An If whose branches meet in a Merge `chooseBranch`.
     Instead
-        Branches of a choice need no Merge: wire them into the same input. Elsewhere
+        Alternative branches need no Merge: connect them to the same input. Elsewhere
         `combineByPosition` with `includeUnpaired`.
     """
 
@@ -30,13 +30,13 @@ class StarvedMerge(Rule):
 class EmptyMerge(Rule):
     """
     What it finds
-        A Merge that combines its inputs and in some run gets one of them only.
+        A Merge that combines its inputs and in some run receives only one of them.
     Why it is wrong
-        It gives no item, so nothing after it runs, and the run ends with status success.
+        It outputs no item, so nothing after it runs, and the run ends with status success.
     Example
         An If whose branches meet in a Merge `combineByPosition`.
     Instead
-        Wire the branches of a choice into the same input, or set `includeUnpaired`.
+        Connect alternative branches to the same input, or set `includeUnpaired`.
     """
 
     code = "OF450"
@@ -49,15 +49,14 @@ class EmptyMerge(Rule):
 class BlockedMerges(Rule):
     """
     What it finds
-        Two Merges on one cycle that in some run wait with a part of their inputs.
+        Two Merges in one loop that in some run wait with only some of their inputs.
     Why it is wrong
-        n8n runs an incomplete Merge only when nothing before it still waits; each is before
-        the other, so neither runs, and the run ends with status success.
+        n8n runs an incomplete Merge only when no node before it is waiting. In the loop, each Merge
+        is before the other, so neither runs, and the run ends with status success.
     Example
-        A loop over a Merge of `Ask` (only sometimes) and `Log`, and a second Merge behind
-        it.
+        A loop over a Merge of `Ask` (only sometimes) and `Log`, followed by a second Merge.
     Instead
-        Deliver every input in each pass: wire the other output of the If straight into the
+        Deliver every input in each iteration: connect the other output of the If directly to the
         Merge.
     """
 
@@ -73,12 +72,12 @@ class RepeatedWork(Rule):
     What it finds
         Branches that run in the same run and lead into one node without a Merge.
     Why it is wrong
-        The node and everything after it run once per branch; in a loop every pass adds
-        work, and it never ends.
+        The node and everything after it run once per branch. In a loop, every iteration adds
+        executions, and the run never ends.
     Example
-        `Pack` and `Bill` both wired into `Ship`.
+        `Pack` and `Bill` both connect to `Ship`.
     Instead
-        Put a Merge in front (`combineByPosition`), one input per branch.
+        Put a Merge (`combineByPosition`) with one input per branch before the node.
     """
 
     code = "OF452"
@@ -93,12 +92,11 @@ class RefilledInput(Rule):
     What it finds
         Two sources on the same input of a Merge that both deliver in one run.
     Why it is wrong
-        Each delivery is a token of its own: the Merge runs twice, the second time with a
-        part of its inputs.
+        The Merge runs once for each delivery, the second time with only some of its inputs.
     Example
         `A` and `B` on input 0 of a Merge, `C` on input 1.
     Instead
-        One input for each source (`numberInputs`).
+        Give each source its own input (`numberInputs`).
     """
 
     code = "OF453"
@@ -111,13 +109,12 @@ class RefilledInput(Rule):
 class OverwrittenItem(Rule):
     """
     What it finds
-        Items that wait at a Merge and are overwritten before the other input comes.
+        Items that wait at a Merge and are overwritten before the other input arrives.
     Why it is wrong
-        n8n numbers what waits by its count: items are lost, and others pair with those of
-        another pass.
+        n8n numbers waiting items by their count: items are lost, and others are paired with items
+        of another iteration.
     Example
-        A node behind which two tokens, one after the other, reach a Merge on different
-        inputs.
+        A node that runs twice and whose items reach different inputs of a Merge.
     Instead
         Join the branches before the node that runs several times.
     """
@@ -132,15 +129,15 @@ class OverwrittenItem(Rule):
 class MultipliedItems(Rule):
     """
     What it finds
-        A Merge in mode `append` that gets items of several branches in one run; in a loop a
-        warning.
+        A Merge in mode `append` that receives items of several branches in one run (a warning in a
+        loop).
     Why it is wrong
-        Every node after it works once for each of them; in a loop their number doubles with
-        each pass.
+        Every node after it runs once for each item; in a loop, their number doubles with each
+        iteration.
     Example
         Two branches of one item each, joined by `append`: two mails are sent.
     Instead
-        `combineByPosition`, which makes one item of one item per branch.
+        Use `combineByPosition`, which combines one item per branch into one.
     """
 
     code = "OF455"
@@ -153,10 +150,10 @@ class MultipliedItems(Rule):
 class InescapableLoop(Rule):
     """
     What it finds
-        A loop that no choice leaves.
+        A loop without an exit.
     Why it is wrong
-        The run never ends: n8n has no limit on passes. Where the loop waits, or a node in
-        it may fail or give nothing, this is a warning.
+        The run never ends: n8n does not limit the number of iterations. The severity is warning if
+        the loop waits, or if a node in it may fail or output no item.
     Example
         `Check` → `Correct` → `Check`, without an If.
     Instead
@@ -173,13 +170,13 @@ class InescapableLoop(Rule):
 class UnmatchedItem(Rule):
     """
     What it finds
-        A Switch without a fallback output whose rules leave out values.
+        A Switch without a fallback output whose rules do not cover all values.
     Why it is wrong
-        An item that no rule takes is gone: the run just ends there, with status success.
+        An item that matches no rule is dropped: the run ends there with status success.
     Example
         A Switch with the rules `a` and `b` and `fallbackOutput` none.
     Instead
-        `"fallbackOutput": "extra"`, wired to what should then happen.
+        Set `"fallbackOutput": "extra"` and connect this output to the step for other values.
     """
 
     code = "OF457"
@@ -192,15 +189,15 @@ class UnmatchedItem(Rule):
 class WaitBesideWork(Rule):
     """
     What it finds
-        A wait while other branches have not run yet; a warning where one of those waits for
-        an answer, too.
+        A wait while other branches have not run yet. The severity is warning if one of them also
+        waits for an answer.
     Why it is wrong
-        n8n stops the whole run: the other branches stand still until the wait is over. The
+        n8n suspends the whole run: the other branches are paused until the wait is over. The
         address of a second wait answers 404 until the first one is answered.
     Example
-        Two Waits for a webhook, side by side.
+        Two Waits for a webhook in parallel branches.
     Instead
-        Put the waits one after the other, or each branch into a workflow of its own.
+        Put the waits in sequence, or move each branch to its own workflow.
     """
 
     code = "OF458"
@@ -213,14 +210,14 @@ class WaitBesideWork(Rule):
 class UntoldTimeout(Rule):
     """
     What it finds
-        A Wait for an answer with a time limit, and nothing after it that tells the one from
-        the other.
+        A Wait for an answer with a time limit, and no node after it that distinguishes an answer
+        from a timeout.
     Why it is wrong
-        When the time is over the item that came in goes on as if it were the answer.
+        After the timeout, the input item is passed on as if it were the answer.
     Example
         `Wait for approval` (limit 5 minutes) → `Pay`.
     Instead
-        Set a field before the Wait and test with an If behind it: it is still there only
+        Set a field before the Wait and test it with an If after the Wait: the field is present only
         after a timeout.
     """
 

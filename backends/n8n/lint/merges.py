@@ -81,7 +81,7 @@ def _starved(report: Report, walk: Walk, node: Node, slots: list[int]) -> None:
         report.add(
             StarvedMerge,
             node,
-            f"input {which} of `{node.name}` comes only from behind it, and the mode "
+            f"input {which} of `{node.name}` comes only from after it, and the mode "
             f"`chooseBranch` waits for it: {_after(flow, node, 'never')}, and every run ends with "
             "status success",
             "a loop needs no Merge at its entry: wire both ways into the same input",
@@ -136,7 +136,7 @@ def _after(flow: Workflow, node: Node, how: str) -> str:
 def _idle(names: list[str], how: str) -> str:
     """`A` does not run; `A` and `B` never run."""
     one = len(names) < 2
-    what = listed(names, most=3) if names else "what is behind it"
+    what = listed(names, most=3) if names else "what is after it"
     if how == "never":
         return f"{what} never {'runs' if one else 'run'}"
     return f"{what} {'does' if one else 'do'} not run"

@@ -57,7 +57,7 @@ def _refilled(report: Report, walk: Walk) -> frozenset[int]:
             node,
             f"{names} all lead into input {several[0]} of `{node.name}` and can come in one run: "
             "it runs once for each, the later times with some inputs empty, and so does all "
-            "behind it",
+            "after it",
             "give each source an input of its own (`numberInputs`)",
         )
     return frozenset(found)
@@ -89,8 +89,8 @@ def _repeated(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
         report.add(
             RepeatedWork,
             node,
-            f"{names} can all run in one run and lead into `{node.name}` without a Merge: it"
-            f"{' and all behind it run' if behind else ' runs'} once for each",
+            f"{names} can all run in one run and lead into `{node.name}` without a Merge: "
+            f"it{' and all after it run' if behind else ' runs'} once for each",
             "put a Merge (`combineByPosition`) in front of it, an input for each branch",
         )
     reported = _in_loops(report, walk)
@@ -134,8 +134,8 @@ def _in_loops(report: Report, walk: Walk) -> bool:
         report.add(
             RepeatedWork,
             node,
-            f"{names} lead into `{node.name}`, in a loop, without a Merge, and several of them can "
-            "run before it is done: the loop runs once for each, and so does what is behind it",
+            f"{names} lead into `{node.name}`, in a loop, without a Merge, and several of them "
+            "can run before it is done: the loop runs once for each, and so does what is after it",
             "join the branches with a Merge (`combineByPosition`) before the loop leads back",
         )
     return reported
@@ -177,7 +177,7 @@ def _multiplied(report: Report, walk: Walk) -> None:
         report.add(
             MultipliedItems,
             node,
-            f"`{node.name}` hands on the items of all its branches: what is behind it works "
+            f"`{node.name}` passes on the items of all its branches: what is after it works "
             f"{'several times' if loops else f'{count} times'} for one{more}",
             "use `combineByPosition` to get one item of one item per branch",
             severity=Severity.WARNING if loops else None,

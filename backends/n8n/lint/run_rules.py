@@ -8,14 +8,13 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class BrokenExpression(Rule):
     """
     What it finds
-        An expression that is not whole: a quote or a bracket that is not closed, nothing
-        between `{{` and `}}`.
+        An incomplete expression: an unclosed quote or bracket, or nothing between `{{` and `}}`.
     Why it is wrong
-        n8n looks at it only when the node runs, and then the node fails.
+        n8n evaluates it only when the node runs, and then the node fails.
     Example
         `={{ ($json.total }}`
     Instead
-        Close what is open; `} }` where `}}` is meant inside an expression.
+        Close the quote or bracket. Inside an expression, write `} }` for two closing braces.
     """
 
     code = "OF441"
@@ -28,14 +27,14 @@ class BrokenExpression(Rule):
 class MissingNodeReference(Rule):
     """
     What it finds
-        An expression that reads from a node the workflow does not have.
+        An expression that reads from a node that does not exist in the workflow.
     Why it is wrong
-        n8n looks at it only when the node runs, and then the node fails; `.isExecuted` does
-        not help.
+        n8n evaluates it only when the node runs, and then the node fails; `.isExecuted` does not
+        help.
     Example
         `={{ $('Chekc stock').first().json.ok }}`
     Instead
-        The name of a node, exactly as it is written there.
+        Use the exact name of a node of the workflow.
     """
 
     code = "OF442"
@@ -48,14 +47,13 @@ class MissingNodeReference(Rule):
 class EarlyReference(Rule):
     """
     What it finds
-        An expression that reads from a node which has not run yet on some way, or on any
-        (an error).
+        An expression that reads from a node that has not run yet on some path, or on every path (an
+        error).
     Why it is wrong
-        The node that reads fails with “hasn't been executed”; `?.` and `$ifEmpty` do not
-        help.
+        The reading node fails with “hasn't been executed”; `?.` and `$ifEmpty` do not help.
     Example
-        Behind an If: `={{ $('Ask again').first().json.answer }}`, where `Ask again` is on
-        one branch.
+        After an If: `={{ $('Ask again').first().json.answer }}`, where `Ask again` is on one
+        branch.
     Instead
         `$('Ask again').isExecuted ? $('Ask again').first().json.answer : …`
     """
@@ -70,11 +68,10 @@ class EarlyReference(Rule):
 class MisplacedBraces(Rule):
     """
     What it finds
-        A text with `{{ }}` that is no expression because it does not begin with `=`; or one
+        A text with `{{ }}` that is not an expression because it does not begin with `=`; or a text
         that begins with `=` and has no `{{ }}` (an info).
     Why it is wrong
-        Without `=` the braces are passed on as they are and nothing is filled in. With `=`
-        alone n8n drops the `=` of the text.
+        Without `=`, n8n passes the braces on as plain text. With `=` alone, n8n drops the `=`.
     Example
         `"subject": "Order {{ $json.id }}"`
     Instead
@@ -91,15 +88,14 @@ class MisplacedBraces(Rule):
 class StaleTimer(Rule):
     """
     What it finds
-        A Wait with a time limit that another wait or a waited-for call can follow in the
-        same run.
+        A Wait with a time limit, followed by another wait or a synchronous call in the same run.
     Why it is wrong
-        n8n does not remove the timer when the answer comes: it can end whatever the run
-        waits for then, which looks like a timeout there.
+        n8n does not remove the timer when the answer arrives. It can end a later wait of the run,
+        which then looks like a timeout.
     Example
         `Ask the boss` (limit 2 hours), then `Ask the customer`.
     Instead
-        Put the limited wait alone into a workflow of its own and call that.
+        Move the limited wait to its own workflow and call that workflow.
     """
 
     code = "OF445"
@@ -112,16 +108,15 @@ class StaleTimer(Rule):
 class LegacyOrder(Rule):
     """
     What it finds
-        A workflow with branches that run side by side or meet, whose settings do not say
-        `"executionOrder": "v1"`.
+        A workflow with parallel or joining branches whose settings lack `"executionOrder": "v1"`.
     Why it is wrong
-        n8n runs it in the order of its first years: branches step by step in turn, and a
-        Merge with a dead branch differently. What follows from the order is not looked at
-        here.
+        n8n uses its legacy execution order: it alternates between branches node by node, and
+        handles a Merge with a dead branch differently. Faults that depend on this order are not
+        reported.
     Example
-        `"settings": {}` with two nodes behind one output.
+        `"settings": {}` and two nodes connected to one output.
     Instead
-        `"settings": {"executionOrder": "v1"}`, after a look at the branches.
+        Review the branches and set `"settings": {"executionOrder": "v1"}`.
     """
 
     code = "OF446"
@@ -137,11 +132,11 @@ class DeadSchedule(Rule):
         A cron expression that n8n cannot read: Quartz's `?`, `L`, `W`, `#`, a year, a
         number out of range.
     Why it is wrong
-        The workflow is published silently, and never starts.
+        n8n publishes the workflow without an error, and the workflow never starts.
     Example
         `0 0 12 ? * MON`
     Instead
-        `0 12 * * 1`: five fields, or six with seconds first.
+        Use five fields, such as `0 12 * * 1`, or six with the seconds first.
     """
 
     code = "OF447"
@@ -156,12 +151,12 @@ class SharedAddress(Rule):
     What it finds
         Two triggers that answer the same call, or a wait whose address can never be called.
     Why it is wrong
-        n8n does not publish two triggers of one path; a `webhookSuffix` that is an
+        n8n does not publish two triggers with the same path. A `webhookSuffix` that is an
         expression never matches, so every call gets 404.
     Example
         Two Webhooks with method POST and path `order`.
     Instead
-        A path of its own for each; a fixed text as suffix.
+        Give each trigger its own path; use a fixed text as the suffix.
     """
 
     code = "OF448"

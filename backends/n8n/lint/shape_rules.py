@@ -8,9 +8,9 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class UnknownNodeType(Rule):
     """
     What it finds
-        A node of n8n's own packages whose type this n8n does not have.
+        A node of n8n's own packages whose type does not exist in this version of n8n.
     Why it is wrong
-        n8n does not publish the workflow; started by hand it stops there.
+        n8n does not publish the workflow; a manual run stops at the node.
     Example
         `n8n-nodes-base.sqlite`, or `n8n-nodes-base.htpRequest`.
     Instead
@@ -29,12 +29,12 @@ class UnknownTypeVersion(Rule):
     What it finds
         A `typeVersion` that this n8n does not know, often because it is newer.
     Why it is wrong
-        n8n accepts it silently. Where each version of a node is a program of its own,
-        there is none to run and the run stops; other nodes run by untested rules.
+        n8n accepts it silently. Where each version of a node is its own program, there is none to
+        run and the run stops; other nodes run by untested rules.
     Example
         An If with `"typeVersion": 9`.
     Instead
-        A version that the message lists, with the parameters of that version.
+        Use a version that the message lists, with the parameters of that version.
     """
 
     code = "OF431"
@@ -49,7 +49,7 @@ class MissingParameter(Rule):
     What it finds
         A node without a parameter that it requires.
     Why it is wrong
-        The workflow is unfinished: n8n does not publish it, also where nothing leads to the
+        The workflow is incomplete: n8n does not publish it, even if no connection leads to the
         node.
     Example
         An HTTP Request without `url`.
@@ -67,13 +67,13 @@ class MissingParameter(Rule):
 class UnknownParameter(Rule):
     """
     What it finds
-        A parameter that no version of its node knows.
+        A parameter that no version of its node has.
     Why it is wrong
-        n8n ignores it silently and uses the default of what was meant.
+        n8n ignores it silently and uses the default of the intended parameter.
     Example
         A Set with `"assignment": {…}`.
     Instead
-        The name that the message proposes.
+        Use the name that the message proposes.
     """
 
     code = "OF433"
@@ -86,13 +86,13 @@ class UnknownParameter(Rule):
 class OtherVersionParameter(Rule):
     """
     What it finds
-        A parameter that the node knows in another version than its `typeVersion`.
+        A parameter of another version of the node than its `typeVersion`.
     Why it is wrong
-        n8n ignores it silently: the node does not do what the parameter says.
+        n8n ignores it silently: the parameter has no effect.
     Example
         A Set of version 3.4 with `values`, which is how version 2 names its fields.
     Instead
-        The parameter of this version, or the version of this parameter.
+        Use the parameter of this version, or change the version.
     """
 
     code = "OF434"
@@ -107,12 +107,12 @@ class RefusedKey(Rule):
     What it finds
         A key of a workflow, of its settings or of a node that n8n does not know.
     Why it is wrong
-        The API answers 400 to the whole workflow; the editor drops the key silently.
-        A key that looks like a misspelt one is a warning: what it says does not happen.
+        The API rejects the whole workflow with status 400; the editor drops the key silently. The
+        severity is warning if the key looks like a misspelling: its setting has no effect.
     Example
         `"onErorr": "continueErrorOutput"` at a node.
     Instead
-        Remove it, or spell it as n8n does.
+        Remove the key, or correct its spelling.
     """
 
     code = "OF435"
@@ -127,7 +127,7 @@ class UnknownErrorHandling(Rule):
     What it finds
         A value of `onError` that n8n does not know.
     Why it is wrong
-        n8n takes it for the default: an error of this node stops the whole run.
+        n8n uses the default: an error in this node stops the whole run.
     Example
         `"onError": "continueOutput"`.
     Instead
@@ -150,7 +150,7 @@ class IgnoredConnection(Rule):
         n8n says nothing. The connection carries nothing, or the node waits for inputs that
         it then does not read.
     Example
-        A wire to input 1 of an If.
+        A connection to input 1 of an If.
     Instead
         Connect an input that exists, on `main`.
     """
@@ -168,8 +168,8 @@ class ErrorWorkflowElsewhere(Rule):
         An `errorWorkflow` in the settings that is not in this file, or cannot be started by
         an error.
     Why it is wrong
-        If that workflow is not there, not published, or has no Error Trigger, n8n runs
-        nothing when this one fails, and does not say so.
+        If that workflow is missing, unpublished, or has no Error Trigger, n8n runs nothing when
+        this workflow fails, and reports no error.
     Example
         `"settings": {"errorWorkflow": "nowhere"}`.
     Instead
@@ -189,12 +189,12 @@ class UnreadableCondition(Rule):
         Conditions of an If, Filter or Switch with an operator that does not exist, or in
         the shape of another version of the node.
     Why it is wrong
-        An unknown operator is never true; conditions of the wrong shape are as good as
-        none, and none is always true, or stop the run. Nothing says so before.
+        An unknown operator is never true. Conditions of the wrong shape count as always true, or
+        stop the run. n8n reports nothing before the run.
     Example
         `"operator": {"type": "string", "operation": "equalz"}`.
     Instead
-        The operators of n8n's editor, in the shape of the node's version.
+        Use the operators of n8n's editor, in the shape of the node's version.
     """
 
     code = "OF439"
@@ -209,11 +209,11 @@ class MistypedCondition(Rule):
     What it finds
         A strict comparison with a value of another type than its operator's.
     Why it is wrong
-        The node fails at run time and with it the run, whatever the data.
+        The node fails at run time, whatever the data, and the run fails with it.
     Example
         `5` as a text, compared as a number with `typeValidation` strict.
     Instead
-        A value of the right type, or `looseTypeValidation` with `typeValidation` loose.
+        Use a value of the right type, or `looseTypeValidation` with `typeValidation` loose.
     """
 
     code = "OF440"

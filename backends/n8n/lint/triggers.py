@@ -157,7 +157,7 @@ def _addresses(report: Report) -> None:
                         node,
                         f"`{first.name}` and `{node.name}` both answer {method} at `{path}`: n8n "
                         "does not publish the workflow",
-                        "give each a path of its own",
+                        "give each its own path",
                         "parameters",
                         "path",
                         others=(("the other one", first),),
@@ -198,9 +198,9 @@ def _limited(report: Report, node: Node) -> None:
         report.add(
             UntoldTimeout,
             node,
-            f"when the time limit of `{node.name}` is over, the run goes on as if an answer had "
+            f"when the time limit of `{node.name}` is over, the run continues as if an answer had "
             "come, and no node after it asks which of the two it was",
-            "set a field before it and test with an If behind it: it is there only after a timeout",
+            "set a field before it and test with an If after it: it is there only after a timeout",
             "parameters",
             "limitWaitTime",
         )
@@ -211,7 +211,7 @@ def _limited(report: Report, node: Node) -> None:
             node,
             f"the time limit of `{node.name}` stays when it is answered, and can end "
             f"`{flow.nodes[later[0]].name}` too early",
-            "put the limited wait into a workflow of its own, and call that",
+            "put the limited wait into its own workflow, and call that",
             "parameters",
             "limitWaitTime",
             others=(("what it can end", flow.nodes[later[0]]),),

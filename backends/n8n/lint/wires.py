@@ -163,7 +163,7 @@ def _added_item(report: Report, node: Node) -> None:
             AddedItem,
             node,
             f"`{node.name}` has `alwaysOutputData`: where nothing is for its first output, an "
-            "empty item is sent there, so that both branches run",
+            "empty item is sent there, so both branches run",
             "take `alwaysOutputData` away",
             "alwaysOutputData",
         )
@@ -208,9 +208,9 @@ def _item_settings(report: Report, node: Node) -> None:
         return
     says = []
     if ends:
-        says.append("where it hands on no item, the run ends there with status success")
+        says.append("where it passes on no item, the run ends there with status success")
     if each:
-        says.append(f"where it hands on several, {listed(each)} and what follows run for each")
+        says.append(f"where it passes on several, {listed(each)} and what follows run for each")
     report.add(
         LostItemSettings,
         node,
@@ -322,8 +322,8 @@ def _triggers(report: Report, node: Node) -> None:
             MergedTriggers,
             node,
             f"the inputs of `{node.name}` come from different triggers "
-            f"({listed([t.name for t in apart])}), each of which starts a run of its own: the "
-            "Merge never gets both",
+            f"({listed([t.name for t in apart])}), each of which starts its own run: the Merge "
+            "never gets both",
             "store what one brings, and read it when the other starts",
         )
 

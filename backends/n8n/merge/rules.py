@@ -8,15 +8,15 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class MergeConflicts(Rule):
     """
     What it finds
-        One thing that was changed both in the workflow and in the model, each time differently:
-        a filled placeholder whose element was removed, a node that was renamed on both sides, an
-        expression that reads a node that the model has no more.
+        A conflict: the workflow and the model were both changed, differently. Examples are a filled
+        placeholder whose element was removed, a node that was renamed on both sides, and an
+        expression that reads a node that the model no longer has.
     Why it is wrong
-        Only a person can say which of the two counts. Nothing was written.
+        Only a person can decide which change to keep. Nothing was written.
     Example
         `Check stock` was filled with an HTTP Request in n8n's editor, and removed from the model.
     Instead
-        Settle it on one of the two sides, as the help says, and give the command again.
+        Resolve the conflict on one side, as the help suggests, and run the command again.
     """
 
     code = "N8N001"
@@ -29,16 +29,16 @@ class MergeConflicts(Rule):
 class MergedWithoutBase(Rule):
     """
     What it finds
-        A workflow that does not carry what it was compiled to: the note with its map was deleted or
-        edited, or an orgflow that keeps that in another form compiled it.
+        A workflow without the base for a merge: the note with its map was deleted or edited, or
+        another version of orgflow compiled it.
     Why it is wrong
-        Where workflow and model differ, it is not known which of the two was changed. Filled
-        placeholders and added nodes are kept, everything else that differs is a conflict.
+        If the workflow and the model differ, it is unknown which of them was changed. Filled
+        placeholders and added nodes are kept; every other difference is a conflict.
     Example
         A workflow compiled by orgflow 0.1.
     Instead
-        Look at the result with --dry-run. From then on the workflow contains the base for the next
-        merge.
+        Review the result with --dry-run. After this merge, the workflow contains the base for the
+        next one.
     """
 
     code = "N8N002"
@@ -51,13 +51,13 @@ class MergedWithoutBase(Rule):
 class AdaptedEdit(Rule):
     """
     What it finds
-        An edit of the workflow that was kept, but whose surroundings the model changed.
+        An edit of the workflow that was kept although the model changed around it.
     Why it is wrong
-        Perhaps nothing: it may have to be adapted by the person who made it.
+        This may be fine, but the person who made the edit may have to adapt it.
     Example
-        A node was put between two tasks, and the model has a third task between them now.
+        A node was inserted between two tasks, and the model now has a third task between them.
     Instead
-        Look at the node in n8n's editor.
+        Review the node in n8n's editor.
     """
 
     code = "N8N003"
@@ -70,14 +70,14 @@ class AdaptedEdit(Rule):
 class UnmergeableFile(Rule):
     """
     What it finds
-        A file given to `compile --merge` that is not JSON, in which there is no workflow, or that
-        has a workflow of another model.
+        A file given to `compile --merge` that is not JSON, contains no workflow, or contains a
+        workflow of another model.
     Why it is wrong
-        There is nothing to merge with, or a workflow would be missing in the result.
+        There is nothing to merge with, or the result would lack a workflow.
     Example
         orgflowc compile order.bpmn --target n8n --merge invoice.json
     Instead
-        Give the workflow that was compiled from this model, as n8n's editor exports it.
+        Pass the workflow that was compiled from this model, as exported from n8n's editor.
     """
 
     code = "N8N004"

@@ -77,7 +77,7 @@ class DataFlow:
                     first = min(hidden, key=lambda n: not self._writes(n, variable))
                     return Difference(
                         f"`{reader}` reads `{variable}`, but cannot see what `{first}` sets: no "
-                        "node hands it on from there"
+                        "node passes it on from there"
                     )
         return None
 

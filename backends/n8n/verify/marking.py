@@ -249,7 +249,7 @@ class Marking:
                 (line,),
                 steps,
             )
-        instead = f"the model goes on with {listed(goes_on)}" if goes_on else "the model waits"
+        instead = f"the model continues with {listed(goes_on)}" if goes_on else "the model waits"
         if self.game.finished(point.state):
             instead = "the model has ended"
         return Differs(

@@ -8,14 +8,15 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class DifferentWorkflow(Rule):
     """
     What it finds
-        A workflow that does something its model does not, or does not do something it does.
+        A workflow that does something its model does not, or the reverse.
     Why it is wrong
-        Somebody relies on the drawing: what is drawn and what runs are no longer the same process.
+        People rely on the model, but the workflow that runs is a different process.
     Example
-        In n8n's editor the wire from `Order ok?` → `no` was moved from `Send rejection` to `Ship`.
+        In n8n's editor, the connection from `Order ok?` → `no` was moved from `Send rejection` to
+        `Ship`.
     Instead
-        Compile the model again, or change the model to what the workflow does now. The two runs
-        printed side by side show the first step in which they part.
+        Compile the model again, or change the model to match the workflow. The two runs printed
+        side by side show the first step at which they differ.
     """
 
     code = "OF480"
@@ -28,16 +29,16 @@ class DifferentWorkflow(Rule):
 class ChangedExpression(Rule):
     """
     What it finds
-        A condition or a waiting time that is not the one the model gives.
+        A condition or a waiting time that differs from that of the model.
     Why it is wrong
-        Whether the new one decides as the old one did depends on data, and nobody has judged that:
-        everything else was verified as if it did. A condition that is negated, or that compares
-        with another value or variable, is judged (OF480), unless the step that sets the decision
-        was filled with a node that names the new value or variable.
+        Whether the new condition decides as the old one did depends on data and was not determined;
+        everything else was verified under the assumption that it does. A condition that is negated,
+        or that compares with another value or variable, counts as different (OF480), unless the
+        step that sets the decision was filled with a node that names the new value or variable.
     Example
         `amount > 1000` became `amount > 5000` in n8n's editor.
     Instead
-        Write the condition into the model, and compile it again.
+        Change the condition in the model, and compile it again.
     """
 
     code = "OF481"
@@ -50,14 +51,14 @@ class ChangedExpression(Rule):
 class AddedStep(Rule):
     """
     What it finds
-        A node of the workflow that stands for nothing in the model.
+        A node of the workflow that corresponds to no element of the model.
     Why it is wrong
-        It need not be: people add logging, lookups and messages. The verdict takes for granted
-        that it hands on each item once. With --strict it is a difference.
+        This may be intended: people add logging, lookups and messages. The verdict assumes that the
+        node passes on each item once. With --strict, it counts as a difference.
     Example
         A node `Log to sheet` between two steps of the model.
     Instead
-        Nothing to do, or draw the step.
+        No action is needed, or add the step to the model.
     """
 
     code = "OF482"
@@ -70,13 +71,13 @@ class AddedStep(Rule):
 class UnfinishedVerification(Rule):
     """
     What it finds
-        A workflow of which not every run was looked at; the message says where it ended.
+        A workflow whose runs were not all explored; the message states where the exploration ended.
     Why it is wrong
-        No difference was found, but that is no proof.
+        No difference was found, but this is not a proof.
     Example
         A parallel block of fifteen branches, each with a choice, has too many states.
     Instead
-        Run it as well (`orgflowc run --all-paths`), or take the block apart.
+        Run the workflow as well (`orgflowc run --all-paths`), or split the block.
     """
 
     code = "OF483"
@@ -89,14 +90,14 @@ class UnfinishedVerification(Rule):
 class StandsStill(Rule):
     """
     What it finds
-        Work that the model lets go on while something is waited for, and that n8n leaves standing.
+        Work that continues in the model during a wait, but is paused in n8n.
     Why it is wrong
-        An n8n execution waits as a whole. The steps and their order are as the model says; only
-        the time differs, and a message for another wait is refused meanwhile.
+        An n8n execution is suspended as a whole. The steps and their order match the model; only
+        the timing differs, and n8n rejects a message for another wait in the meantime.
     Example
-        `Pack goods` beside a timer `Two days` in a parallel block.
+        `Pack goods` in parallel with a timer `Two days`.
     Instead
-        Put the wait before or after the parallel block. With --strict it is a difference.
+        Put the wait before or after the parallel block. With --strict, it counts as a difference.
     """
 
     code = "OF484"
@@ -109,13 +110,14 @@ class StandsStill(Rule):
 class MissingWorkflow(Rule):
     """
     What it finds
-        A process of the model that no workflow in the file is made of.
+        A process of the model that no workflow in the file was compiled from.
     Why it is wrong
-        There is nothing that runs it.
+        The process has no workflow that runs it.
     Example
-        The model has the pools `Customer` and `Supplier`, the file only the workflow of `Supplier`.
+        The model has the pools `Customer` and `Supplier`; the file has only the workflow of
+        `Supplier`.
     Instead
-        Give the file with all workflows, or name one process with --process.
+        Pass the file with all workflows, or select one process with --process.
     """
 
     code = "OF485"
@@ -128,14 +130,14 @@ class MissingWorkflow(Rule):
 class UnverifiableFile(Rule):
     """
     What it finds
-        A file that is no n8n workflow, or one that cannot be followed: it has n8n's first order of
-        execution, two nodes of one name.
+        A file that is not an n8n workflow, or one that cannot be simulated, for example because it
+        uses n8n's legacy execution order or two nodes have the same name.
     Why it is wrong
         Its behaviour cannot be determined.
     Example
         A workflow without `"executionOrder": "v1"` in its settings.
     Instead
-        Export the workflow from n8n again; in its settings choose the execution order v1.
+        Export the workflow from n8n again, and set the execution order to v1 in its settings.
     """
 
     code = "OF486"
@@ -148,13 +150,13 @@ class UnverifiableFile(Rule):
 class UnverifiedWorkflow(Rule):
     """
     What it finds
-        A workflow in the file that is made of no process of the model.
+        A workflow in the file that was not compiled from any process of the model.
     Why it is wrong
-        Its behaviour is not checked, though the file was called verified.
+        Its behaviour is not checked, so the file as a whole is not verified.
     Example
-        An export of all workflows of a server beside the model of one.
+        An export of all workflows of a server, compared with one model.
     Instead
-        Give the workflow alone, or the model that it belongs to.
+        Pass only the workflow, or the model that it belongs to.
     """
 
     code = "OF487"

@@ -174,8 +174,8 @@ class Walk:
         name, items = place.node, place.inputs[0]
         if node.on_error != "error":
             raise Differs(
-                f"an error of `{name}` ends the run, where the model goes on behind it: `On Error` "
-                "is not `Continue (using error output)`",
+                f"an error of `{name}` ends the run, where the model continues after it: `On "
+                "Error` is not `Continue (using error output)`",
                 (SideBySide("", f"{name}: fails"),),
             )
         opened = self.marking.opens(point, element, name)
@@ -465,7 +465,7 @@ class Walk:
         # Where the model is stuck the workflow ends, too: the fault is the model's.
         if not game.finished(state) and outcome != "stuck":
             raise Differs(
-                f"the workflow ends where the model goes on with {listed(goes_on)}",
+                f"the workflow ends where the model continues with {listed(goes_on)}",
                 (SideBySide(shown, "ends"),),
             )
 

@@ -114,9 +114,9 @@ class _Patch:
             self._replace_event(element, old, new)
             return
         if not isinstance(old, Gateway) or not isinstance(new, Gateway):
-            raise FixError("only gateways and end events can be replaced in the file")
+            raise FixError("a fix can replace only gateways and end events in the file")
         if old.replace(gateway_kind=new.gateway_kind, name=new.name) != new:
-            raise FixError("more than the kind and the name of a gateway would change")
+            raise FixError("the fix changes more than the kind and the name of a gateway")
         if old.gateway_kind != new.gateway_kind:
             self.changes.rename(element, _GATEWAYS[new.gateway_kind])
             if new.gateway_kind not in _WITH_DEFAULT and "default" in element.attrs:
@@ -143,7 +143,9 @@ class _Patch:
             return
         plain = old.position == "end" and not old.definitions
         if not plain or old.replace(definitions=_TERMINATE) != new:
-            raise FixError("of events, only a plain end and what a boundary event ends can change")
+            raise FixError(
+                "a fix can change only plain end events and whether a boundary event interrupts"
+            )
         tag = self._prefix(element) + "terminateEventDefinition"
         behind = element.children[-1] if element.children else None
         self.changes.insert_into(element, f"<{tag} />", behind)
@@ -151,7 +153,7 @@ class _Patch:
     def _add_node(self, edit: Edit) -> None:
         node = edit.node
         if not isinstance(node, Gateway):
-            raise FixError("only gateways can be added to the file")
+            raise FixError("a fix can add only gateways to the file")
         self._unused(node.id)
         into = [f for e in self.fix.edits if (f := e.flow) is not None and f.target == node.id]
         out = [f for e in self.fix.edits if (f := e.flow) is not None and f.source == node.id]
@@ -167,7 +169,7 @@ class _Patch:
         text = f"{head}>{''.join(lines)}\n</{tag}>" if lines else f"{head} />"
         before = [c for c in parent.children if c.ns == BPMN and c.local in FLOW_NODES]
         if not before:
-            raise FixError(f"`{edit.scope}` has no node to put it beside")
+            raise FixError(f"`{edit.scope}` has no node to place it next to")
         self.changes.insert_after(before[-1], text)
         neighbours = tuple(f.source for f in into)
         follows = out[0].target if len(out) == 1 else None
@@ -202,7 +204,7 @@ class _Patch:
             condition=new.condition if new.condition is None else old.condition,
         )  # fmt: skip
         if kept != new:
-            raise FixError("more of a flow would change than can be written into the file")
+            raise FixError("the fix changes parts of a flow that cannot be written to the file")
         if old.condition is not None and new.condition is None:
             for child in element.children:
                 if child.local == "conditionExpression":
@@ -246,7 +248,7 @@ class _Patch:
     def _add_flow(self, flow: Flow, edit: Edit) -> None:
         parent = self._element(edit.scope)
         if flow.condition is not None:
-            raise FixError("a flow with a condition cannot be added to the file")
+            raise FixError("a fix cannot add a flow with a condition to the file")
         self._unused(flow.id)
         tag = self._prefix(parent) + "sequenceFlow"
         name = f" name={quoteattr(flow.name)}" if flow.name else ""

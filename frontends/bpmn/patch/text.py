@@ -26,7 +26,9 @@ class Changes:
         try:
             return text.encode(self.document.encoding)
         except UnicodeEncodeError:
-            raise FixError(f"the file's encoding, {self.document.encoding}, lacks it") from None
+            raise FixError(
+                f"the file's encoding, {self.document.encoding}, does not have this character"
+            ) from None
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Put `text` in place of the bytes from `start` to `end`."""
@@ -37,7 +39,7 @@ class Changes:
         parts, at = [], 0
         for start, end, _, text in sorted(self._made):
             if start < at:
-                raise FixError("two of its changes are at the same place")
+                raise FixError("two changes of the fix overlap")
             parts += [self.data[at:start], text]
             at = end
         return b"".join((*parts, self.data[at:]))

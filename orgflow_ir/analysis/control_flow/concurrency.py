@@ -2,9 +2,9 @@
 
 The structural concurrency relation of Kovalyov ("Concurrency relations and the safety problem for
 Petri nets", 1992): the smallest symmetric relation that holds between the places marked at first
-and between the places behind each transition, and that a transition hands on from the places before
-it to those behind it. No two steps run beside each other that are not in it, whatever the net; the
-reverse holds for sound processes without data, so that little is refused for nothing.
+and between the places after each transition, and that a transition passes on from the places before
+it to those after it. No two steps run beside each other that are not in it, whatever the net; the
+reverse holds for sound processes without data, so little is refused for nothing.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Concurrency:
         self._solve()
 
     def beside(self, node: str) -> tuple[str, ...]:
-        """Nodes that may be under way, or about to be, while `node` is; itself where a second token
+        """Nodes that may be active, or about to be, while `node` is; itself where a second token
         may be there."""
         found = (self._node(place) for place in _bits(self._rows[self._bit[node]]))
         return tuple(dict.fromkeys(found))

@@ -2,7 +2,7 @@
 
 BPMN allows two flows between the same pair, so edges are values of their own. A boundary event
 hangs on its activity by an edge without a flow. All algorithms are iterative and linear or near
-linear, so that a process of 10,000 nodes is no special case.
+linear, so a process of 10,000 nodes is no special case.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Arc(NamedTuple):
 
 
 class ControlFlow:
-    """The graph of a scope. Flows with an end that is not a node of the scope are left out
-    (rule OF101 reports them); order of arcs is the order of flows in the model."""
+    """The graph of a scope. Flows with an end that is not a node of the scope are omitted (rule
+    OF101 reports them); order of arcs is the order of flows in the model."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope

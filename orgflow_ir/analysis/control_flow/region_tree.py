@@ -13,7 +13,7 @@ RegionKind = Literal["sequence", "xor", "and", "or", "clash", "loop", "unstructu
 
 
 class Region(NamedTuple):
-    """A part of a scope with one way in and one way out.
+    """A part of a scope with one incoming flow and one outgoing flow.
 
     `children` are regions and ids of elements. A block (`xor`, `and`, `or`, `clash`) has a
     sequence for each branch in the order of the split's flows, a loop the way from `join` (its

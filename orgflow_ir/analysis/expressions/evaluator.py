@@ -1,7 +1,7 @@
 """The value of an expression, by the rules that its nodes name (`Meaning`).
 
 One evaluator for every language: what differs is how operands are converted before they are
-compared or computed with, so that each language is a few functions here. Read as JavaScript
+compared or computed with, so each language is a few functions here. Read as JavaScript
 (`as_javascript`) a tree has the value that its translation has in Node.
 """
 

@@ -200,7 +200,7 @@ def plain(text: str) -> str:
 
 
 def tags(xml: str) -> Iterator[tuple[str, dict[str, str], str]]:
-    """Each element's name, its attributes, and the text behind its start tag."""
+    """Each element's name, its attributes, and the text after its start tag."""
     xml = re.sub(_COMMENT, "", re.sub(_CDATA, lambda m: _escaped(m[1]), xml))
     for _, name, attributes, text in re.findall(_TAG, xml):
         found = {

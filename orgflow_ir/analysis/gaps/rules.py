@@ -10,7 +10,7 @@ class OpenTask(Rule):
     What it finds
         A task that has a name but no implementation.
     Why it is wrong
-        Nothing is known that does the work. A target emits a placeholder that passes on what it
+        The work of the task is undefined. The target emits a placeholder that passes on what it
         receives: the workflow runs, but no work is done.
     Example
         A user task `Check invoice`.
@@ -28,17 +28,16 @@ class OpenTask(Rule):
 class OpenDecision(Rule):
     """
     What it finds
-        A gateway whose branches have labels ("Yes", "No") instead of conditions, or conditions that
-        read variables which some step has to set; and an activity that chooses so among its own
-        flows.
+        A gateway whose branches have labels ("Yes", "No") instead of conditions, or conditions on
+        variables that some step has to set; also an activity with such labels on its own flows.
     Why it is wrong
-        No data decides which branch is taken. A target reads a decision variable instead; until a
-        step sets it, the run stops at the gateway and names the variable.
+        No data determines which branch is taken. Instead, the target reads a decision variable.
+        Until a step sets it, the run stops at the gateway and names the variable.
     Example
         `Payment ok?` with the branches `Yes` and `No`, after the task `Check payment`.
     Instead
-        Write conditions on the flows, or let the step named in the message set the variable to one
-        of the values listed.
+        Write conditions on the flows, or make the step named in the message set the variable to one
+        of the listed values.
     """
 
     code = "OF502"
@@ -50,14 +49,15 @@ class OpenDecision(Rule):
 class UnlabelledBranch(Rule):
     """
     What it finds
-        A branch of a deciding gateway with neither a condition nor a label, and not the default.
+        A branch of a deciding gateway that has neither a condition nor a label and is not the
+        default.
     Why it is wrong
-        Nothing in the model defines when it is taken; the value that is made for it from its target
-        is a guess at a name, not at a meaning. `compile` reports it as a warning.
+        It is undefined when the branch is taken. The value generated from the name of the next step
+        may not have the intended meaning. `compile` reports it as a warning.
     Example
         A gateway after `Check stock` with two flows without a name.
     Instead
-        Label the flow with the answer that takes it, or make it the default flow.
+        Label the flow with the answer that selects it, or make it the default flow.
     """
 
     code = "OF503"
@@ -69,11 +69,11 @@ class UnlabelledBranch(Rule):
 class OpenTime(Rule):
     """
     What it finds
-        A timer event without a time that can be read: none at all, words, or an expression.
+        A timer event without a usable time: none at all, free text, or an expression.
     Why it is wrong
-        Nothing defines when it fires. Where there is no time at all a target waits 0 seconds, or
-        starts by hand, until it is set; words and expressions that it cannot keep it refuses
-        (OF405).
+        It is undefined when the timer fires. If there is no time at all, the target waits 0 seconds
+        or starts manually until you set one. It rejects texts and expressions that it does not
+        support (OF405).
     Example
         A timer event `some days later` without a timer definition.
     Instead
@@ -89,16 +89,16 @@ class OpenTime(Rule):
 class OpenMessage(Rule):
     """
     What it finds
-        A message, a signal or a condition that is waited for, or a message that is sent, by name
-        only.
+        A message, signal or condition event, or a sent message, that is defined only by its name.
     Why it is wrong
         The model does not define the channel: who calls the waiting run, or how the message is
-        delivered. A target waits for a call from outside, and passes on where a message is sent.
+        delivered. The target waits for an external call, and sends nothing where the model sends a
+        message.
     Example
         A message catch event `Order received`.
     Instead
-        Hand the address of the waiting run to the sender in an earlier step, or replace the
-        placeholder by the channel used (mail, chat, HTTP).
+        Pass the address of the waiting run to the sender in an earlier step, or replace the
+        placeholder with the actual channel (mail, chat, HTTP).
     """
 
     code = "OF505"
@@ -110,16 +110,16 @@ class OpenMessage(Rule):
 class UnreadCondition(Rule):
     """
     What it finds
-        A condition marked as code that is not understood: FEEL is read whole; of JUEL, JavaScript,
-        Groovy, Java, MVEL and XPath comparisons, logic, arithmetic, the choice `a ? b : c` and the
-        methods that texts and collections have. A target may support less.
+        A condition in code that is not supported. FEEL is fully supported; for JUEL, JavaScript,
+        Groovy, Java, MVEL and XPath, the supported subset is comparisons, logic, arithmetic, the
+        choice `a ? b : c` and the methods of texts and collections. A target may support less.
     Why it is wrong
-        It cannot be compiled; the branch becomes a value of a decision variable. `compile` reports
-        it as a warning.
+        The condition cannot be compiled; the branch becomes a value of a decision variable.
+        `compile` reports it as a warning.
     Example
         `${orderService.isVip(customer)}`
     Instead
-        Write it with what is understood, or set the decision variable.
+        Rewrite it in the supported subset, or set the decision variable.
     """
 
     code = "OF507"
@@ -131,14 +131,14 @@ class UnreadCondition(Rule):
 class SingleBranch(Rule):
     """
     What it finds
-        An exclusive or inclusive gateway that asks a question and has one labelled branch only.
+        An exclusive or inclusive gateway that asks a question but has only one labelled branch.
     Why it is wrong
-        There is nothing to choose: the branch is always taken, and the workflow has no step for
-        the gateway. Often a second branch was forgotten. `compile` reports it as a warning.
+        There is no choice: the branch is always taken, and the workflow has no step for the
+        gateway. Often a second branch was forgotten. `compile` reports it as a warning.
     Example
-        `Approved?` with the one branch `Yes`.
+        `Approved?` with the single branch `Yes`.
     Instead
-        Draw what happens otherwise, or leave the gateway out.
+        Add the other branch, or remove the gateway.
     """
 
     code = "OF508"
@@ -152,8 +152,8 @@ class OpenStart(Rule):
     What it finds
         A process with several start events.
     Why it is wrong
-        They are alternatives, and the model does not define which of them begins a run where the
-        target has one way to start.
+        They are alternatives. For a target with a single trigger, the model does not define which
+        of them begins a run.
     Example
         `Order by phone` and `Order by mail` as start events of one process.
     Instead
@@ -169,11 +169,10 @@ class OpenStart(Rule):
 class OpenList(Rule):
     """
     What it finds
-        A multi-instance activity whose list is only named, or which names neither a list nor a
-        number.
+        A multi-instance activity that only names its list, or has neither a list nor a number.
     Why it is wrong
-        The model does not define which step provides the list; a target reads it from the input of
-        the run and fails without it.
+        The model does not define which step provides the list. The target reads it from the input
+        of the run and fails without it.
     Example
         `Review application` for each of `applications`.
     Instead
@@ -189,18 +188,17 @@ class OpenList(Rule):
 class OpenMapping(Rule):
     """
     What it finds
-        An input or output mapping of a task, or what a call activity hands in or takes back, that
-        reads a variable of which the model does not say who sets it. What a mapping tests for null
-        or empty is not reported, nor what is taken from a process that is in another file.
+        An input or output mapping of a task or call activity that reads a variable that no known
+        step sets. Not reported are variables that a mapping tests for null or empty, and values
+        from a process in another file.
     Why it is wrong
-        The run has no value for the mapping unless it is started with one, or a step happens to
-        hand on a value under that name; without it the run stops at the activity and names the
-        variable.
+        The mapping has no value unless the run is started with one or a step passes on a value
+        under that name. Without it, the run stops at the activity and names the variable.
     Example
-        A service task `Charge` with the input `${amount}`, where no form, script, mapping or result
-        before it sets `amount`.
+        A service task `Charge` with the input `${amount}`, and no earlier form, script, mapping or
+        result that sets `amount`.
     Instead
-        Let a step named in the help set the variable, or start the run with it.
+        Make a step named in the help set the variable, or start the run with it.
     """
 
     code = "OF519"

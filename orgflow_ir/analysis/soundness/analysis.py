@@ -55,9 +55,9 @@ def analyse(
 
     `model` holds what it refers to (called processes, the catalogue); `max_states` bounds the
     exploration of each scope; `game` gives the token game of the model, made only where a fault is
-    to be shown (`Policy(once=True)`). Without `show` faults have no trace and none is left out
-    because no run could be played to it: enough to see that nothing is wrong. `memory` has
-    what analyses of the same model found before.
+    to be shown (`Policy(once=True)`). Without `show` faults have no trace and none is omitted
+    because no run could be played to it: enough to see that nothing is wrong. `memory` has what
+    analyses of the same model found before.
     """
     model, memory = model or _alone(process), memory or Memory()
     made = _Analyser(process, model, max_states, game, frozenset(), memory, show)

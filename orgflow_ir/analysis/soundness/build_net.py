@@ -29,7 +29,7 @@ def lower(
     ghosts: bool = False,
     wiring: Wiring | None = None,
 ) -> Net:
-    """The net of a scope. What no way leads to is left out.
+    """The net of a scope. What no way leads to is omitted.
 
     `bodies` says what is known of the insides of activities; `ending` are throw events that end
     the scope (an escalation that something around it catches and interrupts it for). With `mute`
@@ -177,7 +177,7 @@ class _Lowering:
         match node:
             case Gateway():
                 if node.gateway_kind == "complex" and count > 1:
-                    doubt = "when a complex gateway goes on depends on data"
+                    doubt = "when a complex gateway continues depends on data"
             case Opaque():
                 doubt = "what it does to the flow is not known"
             case Event():

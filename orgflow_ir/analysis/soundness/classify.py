@@ -14,7 +14,7 @@ from orgflow_ir.analysis.soundness.waiting import Knots
 from orgflow_ir.analysis.soundness.witness_search import Firing, Play, of_clash, of_moves, valid
 
 REPAIRED = 1_000
-"""Most states looked at for what stands behind the faults that were found."""
+"""Most states looked at for what stands after the faults that were found."""
 
 
 class Classifier:
@@ -74,7 +74,7 @@ class Classifier:
             found.reason = "work piles up without limit"
             nodes = {m.node for m in self.seen.moves_to(self.seen.growing[1])}
         elif self.seen.too_wide >= 0:
-            found.reason = "an inclusive split has too many ways out to try them all"
+            found.reason = "an inclusive split has too many outgoing flows to try them all"
             nodes = {self.seen.too_wide}
         else:
             nodes = {n for e in self.exact.edges for n in (e.src, e.dst)}

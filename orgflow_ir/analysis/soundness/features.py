@@ -18,7 +18,7 @@ def early_end(scopes: Sequence[Scope]) -> Event | None:
 
 
 def shut(scope: Scope, bodies: Mapping[str, Body]) -> bool:
-    """Whether some activity has ways out that no run takes: paths all the same for an inclusive
+    """Whether some activity has outgoing flows that no run takes: paths anyway for an inclusive
     join (BPMN 2.0.2, 13.4.3)."""
     if any(b.holds or not b.completes for b in bodies.values()):
         return True

@@ -37,11 +37,11 @@ class ScopeVerdict:
     """The knowledge of one scope.
 
     `hints` are kinds of faults that some state shows, whether a run could be made of it or not.
-    `awaits_itself`: inclusive joins wait for what boundary events behind them may bring back.
-    `decided`: every state was seen, so that what is not in `faults` is not there; else `reason`
-    says why not. `growing`: work piles up without limit (then the rest is not decided). `used` are
-    the elements that some run comes to, `done` whether some run comes to an end (`None`: that is
-    not known), `hangs` whether some run comes to rest before.
+    `awaits_itself`: inclusive joins wait for what boundary events after them may bring back.
+    `decided`: every state was seen, so what is not in `faults` does not exist; else `reason` says
+    why not. `growing`: work piles up without limit (then the rest is not decided). `used` are the
+    elements that some run comes to, `done` whether some run comes to an end (`None`: that is not
+    known), `hangs` whether some run comes to rest before.
     """
 
     net: Net

@@ -16,7 +16,7 @@ _Key = tuple[int, tuple[tuple[str, Body], ...], frozenset[str], bool, int]
 
 class Memory:
     """Verdicts on scopes by what they depend on: the scope itself, what is known of the insides of
-    its activities, what ends it, and the budget. Values never change, so that a scope that a change
+    its activities, what ends it, and the budget. Values never change, so a scope that a change
     elsewhere leaves alone is known by being the same object.
 
     `wiring` gives the wiring of a scope.

@@ -1,10 +1,11 @@
 """A net of X / A / O nodes with one source and one sink: what a scope is lowered to.
 
-An X node passes every token on and chooses one way out, an A node waits for all ways in and goes
-all ways out, an O node waits by the path rule of BPMN 2.0.2 (13.4.3) and goes a non-empty choice
-of ways out. Policies: every choice is free; messages and timers arrive; each start event is its
-own scenario; implicit splits fork, implicit joins pass every token; a non-interrupting boundary
-event fires at most once per activation; a multi-instance body counts once."""
+An X node passes every token on and chooses one outgoing flow, an A node waits for all incoming
+flows and goes all outgoing flows, an O node waits by the path rule of BPMN 2.0.2 (13.4.3) and goes
+a non-empty choice of outgoing flows. Policies: every choice is free; messages and timers arrive;
+each start event is its own scenario; implicit splits fork, implicit joins pass every token; a
+non-interrupting boundary event fires at most once per activation; a multi-instance body counts
+once."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from orgflow_ir.model import Node as ModelNode
 Kind = Literal["X", "A", "O"]
 SOURCE, SINK, TERM, VOID = range(4)
 """One token at the start; where tokens end; where they end the whole scope; where nothing happens
-(an event that does not fire). The last three have no ways out."""
+(an event that does not fire). The last three have no outgoing flows."""
 FIRST = 4
 
 

@@ -3,9 +3,9 @@
 Series, parallel and loop rules run to a fixpoint; only when nothing else is left are equal gateways
 fused (else a block could lose its own join) and exclusive tangles between exclusive gateways
 dissolved. A clash of types is the diagnosis: it is recorded, repaired as if the join were of the
-split's type, and the reduction goes on, so that one pass finds all independent faults. With
-`repair=False` nothing is repaired: what is left is exactly the behaviour of the net, smaller.
-Near linear, never recursive.
+split's type, and the reduction goes on, so one pass finds all independent faults. With
+`repair=False` nothing is repaired: what is left is exactly the behaviour of the net, smaller. Near
+linear, never recursive.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from orgflow_ir.analysis.soundness.net import SINK, Kind, Net
 class Edge:
     """An edge of the reduced graph: all that lies between two of its nodes.
 
-    `first` and `last` are the net's arcs it begins and ends with; `event` says that every way
+    `first` and `last` are the net's arcs it begins and ends with; `event` says that every path
     along it leads through a boundary event.
     """
 

@@ -17,7 +17,7 @@ from orgflow_ir.analysis.control_flow.graph import components
 from orgflow_ir.analysis.soundness.net import SINK, SOURCE, TERM, VOID, Kind
 
 MOST_WAYS = 10
-"""An inclusive split with more ways out has too many choices to try."""
+"""An inclusive split with more outgoing flows has too many choices to try."""
 PILED = 300
 """States that are still looked at once work is known to pile up without limit."""
 Extra = tuple[tuple[int, int], ...]
@@ -48,11 +48,11 @@ class Exploration:
     before, move).
 
     `double[node]` is the first (state, move, edge) in which a node puts a second token on an edge;
-    `stuck` are states in which nothing can move though tokens are left; `endless` sets of states
-    of one livelock each (no end can be reached from them); `growing` (state, state) such that the
-    second is reached from the first, holds all it holds and more, so that work piles up without
-    limit. `complete` is false when the budget was hit, or when work piles up: then states beyond
-    were not looked at. `used` are the edges that ever held a token, `fired` the nodes that fired.
+    `stuck` are states in which nothing can move though tokens are left; `endless` sets of states of
+    one livelock each (no end can be reached from them); `growing` (state, state) such that the
+    second is reached from the first, holds all it holds and more, so work piles up without limit.
+    `complete` is false when the budget was hit, or when work piles up: then states beyond were not
+    looked at. `used` are the edges that ever held a token, `fired` the nodes that fired.
     """
 
     reached: dict[State, tuple[State, Move] | None] = field(default_factory=dict)
@@ -77,8 +77,8 @@ class Exploration:
 
 class Way(NamedTuple):
     """An edge of the graph: its ends, whether all along it leads through a boundary event, whether
-    it has nothing on it, whether a token on it only stands for something that may happen, so that
-    two are as good as one, whether it is a path that no token ever takes, and whether a token that
+    it has nothing on it, whether a token on it only stands for something that may happen, so two
+    are as good as one, whether it is a path that no token ever takes, and whether a token that
     comes to it has ended everything already (nothing happens between the throw and the end)."""
 
     src: int

@@ -1,4 +1,4 @@
-"""Verdicts on a process, one for every property, and the faults behind them."""
+"""Verdicts on a process, one for every property, and the faults after them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Property(StrEnum):
-    """Properties decided for a process. Choices are fair: a loop with a way out is left."""
+    """Properties decided for a process. Choices are fair: a loop with a outgoing flow is left."""
 
     DEADLOCK = "deadlock"
     """A join waits for a branch that cannot come."""
@@ -126,7 +126,7 @@ class Verdicts(Mapping[Property, Verdict]):
 class Analysis:
     """All that is found of one process. `faults` are shown by a run, `masked` ones stand behind
     others; `doubts` are what could not be decided, by scope; `states` is how many were looked at;
-    `growing` are the ids of scopes in which work piles up, so that not all of their runs were.
+    `growing` are the ids of scopes in which work piles up, so not all of their runs were.
     """
 
     process: Process

@@ -106,7 +106,8 @@ class Wiring:
 
     @cached_property
     def begins(self) -> tuple[list[int], bool]:
-        """Where a run begins, and whether everywhere at once (where nothing says where)."""
+        """Where a run begins, and whether everywhere at once (where the model does not define
+        where)."""
         scope, nodes = self.scope, self.nodes
         starts = [i for i, n in enumerate(nodes) if n.kind == "event" and n.position == "start"]
         if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc":

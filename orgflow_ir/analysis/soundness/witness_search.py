@@ -51,7 +51,7 @@ class Play:
             raise Lost
 
     def start(self, goals: list[int], aims: list[list[int]]) -> None:
-        """The first step: every way from the source, or the one nearest to the goals."""
+        """The first step: every path from the source, or the one nearest to the goals."""
         outs = self.net.outs[SOURCE]
         if not outs:
             raise Lost
@@ -112,7 +112,7 @@ class Play:
         return min(arcs, key=far)
 
     def choose(self, node: int, goals: list[int], aims: list[list[int]]) -> list[int]:
-        """The ways out that lead nearest to the goals."""
+        """The outgoing flows that lead nearest to the goals."""
         outs, kind = self.net.outs[node], self.net.kind[node]
         if self.net.ghosts:
             outs = [a for a in outs if a not in self.net.ghosts]

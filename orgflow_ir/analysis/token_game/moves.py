@@ -222,8 +222,8 @@ class Moves:
         to an incoming flow that has one.
 
         The text speaks of tokens on flows and of paths of flows. A token inside an element counts
-        as on its way out. What may still come through a boundary event is waited for; that a token
-        could also leave by a boundary event is no reason not to wait for it."""
+        as on its outgoing flow. What may still come through a boundary event is waited for; that a
+        token could also leave by a boundary event is no reason not to wait for it."""
         marked = 0
         for bit, place in enumerate(node.ins):
             if place in tokens:

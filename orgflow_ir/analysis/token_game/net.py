@@ -1,4 +1,4 @@
-"""The net behind the token game: a model compiled once into numbered places and nodes."""
+"""The net after the token game: a model compiled once into numbered places and nodes."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ class _Walk:
         if len(usual) > 1:
             decided = [e for s in usual for e, _ in self.game.decisions(s)]
             undecided = next((e for e in decided), usual[0].element)
-            raise _Diverged(f"the script does not say which way `{label}` takes", undecided)
+            raise _Diverged(f"the script does not define which way `{label}` takes", undecided)
         return usual[0]
 
     def _fire(self, step: Step) -> None:

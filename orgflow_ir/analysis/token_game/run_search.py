@@ -1,4 +1,4 @@
-"""The directed search behind `runs.enumerate_runs`."""
+"""The directed search after `runs.enumerate_runs`."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Trial:
 
 
 class Simulator:
-    """Runs of a process one at a time, each towards `goals` (flows not covered yet) and then by
-    the shortest way out. Of parallel branches the first goes first, or with `last_first` the last;
-    `bounded` says that a run was cut off."""
+    """Runs of a process one at a time, each towards `goals` (flows not covered yet) and then by the
+    shortest outgoing flow. Of parallel branches the first goes first, or with `last_first` the
+    last; `bounded` says that a run was cut off."""
 
     def __init__(self, game: Game, process_id: str, loops: int, max_trials: int) -> None:
         self.game, self.net, self.process = game, game.net, process_id

@@ -1,7 +1,7 @@
 """Runs of a process for replay: few, complete, and together over every flow that can be covered.
 
 A directed search, not an enumeration: one interleaving (depth first, branches in model order), at
-each split the flow that leads to something not yet covered, then the shortest way out.
+each split the flow that leads to something not yet covered, then the shortest outgoing flow.
 """
 
 from __future__ import annotations
@@ -320,7 +320,7 @@ class _Coverage:
         if self.sim.bounded:
             return f"not reached with {self.sim.loops + 1} times round each loop, or never"
         if shown and any(r.outcome == "stuck" for r in shown):
-            return "behind a deadlock"
+            return "after a deadlock"
         return "no run found that takes it"
 
     def _entries(self) -> list[int]:

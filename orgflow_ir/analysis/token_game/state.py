@@ -1,4 +1,4 @@
-"""States of the token game: plain nested tuples, canonical, so that they hash and compare."""
+"""States of the token game: plain nested tuples, canonical, so they hash and compare."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ def put(counts: Counts, key: int, number: int = 1) -> Counts:
     if i < len(counts) and counts[i][0] == key:
         rest = counts[i][1] + number
         if rest < 0:
-            raise ValueError("a token was taken that is not there")
+            raise ValueError("a token was taken that does not exist")
         return counts[:i] + (((key, rest),) if rest else ()) + counts[i + 1 :]
     if number < 0:
-        raise ValueError("a token was taken that is not there")
+        raise ValueError("a token was taken that does not exist")
     return (*counts[:i], (key, number), *counts[i:]) if number else counts
 
 

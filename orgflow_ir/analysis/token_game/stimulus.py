@@ -24,7 +24,7 @@ STIMULI_VERSION = 1
 """Version of the JSON; raised when a field changes its meaning or goes."""
 
 MOST_STEPS = 20_000
-"""Steps of one replay; a process that goes on by itself for longer is left `running`."""
+"""Steps of one replay; a process that continues by itself for longer is left `running`."""
 
 Kind = Literal[
     "start", "done", "message", "timer", "signal", "condition", "event", "decide", "open", "turn",
@@ -108,7 +108,7 @@ def replay_stimuli(
         model: the model, not lowered.
         stimuli: the list; it begins with a `start`.
         game: of this model, to be shared between calls (default: as for `enumerate_runs`).
-        most: steps after which a process that goes on by itself is left `running`.
+        most: steps after which a process that continues by itself is left `running`.
 
     Raises:
         StimulusError: it does not begin with a start, or a stimulus finds its element not ready.
@@ -219,7 +219,7 @@ class _Player:
             if len(options) > 1:
                 raise StimulusError(
                     f"`{stimulus.element}` has {len(options)} ways on, and the stimulus does not "
-                    "say which flows are taken"
+                    "define which flows are taken"
                 )
             return options[0] if options else None
         listed = next((step for step in options if step.taken == taken), None)

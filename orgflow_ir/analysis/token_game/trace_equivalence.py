@@ -165,7 +165,7 @@ def compare_processes(
         old: a process and its model.
         new: the other one and its model.
         pairs: ids of nodes of the new process by those of the old one.
-        silent: ids of elements, in either, whose runs are left out.
+        silent: ids of elements, in either, whose runs are omitted.
         limit: steps of the token games to try, at most.
     """
     budget = _Budget(limit)
@@ -214,7 +214,7 @@ def _walk(
             reason = f"`{text}` may come here only in the {which} version"
             return Behaviour("different", looked_at, reason, (*rows, row))
         if mine != its:
-            said = [" or ".join(sorted(s)) or "the run goes on" for s in (mine, its)]
+            said = [" or ".join(sorted(s)) or "the run continues" for s in (mine, its)]
             reason = f"the runs end differently: {said[0]}, now {said[1]}"
             return Behaviour("different", looked_at, reason, (*rows, Row(said[0], said[1], False)))
         for shown, then in steps.items():

@@ -93,7 +93,7 @@ class _Reader:
         method = self.method()
         url = self.value("URL", self.text("url"))
         if url is None or url == Constant(""):
-            raise ConditionError("the model does not say which URL")
+            raise ConditionError("the model does not define which URL")
         _no_secret("the URL", self.text("url"))
         self.authentication()
         headers = [(name, text) for name, text in http.headers]

@@ -1,6 +1,6 @@
 """Scripts as statements: assignments, calls that set variables, conditions, errors, results.
 
-The expressions in a script are read by the parser of its language, so that nothing of its text is
+The expressions in a script are read by the parser of its language, so nothing of its text is
 copied. What is beyond that (loops, classes, calls of other code) is not read at all: a script is
 understood whole or not.
 """
@@ -147,7 +147,7 @@ class _Reader:
                 self.at += 1
                 return found
             if found and isinstance(found[-1], Throw | Fail):
-                raise ConditionError("statements behind `throw` are not understood")
+                raise ConditionError("statements after `throw` are not understood")
             found += self.statement()
 
     def statement(self) -> list[Statement]:
@@ -165,7 +165,7 @@ class _Reader:
         line = self.line()
         if line and line[0].text == "return":
             if self.piece(past_lines=True) is not None:
-                raise ConditionError("statements behind `return` are not understood")
+                raise ConditionError("statements after `return` are not understood")
             return [Evaluate(self.tree(line[1:]))] if line[1:] else []
         return self.simple(line)
 

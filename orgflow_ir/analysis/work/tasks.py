@@ -170,7 +170,7 @@ def _evaluated(mappings: Iterable[tuple[str, Tree]]) -> list[Statement]:
 
 
 class CallMappings(NamedTuple):
-    """What a call hands over and takes back: the variable, and the value that it gets. Values of
+    """What a call passes on and takes back: the variable, and the value that it gets. Values of
     `inputs` are of the process that calls, those of `outputs` of the one that is called."""
 
     inputs: tuple[tuple[str, Tree], ...] = ()
@@ -190,7 +190,7 @@ def call_mappings(call: CallActivity) -> CallMappings:
 
 def mapping_reads(node: Task | CallActivity | Event) -> Iterator[MappingRead]:
     """What the mappings of a task or call read that nothing in the same activity sets, as far as
-    they are understood; what they test for null or empty is left out. The output mapping of a call
+    they are understood; what they test for null or empty is omitted. The output mapping of a call
     reads variables of the process that it calls."""
     binding = node.binding
     if binding is None or not (binding.inputs or binding.outputs):
@@ -216,9 +216,8 @@ def mapping_reads(node: Task | CallActivity | Event) -> Iterator[MappingRead]:
 
 
 def is_keyed(act: Act) -> bool:
-    """Whether it is a request that does something each time it is made (RFC 9110, 9.2.2), so that
-    the other side has to know a second try from a second request; one that says so itself is
-    not."""
+    """Whether it is a request that does something each time it is made (RFC 9110, 9.2.2), so the
+    other side has to know a second try from a second request; one that says so itself is not."""
     return (
         isinstance(act, Request)
         and act.method in ("POST", "PATCH")
@@ -417,7 +416,7 @@ class _Reading:
     def script(self, binding: Script) -> list[Statement] | None:
         if binding.code is None:
             text = binding.resource or ""
-            self.unread.append(Unread("script", text, "it is in a file of its own"))
+            self.unread.append(Unread("script", text, "it is in its own file"))
             return None
         try:
             script = read_script(binding.code, binding.language, sets=binding.stores)
@@ -434,7 +433,7 @@ class _Reading:
     def decision(self, binding: Decision) -> list[Statement] | None:
         reference = binding.decision
         if not reference:
-            self.unread.append(Unread("decision", "", "the model does not say which"))
+            self.unread.append(Unread("decision", "", "the model does not define which"))
             return None
         if reference.startswith(("$", "#", "=")):
             self.unread.append(Unread("decision", reference, "which one it is shows in a run only"))

@@ -29,8 +29,8 @@ def waiting_until(definition: EventDefinition) -> Work:
 
 
 def holding(definition: EventDefinition, otherwise: str) -> Work | None:
-    """What an event does that goes on if its condition holds and fails with a message where it does
-    not, which is all that waiting comes to where nothing else of the process is under way; `None`
+    """What an event does that continues if its condition holds and fails with a message where it
+    does not, which is all that waiting comes to where nothing else of the process is active; `None`
     where its condition is no code."""
     from orgflow_ir.analysis.expressions.recognise import read_condition
 

@@ -166,7 +166,7 @@ def _cancelled_problems(act: Callable[[PassContext], Any], services: Services) -
         return []
     except (Exception, SystemExit):  # noqa: BLE001  # reported where nobody asked it to stop
         pass
-    return [f"goes on after it was asked to stop, and the {used[0]} said so"] if used else []
+    return [f"continues after it was asked to stop, and the {used[0]} said so"] if used else []
 
 
 class _Watched:

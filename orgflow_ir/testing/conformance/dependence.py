@@ -1,5 +1,5 @@
 """Whether what a backend emits depends on the model and on nothing else: not one text for all, no
-task and no flow left out, no clock, no folder, no output of its own."""
+task and no flow omitted, no clock, no folder, no output of its own."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _dropped(backend: Backend) -> Iterator[str]:
         told = [_text(backend, _with(model, _renamed(order, t))) != text for t in _TASKS]
         for task, is_told in zip(_TASKS, told, strict=True):
             if not is_told and (any(told) or task not in text):
-                yield f"leaves out a task: `Do {task}` of a sequence of two does not show"
+                yield f"omits a task: `Do {task}` of a sequence of two does not show"
                 return
 
 
@@ -92,10 +92,10 @@ def _dropped_flows(backend: Backend) -> Iterator[str]:
         return
     ways = {"A_C": {"target": "e"}, "B_e": {"target": "C"}}
     if _text(backend, _with_flows(model, ways)) == text:
-        yield "leaves out where flows lead: two that lead elsewhere do not show"
+        yield "omits where flows lead: two that lead elsewhere do not show"
     ways = {"x1_A": {"name": "Other"}, "x1_B": {"name": "One"}}
     if _text(backend, _with_flows(model, ways)) == text:
-        yield "leaves out the names of ways: of a decision it does not show which way is which"
+        yield "omits the names of ways: of a decision it does not show which way is which"
 
 
 def _dropped_bindings(backend: Backend) -> Iterator[str]:
@@ -112,8 +112,8 @@ def _dropped_bindings(backend: Backend) -> Iterator[str]:
             lost.append(f"`{name}`")
     if lost:
         yield (
-            f"leaves out what a task does: nothing shows of bindings {', '.join(lost)}; emit them, "
-            "or keep them where people read them (`orgflow_ir.analysis.facts.keep`)"
+            f"omits what a task does: nothing shows of bindings {', '.join(lost)}; emit them, or "
+            "keep them where people read them (`orgflow_ir.analysis.facts.keep`)"
         )
 
 

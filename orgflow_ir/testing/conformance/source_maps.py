@@ -1,5 +1,5 @@
 """Requirements on source maps: they name emitted files and elements of the model, and every task of
-it is behind a part."""
+it is after a part."""
 
 from __future__ import annotations
 

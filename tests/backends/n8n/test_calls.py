@@ -107,7 +107,7 @@ def mapped(**more: Any) -> CallActivity:
 
 REFUSED = {
     "which process `${z}` names shows in a run only": straight(call(called="${z}")),
-    "it does not say what it calls": with_callee(straight(call().replace(called=None))),
+    "it does not define what it calls": with_callee(straight(call().replace(called=None))),
     "`P` calls itself": straight(call(called="p")),
     "does not begin with one plain start event": with_callee(
         straight(call()), callee().replace(nodes=(start("s1"), start("s2")), flows=())
@@ -131,7 +131,7 @@ REFUSED = {
     "code that is not in the model maps its variables": with_callee(
         straight(mapped(parameters=(("variableMappingClass", "org.acme.Map"),)))
     ),
-    "it goes on while `Part q` is under way": with_callee(
+    "it continues while `Part q` is active": with_callee(
         straight(mapped(parameters=(("waitForCompletion", "false"),)))
     ),
 }

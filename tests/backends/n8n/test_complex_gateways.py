@@ -47,6 +47,6 @@ def test_a_rule_of_its_own_is_refused_or_lost(registry: Registry, rule: str) -> 
     made, errors = compiled(model, registry)
     assert made is None
     assert [e.partition(" ")[0] for e in errors] == ["OF402"]
-    assert "the rule by which it goes on" in errors[0]
+    assert "the rule by which it continues" in errors[0]
     ctx = PassContext(registry=registry)
     assert compile_model(model, registry.backends["n8n"], ctx, allow_lossy=True) is not None

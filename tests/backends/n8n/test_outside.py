@@ -448,7 +448,7 @@ LEFT = (
     (zeebe({"url": "https://a.example?k={{secrets.K}}"}, {}), "the URL holds a secret"),
     (zeebe({"url": "https://a.example"}, {"errorExpression": "=f(error)"}),
      "of error expressions only `if`, `bpmnError` and null are understood"),
-    (zeebe({"method": "GET"}, {}), "the model does not say which URL"),
+    (zeebe({"method": "GET"}, {}), "the model does not define which URL"),
     (flowable("http", requestUrl="https://a.example", failStatusCodes="oops"),
      "`oops` is no status of HTTP"),
     (flowable("mail", subject="Hi"), "the model does not say to whom"),

@@ -52,7 +52,7 @@ def test_the_refusal_names_what_may_run() -> None:
     )
     (message,) = refusals(made)
     assert message.endswith(
-        ": `Pack` may still be under way, and n8n has no way to end other branches"
+        ": `Pack` may still be active, and n8n has no way to end other branches"
     )
 
 

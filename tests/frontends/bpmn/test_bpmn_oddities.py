@@ -68,7 +68,7 @@ def test_what_contradicts_is_named_by_its_labels() -> None:
         "`Order` (`d2`) takes data of the type `order` to data of the type `bill`",
         "`callActivity` `Ask` has 1 input, `process` `Ask`, which it calls, has none",
         "`endEvent` `Billed` has 1 data input for no trigger",
-        "the `sequenceFlow` from `Begin` to `Bill` is not immediate, in an executable process",
+        "the `sequenceFlow` from `Begin` to `Bill` is not immediate, but its process is executable",
         "`process` `Ask` is public and executable",
         "the `process` of the pool `Store` is public and executable",
     ]

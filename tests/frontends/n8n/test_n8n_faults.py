@@ -105,9 +105,9 @@ def test_of054_lost_connections() -> None:
     value = workflow([START, STEP], "Start > B, C > A")
     assert said(value) == [
         ("OF054", "$.connections.Start.main[0][0]",
-         "a connection leads to `B`, which the workflow does not have"),
+         "a connection leads to `B`, which does not exist in the workflow"),
         ("OF054", "$.connections.C.main[0][0]",
-         "a connection leads from `C`, which the workflow does not have"),
+         "a connection leads from `C`, which does not exist in the workflow"),
     ]  # fmt: skip
     model, _ = read(value)
     assert model is not None
@@ -117,7 +117,7 @@ def test_of054_lost_connections() -> None:
 def test_of055_and_of059_repeated_names_and_ids() -> None:
     twice = [{**STEP, "id": "1"}, {**STEP, "id": "1"}]
     assert said(workflow([START, *twice], "Start > A")) == [
-        ("OF055", "$.nodes[2]", "more than one node is called `A`"),
+        ("OF055", "$.nodes[2]", "more than one node is named `A`"),
         ("OF059", "$.nodes[2].id", "`A` has the id of another node"),
     ]
     model, _ = read(workflow([START, *twice], "Start > A"))
@@ -130,14 +130,12 @@ def test_of056_unknown_packages_once_each() -> None:
     nodes = [START, *(node(n, "n8n-nodes-acme.invoice") for n in "AB"), node("C", "x.y")]
     found = said(workflow(nodes))
     assert [(c, p) for c, p, _ in found] == [("OF056", "$.nodes[1]"), ("OF056", "$.nodes[3]")]
-    assert found[0][2].startswith(
-        "`A` and 1 more: the meaning of nodes of the package `n8n-nodes-acme`"
-    )
+    assert found[0][2].startswith("`A` and 1 more: the meaning of the package `n8n-nodes-acme`")
 
 
 @pytest.mark.parametrize("nodes", [[STEP], [{**START, "disabled": True}, STEP]])
 def test_of057_no_trigger(nodes: list[dict[str, Any]]) -> None:
-    assert said(workflow(nodes)) == [("OF057", "$", "nothing starts the workflow `W`")]
+    assert said(workflow(nodes)) == [("OF057", "$", "no trigger starts the workflow `W`")]
 
 
 def test_an_empty_workflow_or_one_of_notes_needs_no_trigger() -> None:
@@ -148,11 +146,11 @@ def test_an_empty_workflow_or_one_of_notes_needs_no_trigger() -> None:
 @pytest.mark.parametrize(
     ("nodes", "text", "why"),
     [
-        ([node("I", "if", 2)], "Start > I, I:2 > A", "leaves by output 3"),
+        ([node("I", "if", 2)], "Start > I, I:2 > A", "leaves from output 3"),
         ([node("I", "if", 2, disabled=True)], "Start > I, I:1 > A", "leaves a disabled node"),
         ([], "Start > A, A > Start", "leads into a trigger"),
-        ([node("N", "stickyNote")], "Start > N", "has an end that is no step"),
-        ([node("E", "stopAndError")], "Start > E, E > A", "leaves by output 1"),
+        ([node("N", "stickyNote")], "Start > N", "has an end that is not a step"),
+        ([node("E", "stopAndError")], "Start > E, E > A", "leaves from output 1"),
     ],
 )
 def test_of058_dead_connections(nodes: list[dict[str, Any]], text: str, why: str) -> None:

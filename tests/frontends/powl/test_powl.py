@@ -141,14 +141,14 @@ def test_conditions_and_questions() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "makes no model"),
-        ("x = 1", "makes no model"),
+        ("", "builds no model"),
+        ("x = 1", "builds no model"),
         ("def f():\n  pass", "`FunctionDef` statements"),
         ("for x in (1, 2): pass", "`For` statements"),
-        ("m = gen.activity(", "no Python"),
+        ("m = gen.activity(", "not valid Python"),
         ("m = gen.activity('')", "no label"),
         ("m = gen.xor()", "no children"),
-        ("m = gen.partial_order([(a, b)])", "`a` is no part"),
+        ("m = gen.partial_order([(a, b)])", "`a` is not part"),
         ("a = gen.activity('A')\nm = gen.partial_order([(a, a)])", "before itself"),
         (
             "a = gen.activity('A')\nb = gen.activity('B')\nm = gen.partial_order([(a, b), (b, a)])",
@@ -163,8 +163,8 @@ def test_conditions_and_questions() -> None:
             "\n".join(["x = gen.xor('a', 'b')"] + ["x = gen.xor(x, x)"] * 60),
             "more than 5,000 nodes",
         ),
-        ("m = " + "gen.xor(" * 300 + "'a'" + ")" * 300, "deep|no Python"),
-        ("x = " + "(" * 5000 + ")" * 5000, "no Python"),
+        ("m = " + "gen.xor(" * 300 + "'a'" + ")" * 300, "deep|not valid Python"),
+        ("x = " + "(" * 5000 + ")" * 5000, "not valid Python"),
     ],
 )
 def test_code_that_is_no_model(text: str, said: str) -> None:
@@ -194,9 +194,9 @@ def test_code_is_not_executed(tmp_path: Path) -> None:
         ({"type": "loop"}, "no `do`"),
         ({"type": "choice", "children": []}, "no children"),
         ({"type": "activity"}, "no `label`"),
-        ({"type": "heap"}, "`heap` is no type"),
-        ({"type": "choice", "children": [7]}, "no object"),
-        ({"type": "partial-order", "nodes": ["a"], "order": [[0, 3]]}, "names `3`"),
+        ({"type": "heap"}, "`heap` is not a POWL type"),
+        ({"type": "choice", "children": [7]}, "not an object"),
+        ({"type": "partial-order", "nodes": ["a"], "order": [[0, 3]]}, "refers to `3`"),
         ({"type": "partial-order", "nodes": ["a", "b"], "order": [[0, 1], [1, 0]]}, "a cycle"),
     ],
 )

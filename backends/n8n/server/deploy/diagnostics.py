@@ -29,7 +29,7 @@ from orgflow.backends.n8n.server.executions.stale_runs import StaleRun
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.pipeline import PassContext
 
-_ITS_OWN = "the process in one of them an `id` or a name of its own"
+_ITS_OWN = "the process in one of them an `id` or its own name"
 _AGAIN = "give the same command again: it completes the rest"
 
 
@@ -144,8 +144,8 @@ def report_step(step: Step, ctx: PassContext) -> None:
     if step.moved_from and not step.problems:
         ctx.emit(
             origin_rules.MovedSource,
-            f"`{step.wanted.name}` was deployed from {step.moved_from} so far, which is not there "
-            f"any more; now it is made from {step.wanted.source}",
+            f"`{step.wanted.name}` was deployed from {step.moved_from} so far, which does not "
+            f"exist any more; now it is made from {step.wanted.source}",
             help="if this is a copy for another purpose, give its process an id of its own",
         )
 
@@ -179,7 +179,7 @@ def _problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
                 origin_rules.OlderModel,
                 f"the model of {name} was deployed before and has been replaced since (revision "
                 f"{problem.detail})",
-                help="update your clone; --rollback deploys it all the same",
+                help="update your clone; --rollback deploys it anyway",
             )
         case "foreign":
             ctx.emit(

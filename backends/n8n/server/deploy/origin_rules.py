@@ -8,17 +8,18 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class AnotherProcess(Rule):
     """
     What it finds
-        A workflow on the server that has the identity of the one to be deployed (the same file
-        name, process id and name), but is made from another process: hardly a step is in both, or
-        the file it is made from is another one and still there.
+        A workflow on the server that has the identity of the one to deploy (the same file name,
+        process id and name) but was compiled from another process: the two share hardly any step,
+        or the workflow was compiled from another file that still exists.
     Why it is wrong
-        The other process would be overwritten. Drawing tools call every process `Process_1`, so
-        two models in files of one name are often not distinguished by their ids.
+        Deploying would overwrite the other process. Modelling tools name every process `Process_1`,
+        so ids often do not distinguish two models in files of the same name.
     Example
-        sales/order.bpmn was deployed, and now stock/order.bpmn, which is about something else.
+        sales/order.bpmn was deployed; now stock/order.bpmn, which describes something else, is to
+        be deployed.
     Instead
-        Give the process an id or a name of its own, or give it a name for this deploy by
-        `--as NAME`. Where it is the same process after all, `--take-over`.
+        Change the id or the name of the process, or name this deployment with `--as NAME`. If it is
+        the same process after all, use `--take-over`.
     """
 
     code = "OF620"
@@ -31,15 +32,15 @@ class AnotherProcess(Rule):
 class RenamedProcess(Rule):
     """
     What it finds
-        A workflow on the server that is made from the same process, under another name: the file,
-        the process or its id was renamed. Nothing of the name that it has now is there yet.
+        A workflow on the server that was compiled from the same process under another name: the
+        file, the process or its id was renamed. Nothing is deployed under the current name yet.
     Why it is wrong
-        A second workflow would be created, and both would answer the same events.
+        A second workflow would be created, and both would react to the same events.
     Example
         order.bpmn was deployed, then renamed to sales-order.bpmn.
     Instead
-        Give `--take-over` to update the workflow that is there, or `--as NAME` to deploy a second
-        one on purpose.
+        Use `--take-over` to update the existing workflow, or `--as NAME` to deploy a second one
+        intentionally.
     """
 
     code = "OF621"
@@ -52,14 +53,15 @@ class RenamedProcess(Rule):
 class MovedSource(Rule):
     """
     What it finds
-        A workflow that was deployed from a file in another folder, which is not there any more.
+        A workflow that was deployed from a file in another folder that no longer exists.
     Why it is wrong
-        Usually nothing: the file was moved. It may also be the file of another person that is only
-        not on this machine, and a copy of it was changed here.
+        Usually this is fine: the file was moved. However, the file may belong to another person and
+        only be missing on this machine, and this may be a modified copy.
     Example
         order.bpmn was moved to sales/order.bpmn and changed.
     Instead
-        Nothing, or give the process of the copy an id or a name of its own.
+        No action is needed if the file was moved. For a copy, change the id or the name of its
+        process.
     """
 
     code = "OF622"
@@ -72,15 +74,15 @@ class MovedSource(Rule):
 class LeftRun(Rule):
     """
     What it finds
-        A copy of a workflow that `run --engine URL` published for the time of its runs, and whose
-        run does not answer for it any more.
+        A copy of a workflow that `run --engine URL` published for its runs, and whose run is no
+        longer active.
     Why it is wrong
-        It is a published workflow without a use. `run` and `deploy` remove it as soon as the run
-        is known to be over: on the same machine at once, on another one after an hour.
+        The published workflow serves no purpose. `run` and `deploy` remove it when the run is known
+        to be over: immediately on the same machine, after an hour on another one.
     Example
         A run was ended by `kill -9`, or its machine was switched off.
     Instead
-        Nothing. One that is still named after an hour can be deleted in n8n.
+        Nothing. If a copy is still reported after an hour, delete it in n8n.
     """
 
     code = "OF623"
@@ -93,15 +95,14 @@ class LeftRun(Rule):
 class OlderModel(Rule):
     """
     What it finds
-        A model that was deployed to this workflow before, and that another model has replaced
-        since.
+        A model that was deployed to this workflow earlier and has since been replaced by another
+        model.
     Why it is wrong
-        It most likely comes from a clone that is not up to date: the newer model would be
-        overwritten.
+        Most likely the checkout is out of date: deploying would overwrite the newer model.
     Example
-        A colleague deployed a change an hour ago; `git pull` was forgotten here.
+        A colleague deployed a change an hour ago, and the local checkout lacks it.
     Instead
-        Update the clone. To go back on purpose, give `--rollback`.
+        Update the clone. To go back intentionally, use `--rollback`.
     """
 
     code = "N8N010"
@@ -114,13 +115,13 @@ class OlderModel(Rule):
 class Overtaken(Rule):
     """
     What it finds
-        Two deploys of one workflow at the same time.
+        Two concurrent deployments of one workflow.
     Why it is wrong
-        Only one of the two can be there. This one is not, or not whole.
+        Only one of them can be active. This one is missing or incomplete.
     Example
         Two jobs of a build server deploy the same folder.
     Instead
-        Look at the workflow in n8n, or give the same command again.
+        Check the workflow in n8n, or run the same command again.
     """
 
     code = "N8N011"

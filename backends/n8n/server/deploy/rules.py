@@ -10,15 +10,15 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class ServerUnreachable(Rule):
     """
     What it finds
-        No answer from the server: nothing listens there, the connection broke, or it took too long,
-        also after trying again for a while.
+        No response from the server: nothing listens at the address, the connection broke, or the
+        request timed out, even after several attempts.
     Why it is wrong
-        Nothing more can be deployed or run. What this deploy had created was removed again as far
-        as the server answered; the next deploy repairs the rest.
+        Nothing more can be deployed or run. Changes of this deployment were undone as far as the
+        server responded; the next deployment repairs the rest.
     Example
         orgflowc deploy order.json --url http://127.0.0.1:5679
     Instead
-        Start the server, check address and port, and give the same command again.
+        Start the server, check address and port, and run the same command again.
     """
 
     code = "OF601"
@@ -31,13 +31,13 @@ class ServerUnreachable(Rule):
 class RefusedKey(Rule):
     """
     What it finds
-        A server that does not take the API key, or a key without the right to do this.
+        A server that rejects the API key, or a key without the required permission.
     Why it is wrong
-        Without a key n8n's API does nothing.
+        n8n's API requires a key.
     Example
-        N8N_API_KEY has a key of another server, or one that was revoked meanwhile.
+        N8N_API_KEY contains the key of another server, or a revoked key.
     Instead
-        Make a key in n8n (Settings, n8n API) and give it by N8N_API_KEY or --key-file.
+        Create a key in n8n (Settings, n8n API) and pass it with N8N_API_KEY or --key-file.
     """
 
     code = "OF602"
@@ -50,13 +50,13 @@ class RefusedKey(Rule):
 class NotN8n(Rule):
     """
     What it finds
-        An address at which something answers that is not n8n's public API.
+        An address that responds, but not as n8n's public API.
     Why it is wrong
-        There is nothing to deploy to. The API may also be switched off in n8n.
+        There is nothing to deploy to. The API may also be disabled in n8n.
     Example
         --url http://127.0.0.1:8080, where another web server listens.
     Instead
-        Give the address of n8n's editor, without /api/v1 and without the path of a workflow.
+        Use the address of n8n's editor, without /api/v1 and without the path of a workflow.
     """
 
     code = "OF603"
@@ -69,10 +69,10 @@ class NotN8n(Rule):
 class UnsupportedServer(Rule):
     """
     What it finds
-        A server older than the oldest n8n whose nodes are known.
+        A server that runs an older n8n than the oldest supported version.
     Why it is wrong
-        n8n silently accepts nodes of a version that it does not have, and then does something
-        else.
+        n8n silently accepts nodes of a version that it does not have, and then runs them
+        differently.
     Example
         n8n 1.50.
     Instead
@@ -89,14 +89,14 @@ class UnsupportedServer(Rule):
 class UnknownServerVersion(Rule):
     """
     What it finds
-        A server whose version is unknown, or newer than those whose nodes were examined.
+        A server whose version is unknown, or newer than the tested versions.
     Why it is wrong
-        The workflows are written for the newest n8n that is known. A newer n8n keeps the node
-        versions of older ones, so this usually works.
+        The workflows target the newest supported n8n. A newer n8n keeps the node versions of older
+        ones, so this usually works.
     Example
         n8n 2.60.
     Instead
-        Nothing, or update orgflow.
+        No action is needed, or update orgflow.
     """
 
     code = "OF605"
@@ -111,12 +111,12 @@ class NodeTooNew(Rule):
     What it finds
         A node of a version that this server's n8n does not have.
     Why it is wrong
-        n8n takes it silently, and then runs another version of the node, or nothing.
+        n8n accepts it silently, and then runs another version of the node, or nothing.
     Example
-        An `Edit Fields` node of version 3.5 on n8n 1.123, which has up to 3.4.
+        An `Edit Fields` node of version 3.5 on n8n 1.123, which supports up to 3.4.
     Instead
-        Compile for the server's version (`--target n8n{version=1.123}`; `deploy` does so when it
-        is given the model), or update n8n.
+        Compile for the server's version (`--target n8n{version=1.123}`; `deploy` does this if you
+        pass it the model), or update n8n.
     """
 
     code = "OF606"
@@ -129,16 +129,16 @@ class NodeTooNew(Rule):
 class EditedSince(Rule):
     """
     What it finds
-        A workflow on the server that somebody has changed since it was deployed, where the change
-        cannot be kept with the new workflow: the model changed the same thing, the workflow
-        would not do any more what the model says, or what is deployed is a file that was edited.
+        A workflow on the server that was edited after it was deployed, if the edit cannot be
+        merged: the model changed the same part, the result would no longer match the model, or the
+        deployed file was itself edited.
     Why it is wrong
-        Deploying would undo that work, so nothing of this workflow was touched.
+        Deploying would undo the edit, so the workflow was not changed.
     Example
         A placeholder was replaced by a mail node in n8n's editor, and its task was removed.
     Instead
-        Look at it with --dry-run and settle each conflict on one of the two sides, or give
-        --take-over; n8n keeps the version before in the workflow's history.
+        Review the conflicts with --dry-run and resolve each of them on one side, or use
+        --take-over; n8n keeps the previous version in the workflow's history.
     """
 
     code = "OF607"
@@ -151,14 +151,14 @@ class EditedSince(Rule):
 class NotDeployedHere(Rule):
     """
     What it finds
-        A workflow of the same name on the server that was not made by deploying.
+        A workflow of the same name on the server that was not created by a deployment.
     Why it is wrong
-        It may be something else, or the same workflow imported by hand: a second one
-        would answer the same events.
+        It may be unrelated, or the same workflow imported manually: a second one would react to the
+        same events.
     Example
-        The compiled file was imported in the editor before.
+        The compiled file was imported in the editor.
     Instead
-        Rename or delete that one, or give --take-over to make it the deployed one.
+        Rename or delete the existing workflow, or use --take-over to deploy to it.
     """
 
     code = "OF608"
@@ -177,7 +177,7 @@ class RefusedWorkflow(Rule):
     Example
         A node without a parameter or a credential that it requires.
     Instead
-        Correct what n8n's message names; --no-publish leaves the workflow there as a draft.
+        Fix what n8n's message reports; --no-publish leaves the workflow on the server as a draft.
     """
 
     code = "OF609"
@@ -190,9 +190,9 @@ class RefusedWorkflow(Rule):
 class TakenPath(Rule):
     """
     What it finds
-        A webhook path that another published workflow on the server has.
+        A webhook path that another published workflow on the server already uses.
     Why it is wrong
-        n8n publishes only one of them. What was created was removed again.
+        n8n publishes only one of them. The created workflow was removed again.
     Example
         Two workflows with a webhook at `order`.
     Instead
@@ -209,13 +209,13 @@ class TakenPath(Rule):
 class MissingCallee(Rule):
     """
     What it finds
-        A call of a workflow that is neither among the files nor on the server.
+        A call to a workflow that is neither among the files nor on the server.
     Why it is wrong
         n8n refuses to publish the caller.
     Example
-        Only one of the two files that a model became is given.
+        Only one of the two files compiled from a model is passed.
     Instead
-        Give all files of the model in one command, or deploy the called workflow first.
+        Pass all files of the model in one command, or deploy the called workflow first.
     """
 
     code = "OF611"
@@ -230,11 +230,11 @@ class MutualCalls(Rule):
     What it finds
         Workflows that call each other in a circle.
     Why it is wrong
-        n8n publishes a workflow only when all it calls is published, so none can be the first.
+        n8n publishes a workflow only after all workflows that it calls, so none can be the first.
     Example
         `Order` calls `Billing`, which calls `Order`.
     Instead
-        Call by a webhook in one place; a workflow may call itself.
+        Replace one of the calls with a webhook; a workflow may call itself.
     """
 
     code = "OF612"
@@ -247,13 +247,13 @@ class MutualCalls(Rule):
 class SameIdentity(Rule):
     """
     What it finds
-        Two workflows of one command that are the same one by their ids.
+        Two workflows of one command that have the same identity.
     Why it is wrong
         The second would overwrite the first.
     Example
         A file and its copy.
     Instead
-        Leave one out, or give one another `id`.
+        Remove one of them, or change its `id`.
     """
 
     code = "OF613"
@@ -285,13 +285,13 @@ class AmbiguousWorkflow(Rule):
 class LeftBehind(Rule):
     """
     What it finds
-        A deploy that failed and could not be undone, since the server did not answer any more.
+        A deployment that failed and could not be undone because the server stopped responding.
     Why it is wrong
-        Workflows are there that are not published, or not all of them are the new ones.
+        Some workflows are not published, or still have their old version.
     Example
-        The server was stopped in the middle.
+        The server was stopped during the deployment.
     Instead
-        Give the same command again once the server answers: it finds and completes them.
+        Run the same command again when the server responds: it finds and completes them.
     """
 
     code = "OF615"
@@ -304,13 +304,13 @@ class LeftBehind(Rule):
 class StartedByHand(Rule):
     """
     What it finds
-        A workflow that only a person starts.
+        A workflow that only a person can start.
     Why it is wrong
-        Nothing: n8n has nothing to publish in it. It is run from the editor.
+        No action is needed: n8n has nothing to publish in it. It is run from the editor.
     Example
-        A process whose start event says nothing of what starts it.
+        A process whose start event has no trigger.
     Instead
-        Nothing, or give the start event a message or a timer.
+        No action is needed, or add a message or a timer to the start event.
     """
 
     code = "OF616"
@@ -323,13 +323,13 @@ class StartedByHand(Rule):
 class VanishedWorkflow(Rule):
     """
     What it finds
-        A workflow that was deleted or archived by somebody while it was deployed.
+        A workflow that somebody deleted or archived during the deployment.
     Why it is wrong
-        What was just created or updated is not there.
+        The workflow that was just created or updated is missing.
     Example
-        Two people deploy and tidy up at the same time.
+        Somebody cleans up the server while it is deployed to.
     Instead
-        Give the same command again: it is created again.
+        Run the same command again to recreate it.
     """
 
     code = "OF617"
@@ -342,14 +342,14 @@ class VanishedWorkflow(Rule):
 class FailedServer(Rule):
     """
     What it finds
-        A server that answers with errors of its own, or refuses more calls for now, also after
-        trying again for a while.
+        A server that responds with internal errors, or rejects further calls for now, even after
+        several attempts.
     Why it is wrong
-        The deploy or the run could not be completed; what had been created was removed again.
+        The deployment or run could not be completed; created workflows were removed again.
     Example
-        n8n's database is locked, or a gateway before it answers 502.
+        n8n's database is locked, or a reverse proxy responds with 502.
     Instead
-        Look into the server's log, and give the same command again.
+        Check the server's log, and run the same command again.
     """
 
     code = "OF618"
@@ -362,13 +362,13 @@ class FailedServer(Rule):
 class NotLive(Rule):
     """
     What it finds
-        A published workflow whose triggers do not answer.
+        A published workflow whose triggers do not respond.
     Why it is wrong
-        Its calls are lost: n8n answers 404.
+        Its calls are lost: n8n responds with 404.
     Example
-        A gateway before n8n does not let /webhook/ through.
+        A reverse proxy does not forward /webhook/ to n8n.
     Instead
-        Look into the server's log, and check that its webhooks have the same address.
+        Check the server's log, and that webhooks use the same address as the API.
     """
 
     code = "OF619"

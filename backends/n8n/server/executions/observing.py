@@ -163,7 +163,7 @@ class Observer(ExecutionObserver):
         identity = str(execution.get("id", "?"))
         workflow = execution.get("workflowData") or self.workflow
         if not isinstance(workflow, Mapping) or not isinstance(workflow.get("nodes"), list):
-            raise UnreadableExecution(f"execution {identity} does not say which workflow it ran")
+            raise UnreadableExecution(f"execution {identity} does not define which workflow it ran")
         tie = self.tie(workflow)
         if tie is None:
             name = workflow.get("name")

@@ -65,7 +65,7 @@ class ServerRunner(LocalRunner):
     @property
     def changed(self) -> tuple[str, ...]:
         """As on the local engine, and a webhook in front of the trigger."""
-        return (*super().changed, "every run starts at a webhook of its own")
+        return (*super().changed, "every run starts at its own webhook")
 
     def data_of(self, run: Run) -> tuple[Stimulus, ...]:
         """See `LocalRunner`. Raises `Unplayable`, also for runs of several workflows."""

@@ -32,7 +32,7 @@ _MODES = {
 }  # fmt: skip
 
 MIN_SCALE, MAX_SCALE = -6111, 6176
-"""Digits behind the point that may be rounded to (DMN 1.5, table 74)."""
+"""Digits after the point that may be rounded to (DMN 1.5, table 74)."""
 
 
 def finite(value: Decimal) -> Decimal | None:
@@ -58,7 +58,7 @@ def computed(operator: str, left: Decimal, right: Decimal) -> Decimal | None:
 
 
 def rounded(value: Decimal, scale: int, mode: Rounding) -> Decimal | None:
-    """A number with at most `scale` digits behind the point; null for a scale out of bounds."""
+    """A number with at most `scale` digits after the point; null for a scale out of bounds."""
     if not MIN_SCALE <= scale <= MAX_SCALE:
         return None
     step = Decimal(1).scaleb(-scale, _WIDE)

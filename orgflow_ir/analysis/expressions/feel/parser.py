@@ -3,7 +3,7 @@
 FEEL's names may hold spaces, operators and keywords (`Monthly Income`, `a-b`, `date and time`), so
 a text has a meaning only together with the names that are known where it stands (DMN 1.5,
 10.3.1.3). Where a name may begin, the longest known one is taken; else one word. Names that the
-text itself defines (parameters, variables of loops, keys of contexts) are known behind their
+text itself defines (parameters, variables of loops, keys of contexts) are known after their
 definition.
 """
 
@@ -435,7 +435,7 @@ class _Parser:
         if sign == "@":
             self.accept("@")
             if not self.ahead('"'):
-                self.fail("a string is expected behind `@`")
+                self.fail("a string is expected after `@`")
             return AtLiteral(self.string(), self.since(start))
         if sign in "([]":
             return self.bracketed()
@@ -684,7 +684,7 @@ class _Parser:
         found = self.members.longest(self.text, self.at)
         word = _WORD.match(self.text, self.at)
         if found is None and word is None:
-            self.fail(f"a name is expected behind `.`, found {self.shown()}")
+            self.fail(f"a name is expected after `.`, found {self.shown()}")
         if found is None or (word is not None and word.end() > found[1]):
             assert word is not None
             found = word.group(), word.end()

@@ -1,6 +1,6 @@
 """Regular expressions of FEEL (XQuery's, XML Schema's with anchors) for Python and JavaScript.
 
-A pattern is read part by part and written for the engine at hand, so that both find the same. What
+A pattern is read part by part and written for the engine at hand, so both find the same. What
 cannot be written for both (categories, blocks, subtraction of classes, back-references) raises
 `Unsupported`; what is no pattern is null, as is an unknown flag.
 """

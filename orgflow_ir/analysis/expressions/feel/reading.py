@@ -62,11 +62,11 @@ def read_feel(text: str, start: int = 0, end: int | None = None) -> Feel:
 
 
 def long_names(code: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of several words in an expression, of variables and of entries behind a dot.
+    """Names of several words in an expression, of variables and of entries after a dot.
 
-    Two words that are no keywords never stand side by side in FEEL (DMN 1.5, 10.3.1.2, rule 27
-    and the keywords of the grammar): where they do, they are one name, unless an opening
-    bracket follows: that is a call.
+    Two words that are no keywords never stand in parallel in FEEL (DMN 1.5, 10.3.1.2, rule 27 and
+    the keywords of the grammar): where they do, they are one name, unless an opening bracket
+    follows: that is a call.
     """
     names: dict[str, None] = {}
     members: dict[str, None] = {}

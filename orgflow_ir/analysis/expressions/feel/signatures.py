@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class FunctionParameter(NamedTuple):
-    """A parameter: the kinds of value it takes, and whether it may be left out."""
+    """A parameter: the kinds of value it takes, and whether it may be omitted."""
 
     name: str
     kinds: tuple[str, ...]

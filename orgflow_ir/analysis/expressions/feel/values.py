@@ -1,7 +1,7 @@
 """Values of FEEL that Python has no type for, and the rules that all of them share.
 
 Numbers are `Decimal`, strings `str`, booleans `bool`, null `None`, lists `tuple`, contexts `dict`.
-Dates are not Python's: FEEL's years have up to nine digits, its seconds nine behind the point, and
+Dates are not Python's: FEEL's years have up to nine digits, its seconds nine after the point, and
 its times may have an offset or the name of a time zone.
 """
 

@@ -68,7 +68,7 @@ class Token(NamedTuple):
 class Parser:
     """Reads one expression by recursive descent; a class a language, an instance a text.
 
-    `text[start:end]` is read, so that spans are those of the whole text, its marking included.
+    `text[start:end]` is read, so spans are those of the whole text, its marking included.
     """
 
     words: ClassVar[dict[str, str]] = {
@@ -172,7 +172,7 @@ class Parser:
         return self.arithmetic(self.unary, "*", "/", "%")
 
     def unary(self) -> Tree:
-        """`!a`, `-a`, `empty a`: the sign negates what is right behind it."""
+        """`!a`, `-a`, `empty a`: the sign negates what is right after it."""
         self.nest()
         start = self.tokens[self.at].span.start if self.at < len(self.tokens) else 0
         tree: Tree
@@ -220,7 +220,7 @@ class Parser:
             if op == ".":
                 kind, text, _ = self.take()
                 if kind != "name":
-                    raise ConditionError("a field name is expected behind the dot")
+                    raise ConditionError("a field name is expected after the dot")
                 parts.append(text)
             elif op == "[":
                 parts.append(self.key("]"))
@@ -275,7 +275,7 @@ class Parser:
                 continue
             kind, name, _ = self.take()
             if kind != "name":
-                raise ConditionError("a method name is expected behind the dot")
+                raise ConditionError("a method name is expected after the dot")
             if _is_json(tree) and not self.ahead("("):
                 tree = self.entry(tree, name)
                 continue

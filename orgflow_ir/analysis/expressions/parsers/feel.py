@@ -1,4 +1,4 @@
-"""FEEL (DMN 1.3, chapter 10), as Camunda 8 writes it behind a leading `=`."""
+"""FEEL (DMN 1.3, chapter 10), as Camunda 8 writes it after a leading `=`."""
 
 from __future__ import annotations
 

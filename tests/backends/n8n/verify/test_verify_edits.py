@@ -89,7 +89,7 @@ def test_an_end_that_sends_may_not(registry: Registry, tmp_path: Path) -> None:
     workflow = copy.deepcopy(case.workflow)
     edits.node(workflow, "Receipt sent")["disabled"] = True
     message = different(case, workflow)
-    assert message == "the workflow ends where the model goes on with `Receipt sent`"
+    assert message == "the workflow ends where the model continues with `Receipt sent`"
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -263,7 +263,7 @@ def test_deleted_step(leave: Case) -> None:
     workflow = edits.without(leave.workflow, "Send rejection")
     assert leave.verify(workflow).missing == ("Send rejection",)
     assert different(leave, workflow) == (
-        "the workflow runs `Request rejected` where the model does not; the model goes on with "
+        "the workflow runs `Request rejected` where the model does not; the model continues with "
         "`Send rejection`"
     )
 
@@ -272,7 +272,7 @@ def test_cut_wire(leave: Case) -> None:
     workflow = copy.deepcopy(leave.workflow)
     workflow["connections"]["Send rejection"]["main"] = [[]]
     message = different(leave, workflow)
-    assert message == "the workflow ends where the model goes on with `Request rejected`"
+    assert message == "the workflow ends where the model continues with `Request rejected`"
 
 
 def test_switched_off(leave: Case) -> None:
@@ -329,7 +329,7 @@ def test_stop_taken_out_ends_silently(leave: Case) -> None:
 def test_early_end_in_an_added_check(leave: Case) -> None:
     workflow = edits.inserted(leave.workflow, "Confirm leave", "if", "Really?")
     assert different(leave, workflow) == (
-        "the workflow ends where the model goes on with `Confirm leave`"
+        "the workflow ends where the model continues with `Confirm leave`"
     )
 
 
