@@ -129,8 +129,8 @@ def describe_server(running: RunningServer) -> str:
 def start(port: int | None, quiet: bool, target: str) -> None:
     """Start the installed server in the background, on 127.0.0.1, unless it runs.
 
-    It keeps its workflows, port and login in a folder of its own, which `engine status` names.
-    Prints the address of the editor, the login, the file with the API key, and the log.
+    It keeps its workflows, port and login in its own folder, which `engine status` names. Prints
+    the address of the editor, the login, the file with the API key, and the log.
     """
     from orgflow_ir.plugins.contracts import RunnerError
 

@@ -65,7 +65,7 @@ WITH_MODEL, BY_RULES = "text", "text-rules"
 @click.option(
     "--explain",
     metavar="FILE.html",
-    help="Write a page with text and process in parallel.",
+    help="Write a page with the text and the process side by side.",
 )
 @click.option("--ask", is_flag=True, help="Ask about what is doubtful in the terminal.")
 @click.option("--page", is_flag=True, help="Ask about it on a page in the browser.")

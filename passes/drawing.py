@@ -139,7 +139,7 @@ def _overlaps(elements: Sequence[Element], shapes: dict[str, Shape], ctx: PassCo
                 OverlappingShapes,
                 f"{ctx.name(element)} and {ctx.name(below)} overlap in the diagram",
                 element=below,
-                help="move one of them in the diagram",
+                help="move one of them in the diagram in the diagram",
             )
 
 

@@ -19,7 +19,7 @@ from orgflow_ir.diagnostics import Fix, Related
 from orgflow_ir.model import Event, Model, Scope
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
-MASKED = " (once the faults before it are fixed)"
+MASKED = " (after the faults before it are fixed)"
 
 
 class Repair(NamedTuple):

@@ -92,7 +92,7 @@ class OperationFiller(GapAgent):
             arranged = Arrangement()
             ctx.emit(
                 LeftOutParameter,
-                f"all variables of `{context.label}` were left out: {visible(str(error))}",
+                f"all variables of `{context.label}` were omitted: {visible(str(error))}",
                 element=gap.element,
             )  # fmt: skip
         values, inputs = give_parameters(context, operation, arranged, catalogue, client, ctx, gap)
@@ -164,7 +164,7 @@ def give_parameters(
         fault = visible(told(found))
     if unusable:  # what an earlier answer gave is kept as far as it can be
         ctx.emit(
-            LeftOutParameter, f"parameters of `{context.label}` were left out: {fault}",
+            LeftOutParameter, f"parameters of `{context.label}` were omitted: {fault}",
             element=gap.element,
         )  # fmt: skip
     result, inputs = kept(given, operation, arranged.inputs, catalogue, context)

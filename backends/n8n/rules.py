@@ -70,11 +70,11 @@ class WaitsBeside(Rule):
 class UnstatedCallData(Rule):
     """
     What it finds
-        A call that does not state which variables it hands over and takes back, in a file that
-        names no process engine.
+        A call that does not state which variables it passes on and takes back, in a file that names
+        no process engine.
     Why it is wrong
-        Engines disagree: Camunda 7, Flowable and jBPM hand over nothing that a call does not name,
-        Camunda 8 hands over everything. The workflow hands over all variables and takes all back.
+        Engines disagree: Camunda 7, Flowable and jBPM pass on nothing that a call does not name,
+        Camunda 8 passes on everything. The workflow passes on all variables and takes all back.
     Example
         `<callActivity id="ship" calledElement="shipping"/>` in a file without extensions.
     Instead

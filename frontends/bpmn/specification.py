@@ -913,7 +913,7 @@ def _link(s: _Specification, node: XmlElement) -> None:
         if other is not None and own not in {c.text.strip() for c in back}:
             s.report(
                 LinkEnds,
-                "{} names {}, which does not name it back".format(*s.names(node, other)),
+                "{} names {}, which does not name it back back".format(*s.names(node, other)),
                 node,
                 f"add `{theirs}` with `{own}` to {describe(other)}",
             )

@@ -84,7 +84,7 @@ class CodeInterpreter:
                 self._statement(statement)
             return self._result()
         except RecursionError:
-            raise PowlError("the code is nested too deeply") from None
+            raise PowlError("the code is nested too deeplyly") from None
 
     def unused(self, powl: Powl) -> list[Activity]:
         """Activities that were made, and neither they nor an activity with their label are part of

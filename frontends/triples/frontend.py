@@ -43,9 +43,9 @@ class TriplesFrontend(Frontend):
         if not graph.flows:
             ctx.emit(
                 NotGraph,
-                "there is no flow such as `A -> B`",
+                "there is no flow such as `A -> B` in the file",
                 loc=SourceLocation(file=source.path, line=1, column=1),
-                help="write a flow a line, or name the right frontend with --from",
+                help="write one flow per line, or name the right frontend with --from",
             )
             return None
         for unread in graph.unread:
@@ -53,7 +53,7 @@ class TriplesFrontend(Frontend):
                 UnreadLine,
                 "this line may name one step or several"
                 if unread.help
-                else "this line is no part of a procedural graph",
+                else "this line is not part of a procedural graph",
                 loc=SourceLocation(file=source.path, line=unread.line, column=1),
                 help=unread.help or "write `A -> B` or `T1 name | actor | s1`, or remove the line",
             )

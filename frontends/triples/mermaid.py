@@ -27,14 +27,14 @@ class MermaidFrontend(Frontend):
         graph = read_chart(source.data.decode("utf-8-sig", "replace"))
         if not graph.flows:
             ctx.emit(
-                NotGraph, "there is no flow such as `A --> B`",
+                NotGraph, "there is no flow such as `A --> B` in the file",
                 loc=SourceLocation(file=source.path, line=1, column=1),
                 help="write a flowchart, or name the right frontend with --from",
             )  # fmt: skip
             return None
         for unread in graph.unread:
             ctx.emit(
-                UnreadLine, "this line is no part of a flowchart that is understood",
+                UnreadLine, "this line is not supported in flowcharts",
                 loc=SourceLocation(file=source.path, line=unread.line, column=1),
                 help=unread.help or "write `A[step] --> B{question}`, or remove the line",
             )  # fmt: skip

@@ -138,7 +138,7 @@ class _Reader:
                 if not self._flows(number, plain):
                     self.graph.unread.append(Unread(number))
             except _Ambiguous as ambiguous:
-                help = f"write each flow in a line of its own, or quote the name: {ambiguous}"
+                help = f"write each flow in its own line, or quote the name: {ambiguous}"
                 self.graph.unread.append(Unread(number, help))
             return
         actor = _ACTOR.match(plain)

@@ -44,7 +44,7 @@ def takes_computed(call: CallActivity) -> bool:
 
 
 def states_data(call: CallActivity) -> bool:
-    """Whether a call, or the engine that it is for, states what is handed over and taken back."""
+    """Whether a call, or the engine that it is for, states what is passed on and taken back."""
     binding = call.binding
     if isinstance(binding, SubProcessCall):
         return _stated(binding)

@@ -126,7 +126,7 @@ class UnansweredGap(Rule):
         A gap that `orgflowc fill` left open: no agent that was asked has an answer, or none was
         asked.
     Why it is wrong
-        The gap stays open, and its default applies.
+        The gap remains open, and its default applies.
     Example
         A task `Weigh the elephant` of which nothing but its name is known.
     Instead

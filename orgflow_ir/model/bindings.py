@@ -148,9 +148,9 @@ class Mail(_Binding):
 
 
 class SubProcessCall(_Binding):
-    """How another process is called: `all_variables` hands over everything there is, `all_results`
+    """How another process is called: `all_variables` passes on everything there is, `all_results`
     takes back everything that the called process has. `by` is the engine that does it, as in
-    `Dialect.engine`: it hands over and takes back what is stated here and nothing else. Where
+    `Dialect.engine`: it passes on and takes back what is stated here and nothing else. Where
     nothing at all is stated, no engine either, everything goes both ways."""
 
     kind: Literal["call"] = "call"

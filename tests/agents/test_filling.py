@@ -139,8 +139,8 @@ def test_three_steps_fill_a_task() -> None:
     ("what", "code", "text"),
     [
         ("choose", "OF523", "`Send a message` stays open"),
-        ("arrange", "OF521", "all variables of `Send a message` were left out"),
-        ("parameters", "OF521", "parameters of `Send a message` were left out"),
+        ("arrange", "OF521", "all variables of `Send a message` were omitted"),
+        ("parameters", "OF521", "parameters of `Send a message` were omitted"),
     ],
 )
 def test_a_step_without_a_usable_answer_is_reported(what: str, code: str, text: str) -> None:

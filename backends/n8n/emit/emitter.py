@@ -499,12 +499,12 @@ class _Emitter:
             return
         self.ctx.emit(
             UnstatedCallData,
-            f"{self.ctx.name(call)} does not state which variables it hands over: all of them go "
+            f"{self.ctx.name(call)} does not state which variables it passes on: all of them go "
             "to the called process, and all come back",
             element=call.id,
             loc=call.loc,
-            help="name the variables in the call, or the engine in the file: most engines hand "
-            "over nothing that a call does not name",
+            help="name the variables in the call, or the engine in the file: most engines pass "
+            "on nothing that a call does not name",
         )
 
     def _hands_over(self, call: CallActivity) -> bool:

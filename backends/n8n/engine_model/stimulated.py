@@ -158,7 +158,7 @@ class _Driver:
         for source, target in scope.workflow_graph.wires:
             if source.node == node.key and event is not None and target == Port(event):
                 return Emits((*(0 for _ in range(source.number)), place.inputs[0]))
-        raise StimulusError(f"the run does not say which error `{node.name}` gets")
+        raise StimulusError(f"the run does not define which error `{node.name}` gets")
 
     def _choice(self, scope: CompiledScope, name: str, options: Sequence[Outcome]) -> Outcome:
         """The output or outputs of the flows taken. Those of no flow (a stop, the way past a
@@ -200,4 +200,4 @@ class _Driver:
 
 
 def _unknown(place: Place) -> str:
-    return f"the engine model does not know how many items `{place.node}` hands on"
+    return f"the engine model does not know how many items `{place.node}` passes on"

@@ -86,7 +86,7 @@ def test_errors_and_code(engine: LocalEngine, registry: Registry) -> None:
     real, modelled = both(model, made, engine)
     same(real, modelled)
     assert {run.executed[-1] for run in modelled.runs} == {"Done", "Not booked"}
-    assert modelled.changed == ("`Add up` is not executed: it hands on each item that it gets",)
+    assert modelled.changed == ("`Add up` is not executed: it passes on each item that it gets",)
 
 
 @pytest.mark.parametrize("sub", [choosing(), parallel()])
@@ -112,6 +112,6 @@ def test_a_node_that_is_not_known_is_reported(registry: Registry) -> None:
     assert met
     assert {run.verdict for run in met} == {"unplayable"}
     assert {run.divergence for run in met} == {
-        "the engine model does not know how many items `Send rejection` hands on"
+        "the engine model does not know how many items `Send rejection` passes on"
     }
     assert not report.ok
