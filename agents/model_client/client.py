@@ -243,20 +243,25 @@ class OpenAIModelClient:
                 asked = None
             pause = min(asked if asked is not None else wait, self.settings.patience + 1)
             if waited + pause > self.settings.patience:
+                patience = f"{self.settings.patience:g} seconds"
                 raise ServiceError(
-                    f"the endpoint {self.settings.url} did not recover in "
-                    f"{self.settings.patience:g} seconds"
+                    f"the endpoint {self.settings.url} "
+                    + (
+                        f"asks to wait {asked:,.0f} seconds, longer than the limit of {patience}"
+                        if asked is not None
+                        else f"did not recover in {patience}"
+                    )
                 )
             self._cancellation.wait(pause)
             waited, wait = waited + pause, min(wait * 2, _LONGEST_WAIT)
             usage.retries += 1
-        if not reply.tokens_in and not reply.tokens_out:  # the endpoint does not count
+        made = (reply.text, *(call.arguments for call in reply.calls))
+        if not reply.tokens_in:  # the endpoint does not count
             usage.estimated = True
-            made = (reply.text, *(call.arguments for call in reply.calls))
-            reply = reply._replace(
-                tokens_in=estimate_tokens(message_texts(messages)),
-                tokens_out=estimate_tokens(made),
-            )
+            reply = reply._replace(tokens_in=estimate_tokens(message_texts(messages)))
+        if not reply.tokens_out and any(made):
+            usage.estimated = True
+            reply = reply._replace(tokens_out=estimate_tokens(made))
         usage.tokens_in, usage.tokens_out = reply.tokens_in, reply.tokens_out
         usage.cost = self._cost(reply.tokens_in, reply.tokens_out)
         return reply, usage
@@ -320,7 +325,7 @@ class OpenAIModelClient:
             if name in arguments and name in text:
                 self._dropped.add(name)
                 return True
-        if "response_format" in arguments and error.status_code in (422, 501):
+        if "response_format" in arguments and error.status_code in (400, 422, 501):
             self._form += 1
             return True
         return False
@@ -381,13 +386,18 @@ def _reply(completion: Any) -> Reply:
         )
         return Reply(
             _content(message.content),
-            max(0, int(getattr(usage, "prompt_tokens", 0) or 0)),
-            max(0, int(getattr(usage, "completion_tokens", 0) or 0)),
+            _count(getattr(usage, "prompt_tokens", 0)),
+            _count(getattr(usage, "completion_tokens", 0)),
             calls,
             choice.finish_reason == "length",
         )
     except (AttributeError, IndexError, TypeError, ValueError):
         raise _Unusable(_NO_COMPLETION) from None
+
+
+def _count(tokens: Any) -> int:
+    """A number of tokens; 0 where the endpoint gives none, or something else."""
+    return max(0, int(tokens)) if isinstance(tokens, int | float) else 0
 
 
 def _json(arguments: Any) -> str:
@@ -408,10 +418,17 @@ def _content(content: Any) -> str:
 
 
 def _retry_after(error: Any) -> float | None:
-    """The seconds that the endpoint asks to wait, where it gives a number."""
+    """The seconds that the endpoint asks to wait: a number, or a date (RFC 9110, 10.2.3)."""
+    asked = getattr(getattr(error, "response", None), "headers", {}).get("retry-after", "")
     try:
-        return max(0.0, float(error.response.headers.get("retry-after", "")))
-    except (AttributeError, ValueError):
+        return max(0.0, float(asked))
+    except ValueError:
+        pass
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
+    except ValueError:
         return None
 
 

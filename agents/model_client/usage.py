@@ -75,7 +75,7 @@ def describe_usage(usage: Usage) -> str:
     if usage.replayed:
         parts[0] += f" ({usage.replayed} replayed)"
     if usage.retries:
-        parts.append(f"{usage.retries} retries")
+        parts.append(f"{usage.retries} {'retry' if usage.retries == 1 else 'retries'}")
     about = "about " if usage.estimated else ""
     parts.append(f"{about}{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out")
     if usage.cost:

@@ -23,6 +23,7 @@ from orgflow.agents.text.sentences import Sentence, split_sentences
 from orgflow_ir.diagnostics import Diagnostic, Rule
 from orgflow_ir.model import Model, Task
 from orgflow_ir.model.element_names import one_line
+from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.agent_services import ModelClient
 from orgflow_ir.pipeline.services import OverBudget, required
@@ -73,7 +74,7 @@ class TextModeller(ModelAgent):
             long = f"has more than {MAX_CHARACTERS:,} characters"
             ctx.emit(
                 NoSteps, f"the text {long if sentences else 'is empty'}",
-                help="describe one process in it",
+                loc=SourceLocation(file=document.name), help="describe one process in it",
             )  # fmt: skip
             return None
         messages = draft_messages(sentences, all_feedback(ctx))
@@ -120,6 +121,7 @@ class TextModeller(ModelAgent):
         if best.model is None or best.covered is None:
             ctx.emit(
                 NoSteps, "the language model wrote no process graph",
+                loc=SourceLocation(file=document.name),
                 help="use another model, or draft by rules with --no-model",
             )  # fmt: skip
             return None

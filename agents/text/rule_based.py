@@ -18,6 +18,7 @@ from orgflow.agents.text.drafts import draft_errors, read_draft, report_unused
 from orgflow.agents.text.sentences import Sentence, split_sentences
 
 from orgflow_ir.model import Model
+from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.agents import Document, ModelAgent
 
@@ -95,6 +96,7 @@ class RuleModeller(ModelAgent):
 
             ctx.emit(
                 NoSteps, "the text has no step that the rules find",
+                loc=SourceLocation(file=document.name),
                 help="describe what is done, a sentence a step, or configure a language model",
             )  # fmt: skip
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import email.utils
 import json
 import threading
 import time
@@ -116,10 +117,46 @@ def test_tries_are_bounded() -> None:
 def test_patience_is_bounded() -> None:
     with model_server([Scripted("no", status=429, retry_after=3600)]) as server:
         started = time.monotonic()
-        with pytest.raises(ServiceError, match="did not recover in 5 seconds"):
+        with pytest.raises(ServiceError, match="asks to wait 3,600 seconds"):
             client(server.url).ask(QUESTION)
         assert time.monotonic() - started < 3
         assert len(server.requests) == 1
+
+
+def test_a_date_to_wait_for() -> None:
+    soon = email.utils.formatdate(time.time() + 3, usegmt=True)
+    with model_server([Scripted("wait", status=429, retry_after=soon), "2"]) as server:
+        model = client(server.url)
+        started = time.monotonic()
+        assert model.ask(QUESTION).text == "2"
+    assert time.monotonic() - started > 1.5  # without the date half a second
+    assert "1 retry," in model.usage.table()
+
+
+def test_a_server_that_does_not_name_what_it_refuses() -> None:
+    def answer(request: dict[str, Any]) -> Scripted:
+        return (
+            Scripted("bad request", status=400) if "response_format" in request else Scripted("2")
+        )
+
+    with model_server(answer) as server:
+        assert client(server.url).ask(QUESTION, schema=SCHEMA).text == "2"
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [((0, 5), (True, True, 5)), ((7, 0), (True, 7, 100)), (("many", None), (True, True, 100))],
+)
+def test_counts_that_are_missing_or_no_numbers(usage: Any, expected: tuple[Any, ...]) -> None:
+    with model_server([Scripted("x" * 400, usage=usage)]) as server:
+        model = client(server.url)
+        reply = model.ask(QUESTION)
+    assert len(server.requests) == 1
+    estimated, tokens_in, tokens_out = expected
+    assert model.usage.total.estimated is estimated
+    assert reply.tokens_in > 0 if tokens_in is True else reply.tokens_in == tokens_in
+    assert reply.tokens_out == tokens_out
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ class Scripted:
         calls: tool calls, as (name, arguments) each.
         finish: why the answer ends; `length` is cut off.
         usage: tokens in and out; `None` where the server does not count.
-        retry_after: seconds that the server asks to wait.
+        retry_after: seconds that the server asks to wait, or a date.
         delay: seconds before it answers.
         body: the whole body in the place of all that.
     """
@@ -33,7 +33,7 @@ class Scripted:
     calls: Sequence[tuple[str, str]] = ()
     finish: str = "stop"
     usage: tuple[int, int] | None = (10, 5)
-    retry_after: float | None = None
+    retry_after: float | str | None = None
     delay: float = 0.0
     body: bytes | None = None
 
@@ -136,7 +136,7 @@ def _body(answer: Scripted, request: dict[str, Any]) -> bytes:
         "choices": [choice],
     }  # fmt: skip
     if answer.usage is not None:
-        total = sum(answer.usage)
+        total = sum(n for n in answer.usage if isinstance(n, int))
         reply["usage"] = {
             "prompt_tokens": answer.usage[0], "completion_tokens": answer.usage[1],
             "total_tokens": total,
