@@ -41,13 +41,14 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
     """Say what changed from OLD to NEW: first in behaviour, then in nodes and parameters.
 
     Each is a workflow file, a folder of such files, or a model. Positions, ids and the order of
-    keys are ignored. Exit code 0: no difference, 1: differences, 2: the two cannot be compared.
+    keys are ignored. Where the two cannot be compared, --format json prints the diagnostics. Exit
+    code 0: no difference, 1: differences, 2: the two cannot be compared.
     """
     if old == new == "-":
         raise click.UsageError("only one of OLD and NEW can be standard input")
     if from_ is None and "-" in (old, new):
         raise click.UsageError("standard input needs its format: --from FRONTEND")
-    session = Session()
+    session = Session(format_)
     ctx = session.context()
     sources = [_read(path, session, ctx) for path in (old, new)]
     found = None
@@ -58,9 +59,14 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
             raise click.UsageError(str(error)) from None
     session.collect(ctx)
     session.diagnostics = [d for d in session.diagnostics if d.severity.value == "error"]
-    session.show()
     if found is None:
+        if format_ == "json":
+            write_stdout(session.rendered())
+        else:
+            session.show()
         leave(NOT_COMPARED)
+    if session.diagnostics:
+        session.show()
     if format_ == "json":
         import json
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from orgflow.evaluation.failures import Failure
     from orgflow.evaluation.replay import ReplayReport
 
+    from orgflow_ir.diagnostics import Diagnostic
     from orgflow_ir.model import Model
     from orgflow_ir.plugins.contracts import Backend, RunnerError
     from orgflow_ir.targets.artifact import Emitted
@@ -51,7 +52,12 @@ MISUSE = 2
     "installed, else model]",
 )
 @click.option("--all-paths", is_flag=True, help="Every enumerated run, not only the first.")
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the report as JSON; findings are in it, too.",
+)
 @click.option("--html", metavar="FILE", help="Also write the report as a page, with pictures.")
 @click.option(
     "--diagnose", is_flag=True, help="Ask the language model about failures that no rule explains."
@@ -90,6 +96,8 @@ def command(
     server failed.
     """
     session = Session(format_, verbose=verbose)
+    whole = format_ == "json" and executions is None  # the report has the findings
+    as_json = as_json or format_ == "json"
     backend, options = resolve_target(target, session.registry)
     if diagnose:
         connect_to_diagnose(session, in_)
@@ -127,27 +135,34 @@ def command(
                 model = with_called(model, backend, ctx)
                 lowered = lower_model(model, backend, ctx, options=options)
             session.collect(ctx)
-            session.show()
+            if not whole:
+                session.show(brief=True)
             if model is None or lowered is None or runner is None:
+                if whole:
+                    write_stdout(report_json(None, (), used, session.diagnostics))
                 if html is not None and model is not None and runner is not None:
                     shown = emit_anyway(model, backend, ctx)
                     write_page(html, model, shown, ctx, backend, None, (), used)
                 leave(server_exit_code(session, backend))
             shown = emitted(backend, lowered, ctx)
             if shown is None:
-                session.diagnostics = [d for d in ctx.diagnostics if d not in session.diagnostics]
-                session.show()
+                if whole:
+                    write_stdout(report_json(None, (), used, ctx.diagnostics))
+                else:
+                    new = [d for d in ctx.diagnostics if d not in session.diagnostics]
+                    session.diagnostics = new
+                    session.show()
                 leave(server_exit_code(session, backend))
             from orgflow.evaluation.failures import by_replay
             from orgflow.evaluation.replay import replay_model
 
             report = replay_model(model, shown, runner, ctx, max_runs=MAX_RUNS, all_paths=all_paths)
     except RunnerError as error:
-        leave(_engine_failed(error, backend, engine, as_json))
+        leave(_engine_failed(error, backend, engine, session, as_json=as_json, whole=whole))
     failures = () if report.ok else by_replay(model, report, backend)
     failures = diagnose_runs(failures, model, backend.name, session)
     if as_json:
-        write_stdout(report_json(report, failures, used))
+        write_stdout(report_json(report, failures, used, session.diagnostics))
     else:
         write_stdout(report_text(report, failures) + played_by(used, backend.name))
     if html is not None:
@@ -180,7 +195,10 @@ def write_page(
     write_files([(Path(path), render_page(page))])
 
 
-def _engine_failed(error: RunnerError, backend: Backend, engine: str | None, as_json: bool) -> int:
+def _engine_failed(
+    error: RunnerError, backend: Backend, engine: str | None, session: Session, *, as_json: bool,
+    whole: bool,
+) -> int:  # fmt: skip
     """Say that an engine or a server failed; the exit code."""
     from orgflow_ir.plugins.engines import RemoteError
 
@@ -189,16 +207,17 @@ def _engine_failed(error: RunnerError, backend: Backend, engine: str | None, as_
         return MISUSE
     from orgflow.evaluation.failures import by_message
 
-    session = Session()
+    found = session.diagnostics
     ctx = session.context()
     error.report(ctx)
+    session.diagnostics = []
     session.collect(ctx)
-    session.show()
+    if not whole:
+        session.show()
     if as_json:
-        from orgflow.evaluation.replay import ReplayReport
-
         failure = by_message(error.stage, str(error), backend)
-        write_stdout(report_json(ReplayReport((), (0, 0)), (failure,), engine))
+        found = [*found, *session.diagnostics]
+        write_stdout(report_json(None, (failure,), engine, found))
     return server_exit_code(session, backend)
 
 
@@ -215,10 +234,18 @@ def played_by(engine: str, target: str) -> str:
     )
 
 
-def report_json(report: ReplayReport, failures: Sequence[Failure], engine: str | None) -> str:
-    """The report as JSON, with what played the runs, and a typed record for each way in which runs
-    failed."""
-    data = report.as_dict()
+def report_json(
+    report: ReplayReport | None, failures: Sequence[Failure], engine: str | None,
+    diagnostics: Sequence[Diagnostic],
+) -> str:  # fmt: skip
+    """The report (`None` where nothing was run) as JSON by `orgflow_ir/schema/replay.schema.json`:
+    what played the runs, a typed record for each way in which runs failed, and all findings."""
+    from orgflow.evaluation.replay import ReplayReport
+
+    from orgflow_ir.diagnostics.json import diagnostics_data
+
+    data = (report or ReplayReport((), (0, 0))).as_dict()
     data["engine"] = engine
     data["failures"] = [to_data(one) for one in failures]
+    data |= diagnostics_data(diagnostics)
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +20,7 @@ from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.plugins.guards import given
 
 if TYPE_CHECKING:
+    from orgflow_ir.diagnostics import Diagnostic
     from orgflow_ir.targets.verification import Difference, Verification
 
 WIDTH = 80
@@ -48,7 +50,12 @@ _HOW = {
     is_flag=True,
     help="Added steps, changed expressions and work that stands still are differences.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the result as JSON; findings are in it, too.",
+)
 @process_option
 @source_options
 def command(
@@ -92,10 +99,14 @@ def command(
                 raise click.UsageError(f"target `{backend.name}` has nothing to verify with")
     session.collect(ctx)
     code = exit_code(session.diagnostics)
-    if results:
-        write_stdout(as_json_text(results) if as_json else as_text(results, backend.name))
-        if session.format == "text":  # the report says it already
-            session.diagnostics = [d for d in session.diagnostics if d.code not in _REPORTED]
+    if as_json or format_ == "json":
+        write_stdout(as_json_text(results or (), session.diagnostics))
+    elif results:
+        write_stdout(as_text(results, backend.name))
+    if format_ == "json":
+        leave(code)
+    if results and session.format == "text":  # the report says it already
+        session.diagnostics = [d for d in session.diagnostics if d.code not in _REPORTED]
     session.show()
     leave(code)
 
@@ -180,14 +191,17 @@ def _wrapped(text: str, indent: str) -> list[str]:
     )
 
 
-def as_json_text(results: tuple[Verification, ...]) -> str:
-    """The results as JSON, by `orgflow_ir/schema/verification.schema.json`."""
+def as_json_text(results: tuple[Verification, ...], diagnostics: Sequence[Diagnostic] = ()) -> str:
+    """The results and all findings as JSON, by `orgflow_ir/schema/verification.schema.json`."""
+    from orgflow_ir.diagnostics.json import diagnostics_data
     from orgflow_ir.targets.verification import VERIFICATION_VERSION
 
     said = {
         "format": "orgflow-verification",
         "version": VERIFICATION_VERSION,
+        "ok": bool(results) and all(r.ok for r in results),
         "results": [_plain(r) for r in results],
+        **diagnostics_data(diagnostics),
     }
     return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from orgflow_ir.analysis.calls import called_from
 from orgflow_ir.analysis.token_game.replay import FollowResult, follow
@@ -26,6 +26,11 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Runner, RunResult
 from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.artifact import STUB_ROLE, Emitted
+
+REPLAY_VERSION = 1
+"""Version of the JSON; raised when a field changes its meaning or goes."""
+
+ReplayVerdict = Literal["equal", "different", "not run"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,13 @@ class ReplayReport:
         return bool(self.runs) and all(r.verdict == "equal" for r in self.runs)
 
     @property
+    def verdict(self) -> ReplayVerdict:
+        """Of all runs together: `equal`, `different`, or `not run` where none was played."""
+        if not self.runs:
+            return "not run"
+        return "equal" if self.ok else "different"
+
+    @property
     def f1(self) -> float:
         """Mean F1 over all runs, 0 without runs."""
         return sum(r.f1 for r in self.runs) / len(self.runs) if self.runs else 0.0
@@ -95,8 +107,10 @@ class ReplayReport:
     def as_dict(self) -> dict[str, Any]:
         """The report as plain data."""
         return {
-            "version": 1,
+            "format": "orgflow-replay",
+            "version": REPLAY_VERSION,
             "ok": self.ok,
+            "verdict": self.verdict,
             "f1": self.f1,
             "flows": {"covered": self.flows[0], "total": self.flows[1]},
             "uncovered": [{"flow": f, "reason": r} for f, r in self.uncovered],

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -17,6 +18,7 @@ from cli_cases import DEADLOCK, LINEAR, Ran, interruptible, orgflowc
 from orgflow import cli, compiler
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.commands.options import parse_target
+from write_schemas import replay_schema
 
 Invoke = Callable[..., Ran]
 
@@ -577,6 +579,40 @@ def test_run_without_an_engine(
     only = invoke("run", linear, "--engine", "local")
     assert (only.code, only.out) == (2, "")
     assert "orgflowc engine install" in only.err
+
+
+def test_run_as_json_carries_the_whole_result(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, linear: Path, deadlock: Path
+) -> None:
+    schema = json.loads(
+        (Path(__file__).parents[1] / "orgflow_ir/schema/replay.schema.json").read_text("utf-8")
+    )
+    assert schema == replay_schema(), "run `make golden`"
+
+    def told(*args: str | Path, code: int) -> dict[str, Any]:
+        ran = invoke("run", *args, "--engine", "model", "--format", "json")
+        assert (ran.code, ran.err) == (code, "")
+        jsonschema.validate(json.loads(ran.out), schema)
+        found: dict[str, Any] = json.loads(ran.out)
+        return found
+
+    equal = told(linear, code=0)
+    assert (equal["verdict"], equal["runs"][0]["verdict"]) == ("equal", "equal")
+    assert equal["summary"]["error"] == 0
+    refused = told(deadlock, code=1)
+    assert (refused["verdict"], refused["runs"], refused["summary"]["error"]) == ("not run", [], 1)
+    monkeypatch.setattr(
+        "orgflow.evaluation.replay.ReplayReport.ok", property(lambda report: not report.runs)
+    )
+    assert told(linear, code=1)["verdict"] == "different"
+
+
+def test_diff_as_json_is_one_document(invoke: Invoke, linear: Path, tmp_path: Path) -> None:
+    ran = invoke("diff", linear, linear, "--format", "json")
+    assert (ran.code, json.loads(ran.out)["verdict"], ran.err) == (0, "same", "")
+    ran = invoke("diff", linear, tmp_path / "none.bpmn", "--format", "json")
+    assert (ran.code, ran.err) == (2, "")
+    assert json.loads(ran.out)["diagnostics"][0]["code"] == "OF002"
 
 
 def test_the_engine_that_played_is_named(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, TextIO
+from typing import Any, ClassVar, TextIO
 
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
 from orgflow_ir.diagnostics.ordering import counts, ordered
@@ -14,6 +14,15 @@ JSON_VERSION = 1
 """Version of the JSON envelope; raised when a field changes its meaning or goes."""
 
 
+def diagnostics_data(diagnostics: Iterable[Diagnostic]) -> dict[str, Any]:
+    """The fields `summary` and `diagnostics`, for every envelope that has them."""
+    items = ordered(diagnostics)
+    return {
+        "summary": counts(items),
+        "diagnostics": [to_data(d, exclude_none=True) for d in items],
+    }
+
+
 class JsonReporter(Reporter):
     """For programs and agents: one versioned object (`schema/diagnostics.schema.json`)."""
 
@@ -22,11 +31,9 @@ class JsonReporter(Reporter):
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
         import json
 
-        items = ordered(diagnostics)
         envelope = {
             "format": "orgflow-diagnostics",
             "version": JSON_VERSION,
-            "summary": counts(items),
-            "diagnostics": [to_data(d, exclude_none=True) for d in items],
+            **diagnostics_data(diagnostics),
         }
         out.write(json.dumps(envelope, ensure_ascii=False, indent=1) + "\n")

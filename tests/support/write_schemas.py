@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, get_args
 
+from orgflow.evaluation.failures import Failure
+from orgflow.evaluation.replay import REPLAY_VERSION, ReplayVerdict
 from orgflow.frontends.powl.json_reader import powl_schema
 
 from orgflow_ir.analysis.token_game.stimulus import STIMULI_VERSION
@@ -39,25 +41,79 @@ def _list(items: dict[str, Any]) -> dict[str, Any]:
 
 def diagnostics_schema() -> dict[str, Any]:
     """The envelope that `--format json` prints; the parts come from the types themselves."""
+    return _with_diagnostics(
+        "orgflow diagnostics",
+        {"format": {"const": "orgflow-diagnostics"}, "version": {"const": JSON_VERSION}},
+    )
+
+
+_SUMMARY = {
+    "type": "object",
+    "properties": dict.fromkeys(("error", "warning", "info", "suppressed"), _COUNT),
+    "required": ["error", "warning", "info"],
+    "additionalProperties": False,
+}
+
+
+def _with_diagnostics(
+    title: str, fields: dict[str, Any], definitions: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """An envelope that ends with all findings; the parts come from the types themselves."""
     diagnostic = json_schema(Diagnostic)
-    definitions = diagnostic.pop("$defs")
+    found = {"summary": _SUMMARY, "diagnostics": _list({"$ref": "#/$defs/Diagnostic"})}
     return {
         "$schema": _DIALECT,
-        "title": "orgflow diagnostics",
-        **_closed(
-            {
-                "format": {"const": "orgflow-diagnostics"},
-                "version": {"const": JSON_VERSION},
-                "summary": _closed({"error": _COUNT, "warning": _COUNT, "info": _COUNT}),
-                "diagnostics": _list({"$ref": "#/$defs/Diagnostic"}),
-            }
-        ),
-        "$defs": {"Diagnostic": diagnostic, **definitions},
+        "title": title,
+        **_closed({**fields, **found}),
+        "$defs": {**diagnostic.pop("$defs"), "Diagnostic": diagnostic, **(definitions or {})},
     }
 
 
+def replay_schema() -> dict[str, Any]:
+    """What `run --format json` and `run --json` print."""
+    text, number = {"type": "string"}, {"type": "number"}
+    maybe = {"type": ["string", "null"]}
+    failure = json_schema(Failure)
+    choice = _closed({"element": text, "label": text, "taken": _list(text)})
+    run = _closed(
+        {
+            "process": text,
+            "verdict": {"enum": ["equal", "different", "stub", "unplayable"]},
+            "choices": _list(choice),
+            "outcome": text,
+            "executed": _list(text),
+            "precision": number,
+            "recall": number,
+            "f1": number,
+            "missing": _list(text),
+            "status": text,
+            "error": maybe,
+            "stub": maybe,
+            "divergence": maybe,
+            "milliseconds": number,
+        }
+    )
+    fields = {
+        "format": {"const": "orgflow-replay"},
+        "version": {"const": REPLAY_VERSION},
+        "ok": {"type": "boolean"},
+        "verdict": {"enum": list(get_args(ReplayVerdict))},
+        "f1": number,
+        "flows": _closed({"covered": _COUNT, "total": _COUNT}),
+        "uncovered": _list(_closed({"flow": text, "reason": text})),
+        "changed": _list(text),
+        "unfinished": _list(text),
+        "left_out": _COUNT,
+        "runs": _list(run),
+        "engine": maybe,
+        "failures": _list({"$ref": "#/$defs/Failure"}),
+    }
+    definitions = failure.pop("$defs", {})
+    return _with_diagnostics("orgflow replay", fields, {**definitions, "Failure": failure})
+
+
 def verification_schema() -> dict[str, Any]:
-    """What `verify --json` prints."""
+    """What `verify --format json` and `verify --json` print."""
     text = {"type": "string"}
     maybe = {"type": ["string", "null"]}
     step = {
@@ -92,17 +148,15 @@ def verification_schema() -> dict[str, Any]:
             "assumed": _list(text),
         }
     )
-    return {
-        "$schema": _DIALECT,
-        "title": "orgflow verification",
-        **_closed(
-            {
-                "format": {"const": "orgflow-verification"},
-                "version": {"const": VERIFICATION_VERSION},
-                "results": _list(result),
-            }
-        ),
-    }
+    return _with_diagnostics(
+        "orgflow verification",
+        {
+            "format": {"const": "orgflow-verification"},
+            "version": {"const": VERIFICATION_VERSION},
+            "ok": {"type": "boolean"},
+            "results": _list(result),
+        },
+    )
 
 
 def comparison_schema() -> dict[str, Any]:
@@ -191,6 +245,7 @@ def stimuli_schema() -> dict[str, Any]:
 
 
 SCHEMAS = {
+    "replay.schema.json": replay_schema,
     "powl.schema.json": powl_schema,
     "stimuli.schema.json": stimuli_schema,
     "comparison.schema.json": comparison_schema,

@@ -69,7 +69,7 @@ def test_findings_as_diagnostics(invoke: Invoke, workflow: Path) -> None:
     path = changed(workflow, lambda w: edits.inserted(w, "Confirm leave"))
     changed(path, lambda w: edits.without(w, "Send rejection"))
     ran = invoke("verify", LEAVE, path, "--format", "json")
-    found = json.loads(ran.err)["diagnostics"]
+    found = json.loads(ran.out)["diagnostics"]
     assert {d["code"] for d in found} == {"OF480", "OF482"}
     assert next(d for d in found if d["code"] == "OF480")["trace"]
 
@@ -80,13 +80,13 @@ def test_changed_expressions_are_a_warning(invoke: Invoke, workflow: Path) -> No
         lambda w: json.loads(json.dumps(w).replace('"rightValue": "Yes"', '"rightValue": "Ja"')),
     )
     ran = invoke("verify", LEAVE, path, "--format", "json")
-    assert (ran.code, json.loads(ran.err)["diagnostics"][0]["code"]) == (1, "OF480")
+    assert (ran.code, json.loads(ran.out)["diagnostics"][0]["code"]) == (1, "OF480")
     other = '{"type": "string", "operation": "contains"}'
     changed(path, lambda w: json.loads(json.dumps(w).replace('"Ja"', '"Yes"')))
     before = '{"type": "string", "operation": "equals"}'
     changed(path, lambda w: json.loads(json.dumps(w).replace(before, other)))
     ran = invoke("verify", LEAVE, path, "--format", "json")
-    assert (ran.code, json.loads(ran.err)["diagnostics"][0]["code"]) == (0, "OF481")
+    assert (ran.code, json.loads(ran.out)["diagnostics"][0]["code"]) == (0, "OF481")
     assert "changed: `Request approved?`" in ran.out
     assert invoke("verify", LEAVE, path, "--strict").code == 1
 
@@ -110,6 +110,31 @@ def test_json_keeps_its_schema(invoke: Invoke, workflow: Path) -> None:
     ran = invoke("verify", LEAVE, workflow, "--json")
     jsonschema.validate(json.loads(ran.out), schema)
     assert json.loads(ran.out)["results"][0]["difference"]["steps"]
+
+
+def test_json_carries_the_whole_result(invoke: Invoke, workflow: Path, tmp_path: Path) -> None:
+    """`--format json` is one document on standard output: verdicts, counterexample, findings."""
+    schema = json.loads(SCHEMA.read_text("utf-8"))
+
+    def told(*args: str | Path, code: int) -> dict[str, Any]:
+        ran = invoke("verify", *args, "--format", "json")
+        assert (ran.code, ran.err) == (code, "")
+        jsonschema.validate(json.loads(ran.out), schema)
+        found: dict[str, Any] = json.loads(ran.out)
+        return found
+
+    assert told(LEAVE, workflow, code=0)["ok"] is True
+    changed(workflow, lambda w: edits.without(w, "Send rejection"))
+    different = told(LEAVE, workflow, code=1)
+    (result,) = different["results"]
+    assert (different["ok"], result["verdict"], result["label"]) == (
+        False, "different", "Leave request",
+    )  # fmt: skip
+    assert result["difference"]["lines"]
+    assert different["summary"]["error"] == 1
+    nothing = told(tmp_path / "none.bpmn", workflow, code=2)
+    assert (nothing["ok"], nothing["results"]) == (False, [])
+    assert [d["code"] for d in nothing["diagnostics"]] == ["OF002"]
 
 
 def test_standing_still_is_told(invoke: Invoke, tmp_path: Path) -> None:
@@ -139,7 +164,7 @@ def test_standing_still_is_told(invoke: Invoke, tmp_path: Path) -> None:
     assert ran.code == 0
     assert "n8n takes turns: while `Two days` waits, `Ship order` stands still" in ran.out
     assert invoke("verify", model, path, "--strict").code == 1
-    codes = json.loads(invoke("verify", model, path, "--format", "json").err)["diagnostics"]
+    codes = json.loads(invoke("verify", model, path, "--format", "json").out)["diagnostics"]
     assert [d["code"] for d in codes] == ["OF484"]
 
 
@@ -155,7 +180,7 @@ def test_unfinished(invoke: Invoke, workflow: Path) -> None:
         return edits.inserted(edits.inserted(bare, "Send rejection", name="a"), "Confirm leave")
 
     ran = invoke("verify", LEAVE, changed(workflow, by_hand), "--format", "json")
-    assert [d["code"] for d in json.loads(ran.err)["diagnostics"]][:1] == ["OF483"]
+    assert [d["code"] for d in json.loads(ran.out)["diagnostics"]][:1] == ["OF483"]
     assert ran.out.startswith("bounded: no difference between the workflow")
 
 
