@@ -32,6 +32,7 @@ _COMMANDS: dict[str, str] = {
     "diff": "Say what changed between two versions, behaviour first.",
     "deploy": f"Put workflows on an {DEFAULT_TARGET} server and publish them.",
     "serve": f"Deploy models to an {DEFAULT_TARGET} on this machine, at every save.",
+    "watch": "Show a model and its workflow on a page, at every save.",
     "undeploy": "Take deployed workflows away again.",
     "run": "Run a model on the target's engine and compare with its meaning.",
     "engine": "Install the local engine; start and stop a server on this machine.",

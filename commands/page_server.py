@@ -91,6 +91,11 @@ class Page(ABC):
         """JSON for the page's script (`GET …/NAME/data?…`). Raises `Refused`."""
         raise Refused("This page has no data.")
 
+    def until_ready(self, query: Mapping[str, str]) -> None:
+        """Called before `data`, while other methods may run: a page whose script waits for news
+        returns when there are some, or after some seconds."""
+        del query
+
     def save(self, answers: Any) -> Saved:
         """Keep answers (`POST …/NAME`): what a script sends as JSON, or the fields of a form, each
         with the list of its values. Raises `Refused`."""
@@ -150,6 +155,10 @@ class PageServer:
         """
         while not self._finished.is_set():
             cancellation.wait(0.05)
+        self.check()
+
+    def check(self) -> None:
+        """Raises what a page raised other than `Refused`."""
         if self._failure is not None:
             raise self._failure
 
@@ -190,6 +199,7 @@ class PageServer:
 
     def data(self, page: Page, query: Mapping[str, str]) -> Any:
         """The page's data. Raises `Refused`."""
+        page.until_ready(query)
         with self._lock:
             return self._guarded(page.data, query)
 

@@ -47,6 +47,7 @@ Next, with your own model (BPMN, Mermaid, or a text: `orgflowc model`)
   . .venv/bin/activate
   orgflowc check MODEL.bpmn
   orgflowc compile MODEL.bpmn --target n8n -o MODEL.json
+  orgflowc watch MODEL.bpmn     # the model with its findings on a page, at every save
   orgflowc serve MODEL.bpmn     # in an n8n on this machine, installed once (2.9 GB)""")
     return 0
 

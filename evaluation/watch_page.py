@@ -1,0 +1,86 @@
+"""The page that shows a model while it is edited: `render_watch`, and what it shows."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from orgflow.evaluation.page import clean_text, page_templates
+
+
+class Finding(NamedTuple):
+    """A finding in words.
+
+    Attributes:
+        severity: `error` or `warning`.
+        code, name: of its rule.
+        message, help: as on the command line.
+        place: line and column, where there are any.
+    """
+
+    severity: str
+    code: str
+    name: str
+    message: str
+    help: str
+    place: str
+
+
+class Fact(NamedTuple):
+    """A line on the compiled workflow: what it is about, how it is, and what that means."""
+
+    what: str
+    words: str
+    level: str
+
+
+class Seen(NamedTuple):
+    """A model as it was last saved.
+
+    Attributes:
+        title: its name.
+        file: its file.
+        picture: the drawn model as SVG text; empty where it cannot be read.
+        findings: errors and warnings, the worst first.
+        facts: the state of the workflow.
+        unfinished: what people still have to do, a line each, where it is `compiled`.
+    """
+
+    title: str
+    file: str
+    picture: str
+    findings: Sequence[Finding]
+    facts: Sequence[Fact]
+    unfinished: Sequence[str]
+    compiled: bool
+
+
+def seen_json(seen: Seen, version: int, *, picture: str, stale: bool) -> dict[str, Any]:
+    """What the script of the page gets: a state with its number, and a picture, which is that of an
+    earlier state where `stale`."""
+    encoded = base64.b64encode(picture.encode("utf-8", "replace")).decode()
+    return {
+        "version": version,
+        "title": clean_text(seen.title),
+        "file": clean_text(seen.file),
+        "picture": f"data:image/svg+xml;base64,{encoded}" if picture else "",
+        "stale": stale,
+        "findings": [
+            {key: clean_text(text) for key, text in one._asdict().items()} for one in seen.findings
+        ],
+        "facts": [{k: clean_text(text) for k, text in one._asdict().items()} for one in seen.facts],
+        "compiled": seen.compiled,
+        "unfinished": [clean_text(line) for line in seen.unfinished],
+    }
+
+
+def render_watch(title: str) -> tuple[str, str, str]:
+    """The page, the content of its style sheet, and that of its script, which fills it."""
+    environment = page_templates()
+    style = environment.get_template("watch.css.j2").render()
+    script = environment.get_template("watch.js.j2").render()
+    html = environment.get_template("watch.html.j2").render(
+        title=clean_text(title), style=style, script=script
+    )
+    return html, style, script
