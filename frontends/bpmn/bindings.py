@@ -21,6 +21,8 @@ from orgflow_ir.model.bindings import (
     AUTO_STORE,
     BINDINGS,
     ENGINES,
+    ERROR_CODE,
+    ERROR_MESSAGE,
     PERFORMERS,
     AnyBinding,
     Decision,
@@ -199,6 +201,29 @@ def read_catching(r: Reading, node: XmlElement) -> AnyBinding | None:
         return own
     outputs = _common(_Source(node)).get("outputs")
     return Worker(outputs=outputs) if outputs else None
+
+
+def read_catching_error(r: Reading, node: XmlElement, definition: XmlElement) -> AnyBinding | None:
+    """What an event that catches an error makes of it: variables for its code and its message, and
+    output mappings."""
+    own = _own(r, node)
+    if own is not None or not (_speaks(node) or _speaks(definition)):
+        return own
+    source = _Source(node, definition)
+    outputs = tuple(
+        Parameter(name=name, text=text, language="variable")
+        for attribute, text in _OF_ERRORS
+        if (name := source.attribute(ACTIVITI, attribute))
+    )
+    outputs += _common(source).get("outputs", ())
+    return Worker(outputs=outputs) if outputs else None
+
+
+_OF_ERRORS = (
+    ("errorCodeVariable", ERROR_CODE), ("errorVariableName", ERROR_CODE),
+    ("errorMessageVariable", ERROR_MESSAGE),
+)  # fmt: skip
+"""Attributes of Camunda 7 and Flowable that name variables for parts of an error."""
 
 
 def read_script(node: XmlElement) -> Script | None:

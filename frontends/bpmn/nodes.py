@@ -9,6 +9,7 @@ from orgflow.frontends.bpmn.bindings import (
     read_binding,
     read_call_binding,
     read_catching,
+    read_catching_error,
     read_script,
     read_sending,
 )
@@ -59,7 +60,7 @@ _EVENT_ATTRIBUTES: dict[str, frozenset[str]] = {
     "endEvent": NAMED,
 }
 _SENDING = ("intermediateThrowEvent", "endEvent")
-_CATCHING = "intermediateCatchEvent"
+_CATCHING = ("intermediateCatchEvent", "startEvent")
 _GATEWAY_ATTRIBUTES: dict[str, frozenset[str]] = {
     "exclusiveGateway": NAMED | {"default"},
     "inclusiveGateway": NAMED | {"default"},
@@ -278,8 +279,10 @@ def read_event(r: Reading, node: XmlElement) -> dict[str, Any]:
     args["definitions"] = tuple(definitions)
     if len(said) == 1 and definitions[0].kind == "message" and local in _SENDING:
         args["binding"] = read_sending(r, node, said[0])
-    if len(said) == 1 and definitions[0].kind in ("message", "signal") and local == _CATCHING:
+    if len(said) == 1 and definitions[0].kind in ("message", "signal") and local in _CATCHING:
         args["binding"] = read_catching(r, node)
+    if len(said) == 1 and definitions[0].kind == "error" and local == "boundaryEvent":
+        args["binding"] = read_catching_error(r, node, said[0])
     attrs = node.attrs
     if "parallelMultiple" in attrs and "parallelMultiple" in _EVENT_ATTRIBUTES[local]:
         args["parallel_multiple"] = r.boolean(node, "parallelMultiple", False)

@@ -197,6 +197,9 @@ ENGINES = {
 """Namespaces of the engines whose extensions are read as bindings, and whose vocabulary each has:
 Camunda 7, Operaton, Flowable and Activiti share one."""
 
+ERROR_CODE, ERROR_MESSAGE = "errorCode", "errorMessage"
+"""Names under which the mappings of an event that catches an error know its code and message."""
+
 CATALOGUE = "catalogue"
 """`by` of workers that are operations of a target's catalogue."""
 
@@ -218,7 +221,8 @@ _ENGINE_NAMES = frozenset(
         "calledElementBinding", "calledElementVersion", "calledElementTenantId",
         "calledElementType", "variableMappingClass", "variableMappingDelegateExpression",
         "inheritBusinessKey", "taskName", "ruleFlowGroup", AUTO_STORE,
-        "useLocalScopeForOutParameters",
+        "useLocalScopeForOutParameters", "errorCodeVariable", "errorMessageVariable",
+        "errorVariableName",
         # elements
         "inputOutput", "connector", "field", "failedJobRetryTimeCycle", "retry",
         "executionListener", "taskListener", "executionListeners", "taskListeners", "formData",

@@ -15,7 +15,9 @@ from orgflow.backends.n8n.emit.settings import INBOX, SENDER
 from orgflow.backends.n8n.node_types import send_and_wait
 from orgflow.backends.n8n.node_types.conditions import expression
 
+from orgflow_ir.analysis.expressions.syntax import Call, Constant
 from orgflow_ir.analysis.work.people import ABOUT, About
+from orgflow_ir.analysis.work.statements import Compose, Fail, When
 from orgflow_ir.model import Task
 from orgflow_ir.pipeline import PassContext
 
@@ -69,7 +71,7 @@ def asking_node(
                      "n8n{sender=ADDRESS}")
                 )  # fmt: skip
             to = _address(page.said, page.inputs, inbox)
-            if not to:
+            if not to or (not inbox and to.startswith("=")):
                 settings.append(
                     ("who gets its mail", "set To Email in the node, an address as assignee in the "
                      "model, or the target n8n{inbox=ADDRESS}")
@@ -117,22 +119,50 @@ def _titled(title: str, description: str) -> str:
     return expression(f'[{js_string(title)}, {code}].filter((o) => o !== "").join("\\n\\n")')
 
 
+_ADDRESSED = ("assignee", "candidate_users")
+
+
+def _fixed_address(said: About, inbox: str) -> str:
+    """The addresses that the model has as they are, else the setting."""
+    found = (said.fixed.get(name, "").strip() for name in _ADDRESSED)
+    return next((plain(t) for t in found if "@" in t and not t.startswith("=")), inbox)
+
+
 def _address(said: About | None, inputs: str, inbox: str) -> str:
     """Who gets a mail: the assignee, else the candidates, where they are addresses; else the
     setting."""
     if said is None:
         return inbox
-    for name in ("assignee", "candidate_users"):
-        fixed = said.fixed.get(name, "").strip()
-        if "@" in fixed and not fixed.startswith("="):
-            return plain(fixed)
-        if name in said.computed:
-            node = f"$({quote_node(inputs)}).first().json.{ABOUT}"
-            return expression(
-                f'((v) => v.includes("@") ? v : {js_string(inbox)})'
-                f'([].concat(({node} ?? {{}}).{name} ?? "").join(", "))'
-            )
-    return inbox
+    first = next((n for n in _ADDRESSED if n in said.computed or "@" in said.fixed.get(n, "")), "")
+    if first not in said.computed:
+        return _fixed_address(said, inbox)
+    node = f"$({quote_node(inputs)}).first().json.{ABOUT}"
+    return expression(
+        f'((v) => v.includes("@") ? v : {js_string(_fixed_address(said, inbox))})'
+        f'([].concat(({node} ?? {{}}).{first} ?? "").join(", "))'
+    )
+
+
+def reached(said: About, task: Task, ctx: PassContext) -> About:
+    """What is said of a task whose person is asked by mail, with a stop where a run gives no
+    address to send it to: n8n would take an empty one for a mail without a receiver."""
+    if _fixed_address(said, str(ctx.options.get(INBOX, ""))):
+        return said
+    values = dict(v for s in said.work.before if isinstance(s, Compose) for v in s.values)
+    value = next((v for (name,), v in values.items() if name in _ADDRESSED), None)
+    if value is None:
+        return said
+    text = Call("text", (value,))
+    message = Call(
+        "text",
+        (
+            Constant(f"“{plain(task.caption)}” is for “"),
+            text,
+            Constant("”, which is no mail address. Compile with n8n{inbox=ADDRESS} for those."),
+        ),
+    )
+    stop = When(Call("contains", (text, Constant("@"))), (), (Fail(message),))
+    return said._replace(work=said.work._replace(before=(*said.work.before, stop)))
 
 
 def _slack_user(said: About | None) -> str:

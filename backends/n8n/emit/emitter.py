@@ -58,7 +58,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.bindings import Form
+from orgflow_ir.model.bindings import AnyBinding, Form
 from orgflow_ir.model.element_names import listed, slug
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import executable_processes
@@ -554,7 +554,7 @@ class _Emitter:
         from orgflow.backends.n8n.emit import forms
 
         counter = self._count_rounds(task) if form.again else ""
-        said = self._say_of(task)
+        said = self._say_of(task, form.by)
         computed = ""
         if said is not None and said.work.before:
             said_there = notes.about(mapped=bool(said.inputs))
@@ -598,8 +598,9 @@ class _Emitter:
             for flow in self.graph.flows_out(task.id):
                 self.e.exits.pop(flow.id, None)
 
-    def _say_of(self, task: Task) -> About | None:
-        """What the page of a task says of it; `None` where the model says nothing."""
+    def _say_of(self, task: Task, by: str) -> About | None:
+        """What the page of a task says of it, who is asked `by` a channel; `None` where the model
+        says nothing."""
         binding = task.binding
         if not isinstance(binding, Form) or not (
             binding.assignee
@@ -615,6 +616,10 @@ class _Emitter:
         from orgflow_ir.analysis.work.people import about
 
         found = about(binding)
+        if by == "mail":
+            from orgflow.backends.n8n.emit.asking import reached
+
+            found = reached(found, task, self.ctx)
         if found.work.before or found.work.after:
             self.e.work[task.id] = found.work
         return found
@@ -823,7 +828,7 @@ class _Emitter:
         if event.position == "boundary":
             from orgflow.backends.n8n.emit.failures import keeping_the_error
 
-            kind, parameters = "set", keeping_the_error(event.id)
+            kind, parameters = "set", keeping_the_error(event)
         text = definition.expression.text if definition and definition.expression else ""
         suffix = ""
         open_time = False
@@ -859,6 +864,8 @@ class _Emitter:
             self.workflow_graph.connect(Port(HelperKey(event.id, "inputs")), Port(event.id))
         if event.position == "catch" and event.trigger in _BROUGHT and event.binding is not None:
             self._takes(event, node)
+        if event.position == "boundary" and event.binding is not None:
+            node.notes += self._unread_of_error(event, event.binding)
         node.notes += notes.event(event, open_time, text, suffix, self.defaults)
 
     def _takes(self, event: Event, node: GraphNode) -> None:
@@ -876,6 +883,18 @@ class _Emitter:
         self.workflow_graph.connect(Port(event.id), Port(HelperKey(event.id, "outputs")))
         for flow in self.graph.flows_out(event.id):
             self.e.exits[flow.id] = Port(HelperKey(event.id, "outputs"))
+
+    def _unread_of_error(self, event: Event, binding: AnyBinding) -> list[str]:
+        """Note of mappings of what comes with an error beside its code and message."""
+        from orgflow_ir.analysis.work.tasks import Unread
+
+        reason = "what comes with an error beside its code and message is not known"
+        unread = [
+            Unread(f"output mapping `{one.name}`", one.text, reason)
+            for one in binding.outputs
+            if one.language != "variable"
+        ]
+        return notes.unread_mapping(event, unread, self.ctx) if unread else []
 
     def _checked(self, event: Event) -> bool:
         """Whether an event waits for a condition that nothing can change while it waits, and became
@@ -954,6 +973,8 @@ class _Emitter:
         if kind == "manualTrigger" and event.trigger == "none" and self.by_page:
             node.notes.append("Started by hand: a gateway reads what a run is started with.")
         decisions = self.setters.get(event.id, [])
+        if event.binding is not None and kind == "webhook":
+            self._takes(event, node)
         node.notes += notes.start(
             event, kind, schedule is None, decisions, self.scope.body, self.defaults
         )

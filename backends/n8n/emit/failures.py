@@ -12,6 +12,8 @@ from orgflow.backends.n8n.node_types import if_, set_, stop_and_error, switch
 from orgflow.backends.n8n.node_types.conditions import expression, is_true
 
 from orgflow_ir.analysis.failures import caught_errors
+from orgflow_ir.model import Event
+from orgflow_ir.model.bindings import ERROR_CODE, ERROR_MESSAGE
 from orgflow_ir.model.element_names import listed
 
 if TYPE_CHECKING:
@@ -24,9 +26,21 @@ nothing but `error` is a failed one for every node that has an error output."""
 _MESSAGE = 'String($json.error?.message ?? $json.error ?? "")'
 
 
-def keeping_the_error(seed: str) -> dict[str, Any]:
-    """Parameters of the node of a boundary event."""
-    return set_.assigning([(LAST_ERROR, expression(_MESSAGE), "string")], seed)
+_PARTS = {
+    ERROR_CODE: f"({_MESSAGE}).split(/[:\\s]/)[0]",
+    ERROR_MESSAGE: f"({_MESSAGE}).replace(/^[^:\\s]+:?\\s*/, '') || null",
+}
+"""Parts of an error, of which the code comes first in its message."""
+
+
+def keeping_the_error(event: Event) -> dict[str, Any]:
+    """Parameters of the node of a boundary event: what went wrong, and the variables that it has
+    for parts of it."""
+    fields: list[tuple[str, Any, str]] = [(LAST_ERROR, expression(_MESSAGE), "string")]
+    for one in event.binding.outputs if event.binding is not None else ():
+        if one.language == "variable" and one.text in _PARTS:
+            fields.append((one.name, expression(_PARTS[one.text]), "string"))
+    return set_.assigning(fields, event.id)
 
 
 def wire_failures(compiled: CompiledScope) -> None:

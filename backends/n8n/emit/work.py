@@ -303,8 +303,13 @@ class _Writer:
                     known |= {name}
                 case Evaluate(value):
                     yield from self.needs(value, known, indent)
-                case Throw(code):
+                case Throw(code, None):
                     yield f"{indent}throw new Error({js_string(code)});"
+                case Throw(code, message):
+                    assert message is not None
+                    yield from self.needs(message, known, indent)
+                    text = f"{js_string(f'{code}: ')} + (({self.tree(message)}) ?? '')"
+                    yield f"{indent}throw new Error({text});"
                 case Fail(message):
                     yield from self.needs(message, known, indent)
                     yield f"{indent}throw new Error({self.tree(message)});"

@@ -354,8 +354,8 @@ def _errors(text: str) -> Iterator[Statement]:
                 return ()
             case feel.If(condition, then, otherwise):
                 return (When(as_expression(condition), read(then), read(otherwise)),)
-            case feel.Call(feel.Name("bpmnError"), (feel.Literal(str() as code), *_), None):
-                return (Throw(code),)
+            case feel.Call(feel.Name("bpmnError"), (feel.Literal(str() as code), *rest), None):
+                return (Throw(code, as_expression(rest[0]) if rest else None),)
             case feel.Call(feel.Name("jobError"), (message, *_), None):
                 return (Fail(as_expression(message)),)
         raise ConditionError("of error expressions only `if`, `bpmnError` and null are understood")

@@ -243,7 +243,17 @@ class _Reader:
             raise ConditionError('only `throw new BpmnError("code")` is understood')
         code = self.parser(texts[3].text).parse()
         assert isinstance(code, Constant)
-        return Throw(str(code.value))
+        return Throw(str(code.value), self.message(texts[4:-1]))
+
+    def message(self, rest: list[_Piece]) -> Tree | None:
+        """The message of an error behind its code; `None` where there is none, or one that is not
+        understood, without which the error is the same."""
+        if len(rest) < 2 or rest[0].text != ",":
+            return None
+        try:
+            return self.tree(rest[1:])
+        except ConditionError:
+            return None
 
     def condition(self) -> When:
         """`if (condition) statement else statement`."""

@@ -30,9 +30,10 @@ class Evaluate(NamedTuple):
 
 
 class Throw(NamedTuple):
-    """The task ends with an error of this code."""
+    """The task ends with an error of this code, which may have a message."""
 
     code: str
+    message: Tree | None = None
 
 
 class Fail(NamedTuple):
@@ -141,6 +142,8 @@ def read(statements: Iterable[Statement], known: frozenset[str] = frozenset()) -
             case Evaluate(value):
                 yield from _paths(value, known)
             case Fail(message):
+                yield from _paths(message, known)
+            case Throw(_, message) if message is not None:
                 yield from _paths(message, known)
             case Compose(name, values):
                 for _, value in values:

@@ -42,10 +42,11 @@ SCRIPTS: tuple[tuple[str, str, str, dict[str, Any], dict[str, Any] | str], ...] 
     ("groovy", "println('hello ' + x);", "", {}, {}),
     ("groovy", "if (x > 3) { kind = 'big' } else kind = 'small'", "", {"x": 4},
      {"x": 4, "kind": "big"}),
-    ("groovy", "if (x > 3) throw new BpmnError('tooBig', 'x is too big')", "", {"x": 4}, "tooBig"),
+    ("groovy", "if (x > 3) throw new BpmnError('tooBig', 'x is too big')", "", {"x": 4},
+     "tooBig: x is too big"),
     ("groovy", "if (x > 3) throw new BpmnError('tooBig')", "", {"x": 1}, {"x": 1}),
     ("javascript", "if (x > 3) throw new org.camunda.bpm.engine.BpmnError('big', 'x: ' + x);", "",
-     {"x": 4}, "big"),
+     {"x": 4}, "big: x: 4"),
     ("groovy", "ok = name.equals('a') && !names.isEmpty()", "", {"name": "a", "names": ["b"]},
      {"name": "a", "names": ["b"], "ok": True}),
     ("javascript", "net * 1.5", "gross", {"net": 2}, {"net": 2, "gross": 3}),
@@ -628,3 +629,66 @@ def test_mappings_of_what_waits_that_are_not_understood_are_named(tmp_path: Path
         _, ctx = compiled(text, tmp_path)
         (found,) = [d for d in ctx.diagnostics if d.code == "OF404"]
         assert "the output mappings of `Work`" in found.message
+
+
+def test_mappings_of_a_message_that_starts(engine: LocalEngine, tmp_path: Path) -> None:
+    """Of Camunda 8: nothing else of the message is known in the process."""
+    outputs = (
+        '<zeebe:output source="=order.id" target="id"/><zeebe:output source="=x * 2" target="a.b"/>'
+    )
+    text = one_task('<task id="t" name="Work"/>').replace(
+        '<startEvent id="s"/>',
+        f'<startEvent id="s" name="Ordered">{IO.format("", outputs)}'
+        '<messageEventDefinition messageRef="m"/></startEvent>',
+    )
+    process, ctx = compiled(
+        text.replace("<process", '<message id="m" name="M"/><process'), tmp_path
+    )
+    assert not [d for d in ctx.diagnostics if d.code == "OF404"]
+    items = [{"json": {"body": {"order": {"id": 7}, "x": 2, "secret": 1}}}]
+    (run,) = engine.run_many([RunRequest(process.root.workflow, "Ordered", items=items, data=True)])
+    assert variables(run) == {"id": 7, "a": {"b": 4}}
+
+
+CATCHES = (
+    '<boundaryEvent id="b" name="Trouble" attachedToRef="t"><errorEventDefinition {}/>'
+    '</boundaryEvent><sequenceFlow id="g" sourceRef="b" targetRef="w"/>'
+    '<exclusiveGateway id="w" default="n"/>'
+    '<sequenceFlow id="y" sourceRef="w" targetRef="e1"><conditionExpression>'
+    "${{code == 'BIG' and text == 'it is 4'}}</conditionExpression></sequenceFlow>"
+    '<endEvent id="e1" name="Known"/>'
+    '<sequenceFlow id="n" sourceRef="w" targetRef="e2"/><endEvent id="e2" name="Unknown"/>'
+)
+OF_ERRORS = (
+    # of the event, the error that is thrown, where the run ends
+    ('camunda:errorCodeVariable="code" camunda:errorMessageVariable="text"',
+     "new BpmnError('BIG', 'it is ' + x)", "Known"),
+    ('errorRef="E1" camunda:errorCodeVariable="code" camunda:errorMessageVariable="text"',
+     "new BpmnError('BIG', 'it is 4')", "Known"),
+    ('camunda:errorCodeVariable="code" camunda:errorMessageVariable="text"',
+     "new BpmnError('BIG')", "Unknown"),
+    ('camunda:errorCodeVariable="code" camunda:errorMessageVariable="text"',
+     "new BpmnError('BIGGER', 'it is 4')", "Unknown"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("event", "thrown", "end"), OF_ERRORS)
+def test_variables_for_parts_of_an_error(
+    engine: LocalEngine, tmp_path: Path, event: str, thrown: str, end: str
+) -> None:
+    task = script("groovy", f"if (x > 3) throw {thrown}") + CATCHES.format(event)
+    error = '<error id="E1" errorCode="BIG"/></definitions>'
+    process, ctx = compiled(one_task(task).replace("</definitions>", error), tmp_path)
+    assert not [d for d in ctx.diagnostics if d.code == "OF404"]
+    (run,) = engine.run_many([request(process, {"x": 4})])
+    assert run.status == "success", run.error
+    assert run.order[-1].node == end
+
+
+def test_what_comes_with_an_error_is_not_known(tmp_path: Path) -> None:
+    mapped = IO.format("", '<zeebe:output source="=why" target="reason"/>')
+    event = CATCHES.format("").replace("<errorEvent", f"{mapped}<errorEvent")
+    inside = f"<extensionElements>{JOB}</extensionElements>"
+    task = f'<serviceTask id="t" name="Work">{inside}</serviceTask>'
+    _, ctx = compiled(one_task(task + event), tmp_path)
+    assert [d for d in ctx.diagnostics if "what comes with an error beside" in d.message]

@@ -139,6 +139,37 @@ def test_a_mail_asks_and_its_answer_decides(
         assert "/webhook-waiting/" in text
 
 
+@pytest.mark.parametrize("boss", ["kim", None, ["kim", "lee"]])
+def test_nobody_gets_a_mail_without_an_address(
+    engine: LocalEngine, servers: tuple[HttpServer, MailServer], boss: Any
+) -> None:
+    """The name of a user is no address: the run stops and names it, unless the model has one for
+    another candidate, or an inbox is set."""
+    form = Form(fields=FIELDS, assignee="${boss}")
+    mails = servers[1].mails
+    for form_, inbox, to in (
+        (form, "", None),
+        (form, "all@a.example", "all@a.example"),
+        (form.replace(candidate_users="lou@a.example"), "", "lou@a.example"),
+    ):
+        mails.clear()
+        options = {"inbox": inbox} if inbox else {}
+        source = model(form_)
+        options |= {"people": "mail", "sender": "shop@a.example", "trigger": "manual"}
+        if to is None:
+            found = made(source, **options)[1]
+            assert [d for d in found if d.code == "OF426" and "who gets its mail" in d.message]
+        request = RunRequest(
+            workflow_of(source, **options), "Start", items=[{"json": {"boss": boss}}], data=True,
+            answers={"Check order": [{"Amount": "3"}]},
+        )  # fmt: skip
+        (run,) = engine.run_many([request])
+        assert [one for ones, _ in mails for one in ones] == ([] if to is None else [to])
+        assert (run.status == "success") == (to is not None), run.error
+        if to is None:
+            assert "which is no mail address" in (run.error or "")
+
+
 def content(mail: EmailMessage) -> str:
     body = mail.get_body(("html", "plain"))
     assert body is not None

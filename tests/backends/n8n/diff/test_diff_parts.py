@@ -252,7 +252,7 @@ def test_what_is_no_workflow_is_of490(data: bytes) -> None:
         (said,) = ctx.diagnostics
         assert said.loc is not None
         assert said.loc.file == ("old.json" if pair[0] is data else "new.json")
-    assert "OF490" in {rule.code for rule in N8nBackend.rules}
+    assert "OF490" in {rule.code for rule in N8nBackend().rules}
 
 
 ODD: list[Any] = [
