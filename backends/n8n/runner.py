@@ -38,6 +38,13 @@ MOST_MS = 30_000
 """Wall time granted to one run, in milliseconds."""
 
 
+def _message(caught: CaughtError) -> str:
+    """A message of an error that an event catches."""
+    from orgflow.backends.n8n.emit.failures import THROWN
+
+    return caught.code or (THROWN if caught.thrown else UNNAMED)
+
+
 class LocalRunner(Runner):
     """Plays runs on the local engine; one Node process serves all models loaded after another.
 
@@ -142,7 +149,7 @@ class LocalRunner(Runner):
     def _errors_of(self, run: Run) -> dict[str, list[str | None]]:
         """For each task that fails in a run the messages of its errors, visit by visit."""
         return {
-            host: [None if one is None else one.code or UNNAMED for one in visits]
+            host: [None if one is None else _message(one) for one in visits]
             for host, visits in self.failures_of(run).items()
         }
 

@@ -8,10 +8,18 @@ from orgflow_ir.model import Event, Model, Scope, Task
 
 
 class CaughtError(NamedTuple):
-    """A boundary event and the code of the errors that it catches; `None`: of all."""
+    """A boundary event and the code of the errors that it catches; `None`: of all. `thrown`: only
+    of those that the process or a worker throws as an error of the process, whatever its code; any
+    other failure is not caught."""
 
     event: str
     code: str | None
+    thrown: bool = False
+
+
+_THROWN_ONLY = frozenset(("camunda7", "operaton", "flowable", "activiti", "camunda8"))
+"""Engines in which an event without a code catches errors of the process; a failure such as an
+exception is an incident, or rolls back. In jBPM, and where no engine is named, it catches both."""
 
 
 def caught_errors(scope: Scope, model: Model) -> dict[str, tuple[CaughtError, ...]]:
@@ -19,6 +27,9 @@ def caught_errors(scope: Scope, model: Model) -> dict[str, tuple[CaughtError, ..
     codes = {entry.id: entry.code for entry in model.catalog.errors}
     tasks = {node.id for node in scope.nodes if isinstance(node, Task)}
     found: dict[str, list[CaughtError]] = {}
+    around = (p for p in model.processes if any(s.id == scope.id for s in p.scopes()))
+    dialect = next((process.dialect for process in around), None)
+    only = dialect is not None and dialect.engine in _THROWN_ONLY
     for node in scope.nodes:
         if (
             isinstance(node, Event)
@@ -28,7 +39,9 @@ def caught_errors(scope: Scope, model: Model) -> dict[str, tuple[CaughtError, ..
         ):
             ref = node.definitions[0].ref
             code = codes.get(ref, ref) if ref is not None else None
-            found.setdefault(node.attached_to, []).append(CaughtError(node.id, code or ref or None))
+            code = code or ref or None
+            one = CaughtError(node.id, code, only and code is None)
+            found.setdefault(node.attached_to, []).append(one)
     return {
         host: tuple(sorted(events, key=lambda one: one.code is None))
         for host, events in found.items()

@@ -23,6 +23,9 @@ LAST_ERROR = "lastError"
 """The field that keeps what went wrong. It stands beside `error`, which n8n writes: an item with
 nothing but `error` is a failed one for every node that has an error output."""
 
+THROWN = "BpmnError"
+"""How the message of an error of the process may begin whose code is not one of the model."""
+
 _MESSAGE = 'String($json.error?.message ?? $json.error ?? "")'
 
 
@@ -51,16 +54,18 @@ def wire_failures(compiled: CompiledScope) -> None:
         node = graph.nodes[host]
         node.fails_over = True
         names = listed([f"“{graph.nodes[one.event].name}”" for one in caught])
+        rest = next((one for one in caught if one.code is None), None)
+        thrown = rest is not None and rest.thrown
         node.notes.append(
             f"On Error is set to “Continue (using error output)”: when this fails, {names} comes. "
-            "An error is recognised by its message, which begins with the code of the error. Keep "
-            "the setting in the node that you put here."
+            "An error is recognised by its message, which begins with the code of the error"
+            + (f", or with “{THROWN}”: any other failure stops the run. " if thrown else ". ")
+            + "Keep the setting in the node that you put here."
         )
         # Code of listeners, and what is made of an answer, may throw an error of the task as well.
         ports = [Port(host, 1), *(Port(key, 1) for key in _throwing(host, compiled))]
         coded = [one for one in caught if one.code is not None]
-        rest = next((one for one in caught if one.code is None), None)
-        if not coded:
+        if not coded and not thrown:
             assert rest is not None
             for port in ports:
                 graph.connect(port, Port(rest.event))
@@ -74,6 +79,14 @@ def wire_failures(compiled: CompiledScope) -> None:
                 f"said.startsWith({code} + end)))({_MESSAGE})"
             )
             rules.append((is_true(test, f"{key}/{one.event}"), plain(one.code or "")))
+        if rest is not None and thrown:
+            codes = ", ".join(js_string(plain(code)) for code in _known_codes(host, compiled))
+            test = (
+                f"((said) => [{codes}].some((code) => said === code || said.startsWith(code + ' ')"
+                f" || said.startsWith(code + ':')){_statuses(host, compiled)})({_MESSAGE})"
+            )
+            rules.append((is_true(test, f"{key}/{rest.event}"), "an error of the process"))
+            coded, rest = [*coded, rest], None
         single = len(rules) == 1
         parameters = (
             if_.testing(rules[0][0])
@@ -106,6 +119,25 @@ def wire_failures(compiled: CompiledScope) -> None:
             role="stop",
         )
         graph.connect(Port(key, len(coded)), Port(stop))
+
+
+def _known_codes(host: str, compiled: CompiledScope) -> list[str]:
+    """Codes of the errors of the process that a task may throw: those of the model, those that its
+    work throws, and the word that stands for any."""
+    from orgflow_ir.analysis.work.statements import thrown_codes
+
+    work = compiled.work.get(host)
+    found = [entry.code for entry in compiled.scope.model.catalog.errors if entry.code]
+    found += thrown_codes(work.statements) if work is not None else ()
+    return list(dict.fromkeys((*found, THROWN)))
+
+
+def _statuses(host: str, compiled: CompiledScope) -> str:
+    """What is asked beside the codes: whether it is a status that a request makes an error."""
+    from orgflow_ir.analysis.work.statements import handles
+
+    work = compiled.work.get(host)
+    return r" || /^HTTP\d{3}\b/.test(said)" if work is not None and handles(work.after) else ""
 
 
 def _throwing(host: str, compiled: CompiledScope) -> list[HelperKey]:

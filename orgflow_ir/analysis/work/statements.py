@@ -121,6 +121,25 @@ def throws(statements: Iterable[Statement]) -> bool:
     )
 
 
+def handles(statements: Iterable[Statement]) -> bool:
+    """Whether they may end the task with an error of the process whose code a run computes."""
+    return any(
+        (isinstance(one, Fail) and one.bpmn)
+        or (isinstance(one, When) and handles((*one.then, *one.otherwise)))
+        for one in statements
+    )
+
+
+def thrown_codes(statements: Iterable[Statement]) -> Iterator[str]:
+    """Codes of the errors of the process with which they may end the task, in order."""
+    for one in statements:
+        match one:
+            case Throw(code):
+                yield code
+            case When(_, then, otherwise):
+                yield from thrown_codes((*then, *otherwise))
+
+
 class Needed(NamedTuple):
     """A variable that a statement reads before the task has set it. `tested`: nothing is wrong
     where nobody has set it."""

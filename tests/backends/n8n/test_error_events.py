@@ -26,6 +26,7 @@ from sub_process_models import (
 
 from orgflow_ir.model import Event, Expression, Model, Task
 from orgflow_ir.model.bindings import Listener, Script, Worker
+from orgflow_ir.model.dialect import Dialect, Engine
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
@@ -161,6 +162,57 @@ def test_a_script_throws_the_error_by_its_code(engine: LocalEngine, registry: Re
             assert last.node == expected[number]
             assert last.items is not None
             assert ("lastError" in last.items[0][0]) == (last.node != "Done")
+
+
+def of_engine(model: Model, engine: Engine) -> Model:
+    (only,) = model.processes
+    return model.replace(processes=(only.replace(dialect=Dialect(engine=engine)),))
+
+
+ANY = {
+    # engine → where a run ends whose task throws an error, and one whose task fails
+    "camunda7": ("Failed any", None),
+    "operaton": ("Failed any", None),
+    "flowable": ("Failed any", None),
+    "activiti": ("Failed any", None),
+    "camunda8": ("Failed any", None),
+    "jbpm": ("Failed any", "Failed any"),
+    None: ("Failed any", "Failed any"),
+}
+
+
+@pytest.mark.parametrize("whose", ANY)
+def test_what_an_event_without_a_code_catches(
+    engine: LocalEngine, registry: Registry, whose: Engine | None
+) -> None:
+    """Errors that the process throws, with any code; other failures as the engine has it."""
+    for events in ((on("any", ANY_ERROR),), (on("any", ANY_ERROR), on("oos", ERROR))):
+        model = failing(*events, middle=SCRIPT)
+        if whose is not None:
+            model = of_engine(model, whose)
+        made, errors = compiled(model, registry)
+        assert made is not None, errors
+        one = made.compiled["p"]
+        assert isinstance(one, CompiledProcess)
+        asked = [
+            RunRequest(one.root.workflow, "Start", items=[{"json": item}], data=True)
+            for item in ({"amount": 20}, {}, {"amount": 1})
+        ]
+        thrown, failed, done = engine.run_many(asked)
+        for run, last in ((thrown, ANY[whose][0]), (failed, ANY[whose][1]), (done, "Done")):
+            assert (run.order[-1].node if run.status == "success" else None) == last
+        assert failed.status == "success" or "was never set" in (failed.error or "")
+
+
+@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize("whose", ["camunda7", "camunda8"])
+def test_engines_that_catch_errors_of_the_process_only(
+    runner: LocalRunner, registry: Registry, name: str, whose: Engine
+) -> None:
+    model = of_engine(PLAYED[name], whose)
+    made, errors = compiled(model, registry)
+    assert made is not None, errors
+    assert faults(model, made, runner, registry) == []
 
 
 def test_a_listener_throws_the_error_of_its_task(engine: LocalEngine, registry: Registry) -> None:

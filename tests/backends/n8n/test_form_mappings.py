@@ -113,26 +113,26 @@ CASES: tuple[tuple[str, Form, dict[str, Any], dict[str, Any]], ...] = (
         Form(fields=FIELDS, inputs=(seven("rate", "${price * 2}"),),
              outputs=(seven("sum", "${rate + amount}"),)),
         {"Amount": "10"},
-        {**KNOWN, "amount": 10, "sum": 15},
+        {**KNOWN, "ok": False, "amount": 10, "sum": 15},
     ),
     (
         "outputs see each other, in their order",
         Form(fields=FIELDS, outputs=(seven("x", "${amount + 1}"), seven("y", "${x * 2}"))),
         {"Amount": "1"},
-        {**KNOWN, "amount": 1, "x": 2, "y": 4},
+        {**KNOWN, "ok": False, "amount": 1, "x": 2, "y": 4},
     ),
     (
         "what is left blank is null in a mapping, unless it was known before",
         Form(fields=FIELDS, outputs=(seven("remark", "${note}"), seven("n", "${amount}"))),
         {"Note": "", "Amount": ""},
-        {**KNOWN, "remark": None, "n": 4},
+        {**KNOWN, "ok": False, "remark": None, "n": 4},
     ),
     (
         "what an input gave and somebody cleared is null",
         Form(fields=FIELDS, inputs=(seven("note", "Hi ${name}"),),
              outputs=(seven("remark", "${note}"),)),
         {"Note": ""},
-        {**KNOWN, "remark": None},
+        {**KNOWN, "ok": False, "remark": None},
     ),
     (
         "with Camunda 8 only outputs leave a task that has some",
@@ -159,7 +159,7 @@ CASES: tuple[tuple[str, Form, dict[str, Any], dict[str, Any]], ...] = (
             Listener(event="end", by="script", language="groovy",
                      target="execution.setVariable('y', note + '!')"))),
         {"Note": "a"},
-        {**KNOWN, "note": "a", "x": "Bo", "y": "a!"},
+        {**KNOWN, "ok": False, "note": "a", "x": "Bo", "y": "a!"},
     ),
 )  # fmt: skip
 
