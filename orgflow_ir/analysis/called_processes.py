@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -124,8 +125,10 @@ class Neighbours:
             if file is None or not _same(p, file)
         ]
         beside = self._beside(file) if file is not None else ()
+        # One process of a file may be looked at by itself: the others are still in the file.
+        own = self._own(file, name) if file is not None else ()
         broken: list[str] = []
-        for files in (given, beside):
+        for files in (own, given, beside):
             found: dict[Path, FoundProcess] = {}
             for folder, candidate in files:
                 model = self._holding(folder, candidate, name)
@@ -152,6 +155,18 @@ class Neighbours:
         """The files beside one that readers read, in the order of their names."""
         folder = self._folder(str(file.parent))
         return ((folder, name) for name in folder.readable if name != file.name)
+
+    def _own(self, file: Path, process: str) -> Iterator[tuple[_Folder, str]]:
+        """The file itself, where an element of it has the id of the process: more than a call names
+        it."""
+        folder = self._folder(str(file.parent))
+        state = folder.files.get(file.name)
+        if state is None or state.size > MOST_BYTES:
+            return
+        pattern = rf"""\bid\s*=\s*["']{re.escape(process)}["']"""
+        with contextlib.suppress(OSError):
+            if _may_hold(_matches, pattern, folder.path, file.name, state):
+                yield folder, file.name
 
     def _folder(self, path: str) -> _Folder:
         """The files of a folder, looked at once."""
@@ -256,6 +271,10 @@ def _small_file(path: str, state: _File) -> bytes:
     """The content of a file, read once until it changes."""
     del state
     return Path(path).read_bytes()
+
+
+def _matches(data: bytes, pattern: str) -> bool:
+    return re.search(pattern.encode(), data) is not None
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -81,6 +81,9 @@ _ACTIVITI: tuple[Sample, ...] = (
     ("callActivity", 'camunda:variableMappingClass="A"', '<camunda:in variables="all"/>'),
     ("callActivity", 'camunda:variableMappingDelegateExpression="${map}"', ""),
     ("callActivity", 'flowable:useLocalScopeForOutParameters="true"', ""),
+    ("boundaryEvent", "", '<errorEventDefinition camunda:errorCodeVariable="code" '
+     'camunda:errorMessageVariable="text"/>'),
+    ("boundaryEvent", "", '<errorEventDefinition flowable:errorVariableName="code"/>'),
 )  # fmt: skip
 _ZEEBE: tuple[Sample, ...] = (
     ("serviceTask", "", '<zeebe:taskDefinition type="ship" retries="3"/><zeebe:taskHeaders>'
@@ -178,7 +181,7 @@ def read_sample(sample: Sample, *, plain: bool = False) -> AnyBinding:
     """The binding of a task; `plain`: its content is BPMN's own."""
     tag, attributes, content = sample
     inside = content
-    if content and not plain:
+    if content and not plain and "EventDefinition" not in content:
         inside = f"<extensionElements>{content}</extensionElements>"
     spaces = " ".join(f'xmlns:{prefix}="{ns}"' for prefix, ns in _PREFIXES.items())
     model, _ = parse(
@@ -187,7 +190,7 @@ def read_sample(sample: Sample, *, plain: bool = False) -> AnyBinding:
     )
     assert model is not None, sample
     task = by_id(model)["x"]
-    assert isinstance(task, Task | CallActivity)
+    assert isinstance(task, Task | CallActivity | Event)
     assert task.binding is not None, sample
     return task.binding
 

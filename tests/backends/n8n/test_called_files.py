@@ -509,3 +509,29 @@ def test_what_is_beside_is_read_again_when_it_changes(tmp_path: Path, registry: 
     assert set(fields()) == {"Ask", "second"}
     write(tmp_path, part=bpmn("part", row(START, task("Look"), END)))
     assert fields() == ["Look"]
+
+
+def test_one_process_of_a_file_calls_another_of_it(
+    tmp_path: Path, engine: LocalEngine, registry: Registry
+) -> None:
+    """Compiled by itself it calls the workflow that the whole file becomes for the other."""
+    inner = PART.partition("<process")[2].partition("</definitions>")[0]
+    for at in range(3):
+        inner = inner.replace(f'"n{at}"', f'"m{at}"').replace(f'"f{at}"', f'"g{at}"')
+    text = bpmn("main", row(START, task("Pay"), call("part"), END))
+    write(tmp_path, main=text.replace("</definitions>", f"<process{inner}</definitions>"))
+    whole, made, _ = linked(tmp_path / "main.bpmn", registry)
+    assert made is not None
+    wanted = {one["name"]: one["id"] for one in map(json.loads, (a.text for a in made.artifacts))}
+    backend, ctx = registry.backends["n8n"], PassContext(registry=registry)
+    alone = compiler.with_called(compiler.only_process(whole, "main"), backend, ctx)
+    found = compile_model(alone, backend, ctx)
+    assert found is not None, ctx.diagnostics
+    assert [d for d in ctx.diagnostics if d.code in ("OF120", "OF404")] == []
+    main, part = (json.loads(a.text) for a in found.artifacts)
+    assert main["id"] == wanted["Main"]
+    assert part["id"] == wanted[part["name"]]
+    request = RunRequest(main, "Start", workflows={part["id"]: part}, data=True)
+    (run,) = engine.run_many([request])
+    assert run.status == "success", run.error
+    assert "Look" in [n.node for n in run.order]
