@@ -15,6 +15,7 @@ from orgflow_ir.targets import legalise
 from orgflow_ir.testing.conformance.disk import no_writing
 from orgflow_ir.testing.conformance.emission import context, emit
 from orgflow_ir.testing.conformance.shapes import shape
+from orgflow_ir.testing.conformance.structure import structure_problems
 from orgflow_ir.testing.conformance.surroundings import silent, watched
 
 _TASKS = ("FirstOfAll", "LastOfAll")
@@ -26,6 +27,9 @@ def dependence_problems(backend: Backend, models: Iterable[tuple[str, Model]]) -
     models = list(models)
     with no_writing() as written, silent() as printed:
         found = [*_constant(backend, models), *_dropped(backend), *_dropped_flows(backend)]
+        found += structure_problems(
+            lambda model: _text(backend, model, said=True), executes=backend.target.executes
+        )
         found += _dropped_bindings(backend)
         found += _asking(backend, models)  # everything is loaded by now
     if printed.getvalue():
