@@ -45,6 +45,25 @@ def slug(text: str, *, words: int = 8) -> str:
     return "_".join(parts[:words])
 
 
+def file_names(labels: Iterable[str], suffix: str) -> list[str]:
+    """A file name for each label, different from the others on every file system:
+    `["Order", "Order", "注文"]` with `.md` gives `order.md`, `order-2.md`, `process.md`."""
+    found: list[str] = []
+    for label in labels:
+        stem = slug(label).replace("_", "-")[:60].strip("-") or "process"
+        if _RESERVED.fullmatch(stem):
+            stem = f"process-{stem}"
+        name, number = stem, 2
+        while f"{name}{suffix}" in found:
+            name, number = f"{stem}-{number}", number + 1
+        found.append(f"{name}{suffix}")
+    return found
+
+
+_RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
+"""Names that Windows keeps for devices."""
+
+
 def unique(values: Iterable[str], fallback: str) -> list[str]:
     """The values in order, each made non-empty and different from those before it."""
     result: list[str] = []

@@ -18,17 +18,20 @@ if TYPE_CHECKING:
         check_golden,
         check_lowerings,
         check_pass,
+        check_rule,
         check_runs,
         difference_text,
         emit,
         minimal_model,
         minimal_models,
+        small_model,
     )
 
 __all__ = [
     "ContractError", "GoldenMismatch", "artifact_extension", "artifacts_text", "check_agent",
     "check_backend", "check_frontend", "check_golden", "check_lowerings", "check_pass",
-    "check_runs", "difference_text", "emit", "minimal_model", "minimal_models",
+    "check_rule", "check_runs", "difference_text", "emit", "minimal_model", "minimal_models",
+    "small_model",
 ]  # fmt: skip
 
 

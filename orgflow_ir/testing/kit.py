@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from orgflow_ir.diagnostics import Rule
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile, SourceFolder
 from orgflow_ir.pipeline import Pass, PassContext
@@ -159,6 +160,45 @@ def check_pass(item: Pass, models: Iterable[tuple[str, Model]] = ()) -> None:
     from orgflow_ir.testing.conformance.shapes import shapes
 
     problems = pass_problems(item, [*minimal_models(), *shapes(), *models])
+    if problems:
+        raise ContractError(item.name, problems)
+
+
+def small_model(text: str) -> Model:
+    """A model from a line of flows, as in `s>x1 x1>Ship:Yes x1>Refuse:No?total>5 Ship>e Refuse>e`.
+
+    `s` is the start, `e` and `f` are ends; names that begin with `x`, `p` or `o` are exclusive,
+    parallel and inclusive gateways, all others are tasks. A flow may have a label (`:Yes`), a
+    condition (`?total>5`), and be the default (`!`).
+    """
+    from orgflow_ir.testing.conformance.shapes import shape
+
+    return shape(text)
+
+
+def check_rule(
+    item: Pass,
+    rule: type[Rule],
+    *,
+    bad: Iterable[str | Model],
+    good: Iterable[str | Model],
+) -> None:
+    """Try a rule of one's own: the pass reports it once or more in each bad model, at an element of
+    the model, and never in a good one. Models may be lines for `small_model`. Raises
+    `ContractError`."""
+    problems = []
+    for wanted, models in ((True, list(bad)), (False, list(good))):
+        if not models:
+            problems.append(f"no {'bad' if wanted else 'good'} models: nothing is tried")
+        for given in models:
+            model = small_model(given) if isinstance(given, str) else given
+            ctx = PassContext()
+            item.run(model, ctx)
+            found = [d for d in ctx.diagnostics if d.code == rule.code]
+            shown = given if isinstance(given, str) else model.name or model.id
+            if bool(found) != wanted:
+                problems.append(f"{rule.code} {'not ' if wanted else ''}reported: {shown}")
+            problems += [f"{rule.code} names no element: {shown}" for d in found if not d.element]
     if problems:
         raise ContractError(item.name, problems)
 

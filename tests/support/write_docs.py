@@ -24,7 +24,9 @@ from orgflow.commands.list import constructs, matrix
 from orgflow.commands.rule_settings import LEVELS
 from orgflow.passes.presets import BPMNLINT, PRESETS, presets_with
 
+from orgflow_ir import authoring
 from orgflow_ir.diagnostics import Category, Rule
+from orgflow_ir.model import Element
 from orgflow_ir.pipeline import Pass
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend
@@ -568,9 +570,60 @@ def _docstring(one: object) -> Iterator[str]:
         yield ""
 
 
+# -- the model ---------------------------------------------------------------------------------
+
+
+MODEL_CLASSES = (
+    "Element", "Model", "Process", "SubProcess", "Task", "CallActivity", "Event",
+    "EventDefinition", "Gateway", "Flow", "Expression", "Lane", "Pool", "MessageFlow",
+    "DataObject", "Opaque", "SourceLocation",
+)  # fmt: skip
+"""The classes of the model that plugins meet, the outer ones first."""
+
+
+def model_classes() -> str:
+    """The fields of each class of the model, from their definitions."""
+    lines = page(
+        "Classes of the model",
+        "What frontends make, passes change and backends read. All values are frozen: "
+        "`replace(field=…)` gives a changed copy. Import them from `orgflow_ir.authoring`. Fields "
+        "with a default may be left out. `orgflow_ir/schema/model.schema.json` describes the same "
+        "model as JSON, which `--target ir` writes.",
+    )
+    for name in MODEL_CLASSES:
+        cls = Element if name == "Element" else getattr(authoring, name)
+        said = inspect.cleandoc(cls.__doc__ or "").partition("\nAttributes:")[0]
+        lines += ["", f"## {name}", ""]
+        for paragraph in said.split("\n\n"):
+            lines += [text(paragraph), ""]
+        shared = {f.name for f in dataclasses.fields(Element)} if cls is not Element else set()
+        own = issubclass(cls, Element) and cls is not Element
+        lines += table(
+            ("field", "type", "default"),
+            [
+                (f"`{f.name}`", _field_type(f), _field_default(f))
+                for f in dataclasses.fields(cls)
+                if not (own and f.name in shared)
+            ],
+        )
+    return "\n".join([*lines, ""])
+
+
+def _field_type(field: dataclasses.Field[Any]) -> str:
+    shown = re.sub(r"Annotated\[(\w+), [^\]]*\]", r"\1", str(field.type))
+    return f"`{shown.replace('|', chr(92) + '|')}`"
+
+
+def _field_default(field: dataclasses.Field[Any]) -> str:
+    if field.default is not dataclasses.MISSING:
+        return f"`{field.default!r}`"
+    return "required" if field.default_factory is dataclasses.MISSING else "empty"
+
+
 PAGES: dict[str, Callable[[Registry], str]] = {
     "commands.md": lambda _: commands(),
     "api.md": lambda _: library(),
+    "model.md": lambda _: model_classes(),
     "rules.md": rules,
     "constructs.md": targets,
     "formats.md": formats,

@@ -1,0 +1,76 @@
+"""All that the author of a plugin imports: `from orgflow_ir.authoring import Backend, Model`.
+
+Each name is loaded when it is used, so that a plugin costs other commands nothing. The names stay
+where they are defined as well; docs/reference/model.md describes the classes of the model.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.control_flow.graph import ControlFlow
+    from orgflow_ir.analysis.facts import keep
+    from orgflow_ir.diagnostics import Category, Diagnostic, Fix, Rule, Severity
+    from orgflow_ir.lowering.common import LOWERINGS, mixed_gateways
+    from orgflow_ir.model import (
+        CallActivity,
+        DataObject,
+        Event,
+        EventDefinition,
+        Expression,
+        Flow,
+        Gateway,
+        Lane,
+        MessageFlow,
+        Model,
+        Node,
+        Opaque,
+        Pool,
+        Process,
+        SourceFile,
+        SourceKind,
+        SourceLocation,
+        SubProcess,
+        Task,
+    )
+    from orgflow_ir.model.element_names import file_names, one_line, slug, title
+    from orgflow_ir.model.provenance import source_ids
+    from orgflow_ir.pipeline import Pass, PassContext, Stage
+    from orgflow_ir.plugins import Answer, Backend, Frontend, GapAgent, ModelAgent, hookimpl
+    from orgflow_ir.targets import (
+        AddedLowering,
+        Artifact,
+        Emitted,
+        Illegal,
+        Legal,
+        LegalIf,
+        Part,
+        RewritePattern,
+        SourceMap,
+        TargetSpec,
+        executable_processes,
+    )
+
+__all__ = [
+    "LOWERINGS", "AddedLowering", "Answer", "Artifact", "Backend", "CallActivity", "Category",
+    "ControlFlow", "DataObject", "Diagnostic", "Emitted", "Event", "EventDefinition", "Expression",
+    "Fix", "Flow", "Frontend", "GapAgent", "Gateway", "Illegal", "Lane", "Legal", "LegalIf",
+    "MessageFlow", "Model", "ModelAgent", "Node", "Opaque", "Part", "Pass", "PassContext", "Pool",
+    "Process", "RewritePattern", "Rule", "Severity", "SourceFile", "SourceKind", "SourceLocation",
+    "SourceMap", "Stage", "SubProcess", "TargetSpec", "Task", "executable_processes", "file_names",
+    "hookimpl", "keep", "mixed_gateways", "one_line", "slug", "source_ids", "title",
+]  # fmt: skip
+
+_HOMES = ("targets", "plugins", "model", "diagnostics", "pipeline", "model.element_names",
+          "model.provenance", "analysis.control_flow.graph", "analysis.facts",
+          "lowering.common")  # fmt: skip
+"""The modules that have the names; `Artifact` is the file of a target, not the artifact of BPMN."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        for home in _HOMES:
+            module = import_module(f"orgflow_ir.{home}")
+            if name in getattr(module, "__all__", vars(module)):
+                return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
