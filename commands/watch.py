@@ -69,10 +69,10 @@ def command(in_: str, target: str, from_: str | None, port: int, no_open: bool) 
         leave(2)
     with server:
         address = server.add(page)
-        click.echo(f"{in_} at {address}")
-        if not no_open and sys.stdout is not None and sys.stdout.isatty():
-            click.launch(address)
         try:
+            click.echo(f"{in_} at {address}")
+            if not no_open and sys.stdout is not None and sys.stdout.isatty():
+                click.launch(address)
             while True:
                 time.sleep(_POLL_SECONDS)  # Ctrl-C ends it
                 server.check()

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tomllib
@@ -19,12 +20,13 @@ import orgflow
 import pytest
 import site_pages
 from bindings_page import bindings
+from cli_cases import interruptible
 from orgflow.agents.model_client.settings import KEYS as MODEL_KEYS
 from orgflow.commands.configuration import SUPPRESS_KEYS, TOP_LEVEL, read_bytes
 from pictures import DRAWN, MOST_BYTES, TAKEN
 from pictures import FOLDER as PICTURES
 from plugin_install import clean_environment, fresh_environment
-from shown_output import shown
+from shown_output import shown, shown_commands
 from write_docs import BINDINGS, FOLDER, PAGES, text
 
 from orgflow_ir.model.bindings import _ENGINE_NAMES, ENGINES, PERFORMERS
@@ -404,6 +406,24 @@ def test_the_page_on_texts_works_line_by_line(python: Path, tmp_path: Path) -> N
 def test_the_page_on_messages_works_line_by_line(python: Path, tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     assert follow(DOCS / "messages.md", Shell(tmp_path, environment(python), 400)) >= 3
+
+
+def test_the_page_on_this_machine_works_line_by_line(
+    python: Path, tmp_path: Path, engine: object
+) -> None:
+    """What needs a server is in tests/live/test_live_serve.py."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    assert follow(DOCS / "local.md", Shell(tmp_path, environment(python))) == 1
+    (watch,) = (one for one in shown_commands(DOCS / "local.md") if one.arguments[0] == "watch")
+    with subprocess.Popen(
+        [sys.executable, "-u", "-m", "orgflow", *watch.arguments],
+        cwd=ROOT, stdout=subprocess.PIPE, text=True, encoding="utf-8", preexec_fn=interruptible,
+    ) as child:  # fmt: skip
+        assert child.stdout is not None
+        line = child.stdout.readline()
+        child.send_signal(signal.SIGINT)
+        assert child.wait(timeout=30) == 0
+    assert shown(watch.output, line), line
 
 
 def test_what_a_page_shows_can_be_wrong() -> None:

@@ -21,6 +21,7 @@ from editor_browser import browser, wait_for_form
 from engine_fixture import missing
 from orgflow.backends.n8n.server.install import status
 from orgflow.backends.n8n.server.local_server import process_begin
+from shown_output import shown, shown_commands
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = (ROOT / "examples/demo/order.bpmn").read_text("utf-8")
@@ -133,16 +134,37 @@ def served_pid(home: Path) -> int:
     return int(json.loads((home / "server.json").read_text("utf-8"))["pid"])
 
 
-def test_a_server_that_runs_is_used_and_stays(home: Path, tmp_path: Path) -> None:
+def test_the_page_shows_what_happens(home: Path, tmp_path: Path) -> None:
+    """`engine` and `deploy` as docs/local.md shows them; what `serve` prints is above."""
+    page = {one.arguments[:2]: one for one in shown_commands(ROOT / "docs/local.md")}
     model = tmp_path / "order.bpmn"
     model.write_text(FIXED, "utf-8")
-    started = orgflowc("engine", "start", env=dict(os.environ))
-    assert started.code == 0, started.err
+
+    def as_shown(*command: str) -> None:
+        ran = orgflowc(*command, env=dict(os.environ))
+        assert ran.code == 0, ran.err
+        output = page[command[:2]].output.replace("engine: …", "engine: …\n…", 1)
+        assert shown(output.replace(":5690", ":…"), ran.out), ran.out
+
+    as_shown("engine", "start")
     served = Served(model)
     try:
         served.until(r"^created: Order  ")
+        pattern = page["serve", "order.bpmn"].output.splitlines()
+        told = [re.sub(r":\d{4,5}", ":…", line) for line in served.lines]
+        for line in pattern[1:4]:
+            assert any(shown(line.replace(":5690", ":…"), one) for one in told), (line, told)
         assert served.interrupt() == 0
     finally:
         served.child.kill()
-    assert "running: http://127.0.0.1" in orgflowc("engine", "status", env=dict(os.environ)).out
-    assert orgflowc("engine", "stop", env=dict(os.environ)).out == "stopped\n"
+    as_shown("engine", "status")
+    command = next(one for one in page.values() if one.arguments[0] == "deploy").arguments
+    address = orgflowc("engine", "status", env=dict(os.environ)).out
+    found = re.search(r"running: (http://\S+),", address)
+    assert found is not None
+    given = [found[1] if a.startswith("http") else a for a in command]
+    given = [str(home / "api-key") if a == "KEY" else a for a in given]
+    ran = orgflowc(*given, env=dict(os.environ), cwd=ROOT)
+    assert ran.code == 0, ran.err
+    assert "/form/leave-request" in ran.out
+    as_shown("engine", "stop")
