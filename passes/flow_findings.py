@@ -64,7 +64,7 @@ class FlowAnalyses:
         self.memory = Memory()
         self._made: dict[int, tuple[Analysis, ...]] = {}
         # Not a method: the analyses keep it, and must not lead back here and to the context.
-        self._game = cache(partial(game_of, model))
+        self._game = cache(lambda at: game_of(model, model.processes[at]))
 
     def of(self, max_states: int, wiring: Callable[[Scope], Wiring]) -> tuple[Analysis, ...]:
         """The analysis of every process that has steps, with a budget. `wiring` gives that of a
@@ -72,9 +72,15 @@ class FlowAnalyses:
         if max_states not in self._made:
             self.memory.wiring = wiring
             self._made[max_states] = tuple(
-                analyse(p, self.model, max_states=max_states, game=self._game, memory=self.memory)
-                for p in self.model.processes
-                if p.nodes
+                analyse(
+                    process,
+                    self.model,
+                    max_states=max_states,
+                    game=partial(self._game, at),
+                    memory=self.memory,
+                )
+                for at, process in enumerate(self.model.processes)
+                if process.nodes
             )
             self.memory.wiring = Wiring  # `wiring` leads to the context, which keeps this object
         return self._made[max_states]

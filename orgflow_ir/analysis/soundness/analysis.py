@@ -64,11 +64,25 @@ def analyse(
     return made.run()
 
 
-def game_of(model: Model) -> Game:
-    """The token game with the policies of the analysis."""
+def game_of(model: Model, process: Process) -> Game:
+    """The token game in which runs of one process are shown, with the policies of the analysis: of
+    the process alone where nothing of the model reaches into another one but messages, which come
+    when they are wanted."""
     from orgflow_ir.analysis.token_game.semantics import Game, Policy  # only for faulty models
 
+    if len(model.processes) > 1 and not any(map(_reaches_out, model.processes)):
+        model = model.replace(processes=(process,), pools=(), message_flows=())
     return Game(model, Policy(once=True))
+
+
+def _reaches_out(process: Process) -> bool:
+    """Whether a process calls another one, or has signals."""
+    return any(
+        node.kind == "call-activity"
+        or (isinstance(node, Event) and any(d.kind == "signal" for d in node.definitions))
+        for scope in process.scopes()
+        for node in scope.nodes
+    )
 
 
 def _alone(process: Process) -> Model:
@@ -89,7 +103,7 @@ class _Analyser:
         self.process, self.model, self.max_states = process, model, max_states
         self.show, self.memory = show, memory
         self.calling = calling | {process.id}
-        self.make_game = game or partial(game_of, model)
+        self.make_game = game or partial(game_of, model, process)
         self.nesting = Nesting(process, model)
         self.thrown = Thrown(self.nesting)
         self.nets: dict[int, Net] = {}
