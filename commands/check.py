@@ -144,6 +144,15 @@ def command(
         from orgflow.commands.baseline import without_known
 
         session.diagnostics, gone = without_known(session.diagnostics, baseline, files)
+    if format_ == "sarif":
+        from orgflow.commands.autofix import Fixer
+        from orgflow.commands.sarif_fixes import SarifFixes
+
+        tried = Fixer(
+            session.registry, from_, unsafe=True, write=False, preset=preset,
+            target=backend.target if backend is not None else None,
+        )  # fmt: skip
+        session.replacements = SarifFixes(tried, session.sources).replacements
     if output is not None:
         write_files([(Path(output), session.rendered().encode(errors="backslashreplace"))])
     elif show_diff:  # which is the result

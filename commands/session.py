@@ -6,7 +6,7 @@ import dataclasses
 import io
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
@@ -18,14 +18,16 @@ from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnknownFormat, UnreadableInput
 from orgflow_ir.diagnostics.message_rules import NoMessageStore
 from orgflow_ir.model import Model
-from orgflow_ir.model.source import Source, SourceFile, SourceStream
+from orgflow_ir.model.source import Source, SourceFile, SourceLocation, SourceStream
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import CancelFlag, Services
 from orgflow_ir.plugins import Registry
 
 if TYPE_CHECKING:
+    from orgflow_ir.diagnostics.sarif import Replacement
     from orgflow_ir.diagnostics.streamed_lines import StreamedLines
     from orgflow_ir.model.element_names import ElementNames
+    from orgflow_ir.model.elements import Element
 
 MISUSE_CODES = (UnreadableInput.code, UnknownFormat.code, NoMessageStore.code)
 """Codes that are about the call, not about a model: exit code 2."""
@@ -55,6 +57,8 @@ class Session:
         if self.quiet and verbose:
             raise click.UsageError("--quiet leaves out what --verbose adds; give one of them")
         self.outcome: tuple[str, str] | None = None
+        self.replacements: Callable[[Diagnostic], Sequence[Replacement]] | None = None
+        """What fixes replace in files, where somebody wants to see it (SARIF)."""
         self.format = format_
         if format_ not in FORMATS:  # a known one is only looked up when there is something to say
             self._lookup_reporter()
@@ -64,6 +68,7 @@ class Session:
         self.models: list[Model] = []
         self._broken_told = False
         self._names: dict[str, ElementNames | None] = {}
+        self._elements: dict[str, dict[str, Element]] = {}
         cancellation = CancelFlag()
         self.services = Services(cancellation=cancellation)
         self.signals = Signals(cancellation)
@@ -171,7 +176,12 @@ class Session:
             from importlib.metadata import version
 
             return dataclasses.replace(
-                reporter, rules=self.registry.rules, version=version("orgflow"), label=self._name_of
+                reporter,
+                rules=self.registry.rules,
+                version=version("orgflow"),
+                label=self._name_of,
+                place=self._place_of,
+                **({} if self.replacements is None else {"replacements": self.replacements}),
             )
         return reporter
 
@@ -196,6 +206,16 @@ class Session:
             self._names[file] = None if found is None else ElementNames(found)
         names = self._names[file]
         return names.name(element) if names is not None else f"`{element}`"
+
+    def _place_of(self, file: str, element: str) -> SourceLocation | None:
+        """Where an element is in its file."""
+        if file not in self._elements:
+            from orgflow_ir.model.provenance import elements_by_id
+
+            found = next((model for model in self.models if model.source == file), None)
+            self._elements[file] = {} if found is None else elements_by_id(found)
+        found_there = self._elements[file].get(element)
+        return None if found_there is None else found_there.loc
 
     def _labels(self) -> dict[str, dict[str, str]]:
         labels: dict[str, dict[str, str]] = {}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TextIO
+from typing import Any, ClassVar, NamedTuple, TextIO
 from urllib.parse import quote
 
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
@@ -22,18 +25,43 @@ _SARIF_SCHEMA = (
 )
 
 
+_MOST_DESCRIPTION = 1_000
+"""Characters of a description: GitHub takes 1,024."""
+
+
+class Replacement(NamedTuple):
+    """A part of a file and what replaces it.
+
+    Attributes:
+        start: line and column of the first character, from 1, in code points.
+        end: those of the first character after it.
+        chars: both as offsets in characters.
+        data: both as offsets in bytes.
+        text: what replaces the part.
+    """
+
+    start: tuple[int, int]
+    end: tuple[int, int]
+    chars: tuple[int, int]
+    data: tuple[int, int]
+    text: str
+
+
 @dataclass(frozen=True)
 class SarifReporter(Reporter):
     """SARIF 2.1.0 (OASIS): for code hosts and editors.
 
-    `rules` (by code) adds explanations, `version` is that of orgflow, and `label` gives the name of
-    an element in a file, for the steps of runs.
+    `rules` (by code) adds explanations, and `version` is that of orgflow. `label` and `place` give
+    the name and the place of an element in a file, for the steps of runs; `replacements` what the
+    fix of a finding replaces in its file, nothing where it cannot be written.
     """
 
     name: ClassVar[str] = "sarif"
     rules: Mapping[str, type[Rule]] = field(default_factory=dict)
     version: str | None = None
     label: Callable[[str, str], str] = lambda _, element: f"`{element}`"
+    place: Callable[[str, str], SourceLocation | None] = lambda _, __: None
+    replacements: Callable[[Diagnostic], Sequence[Replacement]] = lambda _: ()
 
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
         items = ordered(diagnostics)
@@ -43,10 +71,11 @@ class SarifReporter(Reporter):
         if self.version is not None:
             driver["version"] = self.version
         driver["rules"] = [self._rule(code, names[code]) for code in codes]
+        seen: Counter[str] = Counter()
         run = {
             "tool": {"driver": driver},
             "columnKind": "unicodeCodePoints",
-            "results": [_sarif_result(d, codes.index(d.code), self.label) for d in items],
+            "results": [self._result(d, codes.index(d.code), seen) for d in items],
         }
         log = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
         out.write(json.dumps(log, ensure_ascii=False, indent=1) + "\n")
@@ -57,13 +86,83 @@ class SarifReporter(Reporter):
         if rule is not None:
             text = rule.explanation()
             shown["shortDescription"] = {"text": name.replace("-", " ")}
-            shown["fullDescription"] = {"text": text}
-            shown["help"] = {"text": text}
+            full = text if len(text) <= _MOST_DESCRIPTION else f"{text[:_MOST_DESCRIPTION]}…"
+            shown["fullDescription"] = {"text": full}
+            shown["help"] = {"text": text, "markdown": _markdown(text, code)}
             shown["defaultConfiguration"] = {"level": _SARIF_LEVELS[rule.severity.value]}
+            shown["properties"] = {"tags": [rule.category.value]}
         return shown
 
+    def _result(self, d: Diagnostic, rule: int, seen: Counter[str]) -> dict[str, Any]:
+        result = _sarif_result(d, rule)
+        file = d.loc.file if d.loc is not None else ""
+        if d.trace:
+            result["codeFlows"] = [{"threadFlows": [{"locations": self._steps(d, file)}]}]
+        fix = self._fix(d, file)
+        if fix is not None:
+            result["fixes"] = [fix]
+        key = "\n".join((file, d.code, d.element or d.message))
+        seen[key] += 1
+        digest = hashlib.sha256(f"{key}\n{seen[key]}".encode(errors="backslashreplace"))
+        result["partialFingerprints"] = {"orgflowFinding/v1": digest.hexdigest()[:32]}
+        return result
 
-def _sarif_result(d: Diagnostic, rule: int, label: Callable[[str, str], str]) -> dict[str, Any]:
+    def _steps(self, d: Diagnostic, file: str) -> list[dict[str, Any]]:
+        return [
+            {
+                "location": {
+                    **_sarif_location(self.place(file, step.element), step.element),
+                    "message": {
+                        "text": f"{_STEPS.get(step.action, '')}{self.label(file, step.element)}"
+                    },
+                }
+            }
+            for step in d.trace
+        ]
+
+    def _fix(self, d: Diagnostic, file: str) -> dict[str, Any] | None:
+        replacements = self.replacements(d)
+        if d.fix is None or not replacements:
+            return None
+        title = _sentence(d.fix.title)
+        if d.fix.applicability != "safe":
+            title += " This changes what the model means."
+        changes = [
+            {
+                "deletedRegion": {
+                    **dict(zip(("startLine", "startColumn"), one.start, strict=True)),
+                    **dict(zip(("endLine", "endColumn"), one.end, strict=True)),
+                    "charOffset": one.chars[0],
+                    "charLength": one.chars[1] - one.chars[0],
+                    "byteOffset": one.data[0],
+                    "byteLength": one.data[1] - one.data[0],
+                },
+                "insertedContent": {"text": one.text},
+            }
+            for one in replacements
+        ]
+        change = {"artifactLocation": {"uri": _uri(file)}, "replacements": changes}
+        return {"description": {"text": title}, "artifactChanges": [change]}
+
+
+def _markdown(explanation: str, code: str) -> str:
+    """An explanation with its sections as headings: they stand at the margin, their text does not,
+    and lines of code stay lines."""
+    parts = []
+    for line in explanation.splitlines():
+        if line and not line[0].isspace():
+            parts.append(f"\n**{line.strip()}**\n")
+        elif line.strip().startswith(("<", "{", "|", "orgflowc ")):
+            parts.append(f"\n{line}\n")  # four spaces: a block of code
+        else:
+            prose = re.split(r"(`[^`]*`)", line.removeprefix("    "))
+            prose[::2] = [text.replace("<", "&lt;") for text in prose[::2]]
+            parts.append("".join(prose))
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).strip("\n")
+    return f"{text}\n\n`orgflowc explain {code}` prints this.\n"
+
+
+def _sarif_result(d: Diagnostic, rule: int) -> dict[str, Any]:
     text = " ".join(_sentence(part) for part in (d.message, d.help) if part)
     result: dict[str, Any] = {
         "ruleId": d.code,
@@ -80,20 +179,6 @@ def _sarif_result(d: Diagnostic, rule: int, label: Callable[[str, str], str]) ->
     ]
     if related:
         result["relatedLocations"] = related
-    if d.trace:
-        file = d.loc.file if d.loc is not None else ""
-        steps = [
-            {
-                "location": {
-                    **_sarif_location(None, step.element),
-                    "message": {
-                        "text": f"{_STEPS.get(step.action, '')}{label(file, step.element)}"
-                    },
-                }
-            }
-            for step in d.trace
-        ]
-        result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
     if d.suppressed is not None:
         result["suppressions"] = [{"kind": "external", "justification": d.suppressed}]
     return result

@@ -87,7 +87,8 @@ def test_changed_expressions_are_a_warning(invoke: Invoke, workflow: Path) -> No
     changed(path, lambda w: json.loads(json.dumps(w).replace(before, other)))
     ran = invoke("verify", LEAVE, path, "--format", "json")
     assert (ran.code, json.loads(ran.out)["diagnostics"][0]["code"]) == (0, "OF481")
-    assert "changed: `Request approved?`" in ran.out
+    assert json.loads(ran.out)["results"][0]["verdict"] == "changed expression"
+    assert "changed: `Request approved?`" in invoke("verify", LEAVE, path).out
     assert invoke("verify", LEAVE, path, "--strict").code == 1
 
 
