@@ -35,12 +35,28 @@ def evaluate(
     Raises `click.UsageError`.
     """
     from orgflow.agents.model_client.settings import NotConfigured
-    from orgflow.evaluation.filling import FilledModel, TruthError, evaluate_filling
+    from orgflow.evaluation.filling import (
+        FilledModel,
+        TruthError,
+        cases,
+        check_tasks,
+        evaluate_filling,
+    )
 
     session = Session()
     name = agent or BY_RULES
     backend = choose_backend(DEFAULT_TARGET, session.registry)
     client = None
+    try:  # before anything is paid
+        for path, truth in cases(folder):
+            model = load(str(path), session.registry, session.context())
+            try:
+                if model is not None:
+                    check_tasks(model, truth)
+            except TruthError as error:
+                raise TruthError(f"{path}: {error}") from None
+    except (FileNotFoundError, TruthError) as error:
+        raise click.UsageError(str(error)) from None
     try:
         agents = choose_agents((name,), session.registry)
         session.services.catalogue = backend.catalogue()

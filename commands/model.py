@@ -206,8 +206,10 @@ def _asked(
     if answers is not None:
         try:
             given = read_answers(Path(answers).read_text("utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise click.UsageError(f"{answers} cannot be read: {error}") from None
+        except OSError as error:
+            raise click.UsageError(f"{answers} cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise click.UsageError(f"{answers} is not UTF-8 text") from None
         except AnswersError as error:
             raise click.UsageError(f"{answers}: {error}") from None
     open_ = [q for q in doubts(model) if q.element not in given]

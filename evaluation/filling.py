@@ -144,13 +144,24 @@ class FillingScores(NamedTuple):
         return self.arranged and self.right == self.parameters
 
 
+def _tasks(model: Model) -> dict[str, Task]:
+    return {n.id: n for s in model.scopes() for n in s.nodes if isinstance(n, Task)}
+
+
+def check_tasks(model: Model, truth: Mapping[str, Filling]) -> None:
+    """Raises `TruthError` for a task that the model does not have."""
+    tasks = _tasks(model)
+    unknown = [id for id in truth if id not in tasks]
+    if unknown:
+        known = ", ".join(f"`{id}`" for id in list(tasks)[:12]) or "none"
+        raise TruthError(f"the model has no task `{unknown[0]}`; the ids of its tasks: {known}")
+
+
 def score_filling(model: Model, truth: Mapping[str, Filling]) -> FillingScores:
     """Compare a filled model with what is right of its tasks. Raises `TruthError` for a task that
     the model does not have."""
-    tasks = {n.id: n for s in model.scopes() for n in s.nodes if isinstance(n, Task)}
-    unknown = [id for id in truth if id not in tasks]
-    if unknown:
-        raise TruthError(f"the model has no task `{unknown[0]}`")
+    check_tasks(model, truth)
+    tasks = _tasks(model)
     filled = operations = parameters = right = 0
     for id, wanted in truth.items():
         found = filling_of(tasks[id])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from cli_cases import orgflowc
 from engine_fixture import missing
+from model_server import model_server
 from orgflow.backends.n8n.engine.install import status
 from orgflow.evaluation.filling import (
     FilledModel,
@@ -145,3 +146,17 @@ def test_the_command(tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     assert "a.triples,1,1,1,1,0,0,1,1,0," in ran.out
     assert "operations-rules" in ran.err
+
+
+def test_a_wrong_truth_costs_no_call(tmp_path: Path) -> None:
+    if not status().installed:
+        missing("n8n's engine is not installed")
+    (tmp_path / "a.triples").write_text("T1 Send mail\nStart -> T1\nT1 -> End\n")
+    truth = {"T1": {"operation": "n8n-nodes-base.slack:message:post"}}
+    (tmp_path / "a.filled.json").write_text(json.dumps(truth))
+    with model_server(['{"operation": "none"}']) as server:
+        env = {"ORGFLOW_MODEL_URL": server.url, "ORGFLOW_MODEL": "toy"}
+        ran = orgflowc("eval", "fill", str(tmp_path), "--agent", "operations", env=env)
+    assert ran.code == 2
+    assert "no task `T1`; the ids of its tasks: `t1`" in ran.err
+    assert server.requests == []
