@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from orgflow.agents.text.rules import DoubtfulDraft
-from orgflow.agents.text.sentences import Sentence, evidence_of, place_of
+from orgflow.agents.text.sentences import Sentence, evidence_of, is_table_row, place_of
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model import Flow, Model
@@ -94,8 +94,15 @@ def _places(
 
 
 def report_unused(unused: Sequence[Sentence], document: Document, ctx: PassContext) -> None:
-    """Report the sentences that no element of a draft rests on."""
-    for sentence in unused:
+    """Report the sentences that no element of a draft rests on; the rows of tables together."""
+    rows = [sentence for sentence in unused if is_table_row(sentence.text)]
+    if rows:
+        count = f"{len(rows)} row{'s'[: len(rows) != 1]} of tables"
+        ctx.emit(
+            DoubtfulDraft, f"no element of the draft rests on {count}",
+            loc=place_of(rows[0], document), help="write what is done there as sentences",
+        )  # fmt: skip
+    for sentence in (s for s in unused if s not in rows):
         text = one_line(sentence.text)
         shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
         ctx.emit(

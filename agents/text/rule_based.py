@@ -15,7 +15,7 @@ from typing import Any
 from orgflow.agents.english import parser, seems_english
 from orgflow.agents.text.coverage import content_words, coverage
 from orgflow.agents.text.drafts import draft_errors, read_draft, report_unused
-from orgflow.agents.text.sentences import Sentence, split_sentences
+from orgflow.agents.text.sentences import Sentence, is_table_row, place_of, split_sentences
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceLocation
@@ -87,7 +87,7 @@ class RuleModeller(ModelAgent):
         sentences = split_sentences(document.text)
         model = None
         for loops in (True, False):  # a way back may lead into a branch that it has to leave first
-            lines = graph_lines(sentences, loops=loops)
+            lines = graph_lines(sentences, loops=loops, parsed=seems_english(document.text))
             model, _ = read_draft(lines, document, sentences, self.name, ctx)
             if model is None or not draft_errors(model, ctx):
                 break
@@ -105,15 +105,23 @@ class RuleModeller(ModelAgent):
         report_unused(coverage(model, sentences).unused, document, ctx)
         if not seems_english(document.text):
             ctx.emit(
-                DoubtfulDraft, "the text does not seem to be English, and the rules read no other",
+                DoubtfulDraft,
+                "the text does not seem to be English, and the rules read no other language: each "
+                "sentence became a step",
+                loc=place_of(sentences[0], document),
                 help="configure a language model, or compare every step with the text",
             )  # fmt: skip
         return model
 
 
-def graph_lines(sentences: tuple[Sentence, ...], *, loops: bool = True) -> str:
-    """The draft in graph lines; empty where there is no step. `loops`: with ways back."""
-    items = _Reader(loops).read(sentences)
+def graph_lines(sentences: tuple[Sentence, ...], *, loops: bool = True, parsed: bool = True) -> str:
+    """The draft in graph lines; empty where there is no step.
+
+    Args:
+        loops: with ways back.
+        parsed: the sentences are English; of others each is a step.
+    """
+    items = _Reader(loops).read(sentences, parsed=parsed)
     return _Writer().text(items) if items else ""
 
 
@@ -125,11 +133,11 @@ class _Reader:
         self._actor = ""
         self._object = ""
 
-    def read(self, sentences: tuple[Sentence, ...]) -> list[Any]:
-        nlp = parser()
+    def read(self, sentences: tuple[Sentence, ...], *, parsed: bool = True) -> list[Any]:
+        nlp = parser() if parsed else None
         items: list[Any] = []
         for sentence in sentences:
-            if sentence.heading:
+            if sentence.heading or is_table_row(sentence.text):
                 continue
             if nlp is None:
                 items.append(_Step(_first_words(sentence.text), sentence=sentence.number))
@@ -233,6 +241,8 @@ class _Reader:
             if token.dep_ == "mark" and token.lower_ in ("if", "unless"):
                 text = _words_behind(token)
                 clause = token.head
+                if _is_asked(token):
+                    continue
                 governor = clause.head if clause.dep_ == "advcl" else clause
                 begins = min(token.idx, governor.idx)
                 text = f"unless {text}" if token.lower_ == "unless" else text
@@ -246,7 +256,7 @@ class _Reader:
             if token.pos_ not in ("VERB", "AUX") or not self._tells(token, first):
                 continue
             verb = self._main_verb(token)
-            if verb is None:
+            if verb is None or _is_about_the_text(verb):
                 continue
             step = self._step(verb, token, number)
             if step is not None:
@@ -319,6 +329,8 @@ class _Reader:
                 short = phrase and len(phrase.split()) <= 3
                 if phrase and (thing is None or (short and preposition.lower_ in ("to", "for"))):
                     words.append(f"{preposition.lower_} {phrase}")
+        if thing is None and (asked := _question(verb)):
+            words.append(asked)
         if verb.lemma_ == "wait" and len(words) == 1:
             words += [self._phrase(t) for t in children if t.dep_ == "npadvmod"][:1]
         if len(words) == 1 and thing is None and not prepositions:
@@ -331,7 +343,9 @@ class _Reader:
         if passive is not None:
             agent = next((t for t in children if t.dep_ == "agent"), None)
             person = next((t for t in agent.children if t.dep_ == "pobj"), None) if agent else None
-            return self._phrase(person) if person is not None else ""
+            if person is None or person.ent_type_ in _AMOUNTS:
+                return ""
+            return self._phrase(person)
         if subject is not None and subject.pos_ in ("NOUN", "PROPN"):
             self._actor = self._phrase(subject)
         return self._actor
@@ -350,6 +364,46 @@ class _Reader:
         if noun.dep_ in ("dobj", "obj", "nsubjpass") and phrase:
             self._object = phrase
         return phrase
+
+
+_AMOUNTS = ("PERCENT", "MONEY", "CARDINAL", "QUANTITY", "DATE", "TIME", "ORDINAL")
+_TEXTS = ("procedure", "process", "document", "policy", "section", "chapter", "text", "description")
+_DESCRIBES = (
+    "describe", "apply", "define", "explain", "cover", "show", "list", "specify", "regulate",
+    "outline", "govern", "refer",
+)  # fmt: skip
+
+
+def _is_about_the_text(verb: Any) -> bool:
+    """Whether a clause tells of the description itself: `this procedure describes`, `see also`."""
+    subject = next((t for t in verb.children if t.dep_ in ("nsubj", "nsubjpass")), None)
+    if subject is None:
+        return bool(verb.lemma_ == "see")
+    itself = subject.lemma_.lower() in _TEXTS or subject.lower_ == "it"
+    return itself and verb.lemma_ in _DESCRIBES
+
+
+_ASKS = ("check", "verify", "determine", "decide", "see", "ask", "test", "find", "examine", "know")
+
+
+def _is_asked(mark: Any) -> bool:
+    """Whether what `whether` or `if` begins is asked, as in `checks if the item is damaged`, and no
+    condition."""
+    clause = mark.head
+    if mark.lower_ not in ("whether", "if") or clause.dep_ not in ("ccomp", "advcl"):
+        return False
+    behind = mark.i == clause.head.i + 1 and clause.head.lemma_ in _ASKS
+    return bool(mark.lower_ == "whether" or clause.dep_ == "ccomp" or behind)
+
+
+def _question(verb: Any) -> str:
+    """What is checked or decided: `whether item is under warranty`."""
+    for clause in verb.children:
+        mark = next((t for t in clause.children if t.dep_ == "mark" and _is_asked(t)), None)
+        if mark is not None:
+            kept = [t for t in clause.subtree if t.i > mark.i and t.dep_ != "det"]
+            return " ".join(("whether", *_as_written(kept).split()[:8]))
+    return ""
 
 
 def _mistaken_object(verb: Any) -> Any | None:
@@ -406,8 +460,8 @@ def _within(token: Any, top: Any, kinds: tuple[str, ...]) -> bool:
 
 
 def _first_words(text: str) -> str:
-    """A step where nothing can be parsed: the sentence up to its first pause."""
-    return " ".join(re.split(r"[,;:.]", text)[0].split()[:10]) or text[:60]
+    """A step where nothing can be parsed: the first words of the sentence."""
+    return " ".join(re.split(r"[;:]|[.!?]+$", text)[0].split()[:14]).strip("-*• ,") or text[:60]
 
 
 def _words_behind(mark: Any) -> str:

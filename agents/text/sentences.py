@@ -62,8 +62,26 @@ def _keep(found: list[Sentence], text: str, start: int, end: int) -> None:
     if not any(character.isalnum() for character in stripped):
         return
     at = start + piece.index(stripped)
-    heading = _HEADING.fullmatch(stripped) is not None
+    heading = _HEADING.fullmatch(stripped) is not None or (
+        not found and _is_title(stripped, text[end:])
+    )
     found.append(Sentence(len(found) + 1, stripped, (at, at + len(stripped)), heading))
+
+
+def _is_title(line: str, rest: str) -> bool:
+    """Whether the first line of a text is its title: a few words without a full stop, and an empty
+    line behind it."""
+    plain = "\n" not in line and line[-1].isalnum() and line[0].isupper()
+    return (
+        plain
+        and len(line.split()) <= 8
+        and re.match(r"[ \t]*(?:\r?\n)?[ \t]*\r?\n", rest) is not None
+    )
+
+
+def is_table_row(text: str) -> bool:
+    """Whether a line is a row of a table, as Markdown writes them."""
+    return text.count("|") > 1
 
 
 def evidence_of(

@@ -222,3 +222,51 @@ def test_places_are_those_of_the_sentences() -> None:
     assert places["Check stock"] == "t:3:1"
     assert places["Order parts"] == "t:3:29"
     assert {str(e.loc) for e in (*process.nodes, *process.flows)} == {"t:3:1", "t:3:29"}
+
+
+def test_another_language_is_a_step_a_sentence() -> None:
+    text = (
+        "Urlaubsantrag\n\nDer Mitarbeiter füllt das Formular aus. Wenn der Antrag genehmigt wird, "
+        "trägt die Personalabteilung den Urlaub ein."
+    )
+    result = orgflow.draft([orgflow.Document("t", text)], "text-rules")
+    assert result.model is not None
+    assert result.model.processes[0].name == "Urlaubsantrag"
+    assert names(result.model) == [
+        "Der Mitarbeiter füllt das Formular aus",
+        "Wenn der Antrag genehmigt wird, trägt die Personalabteilung den Urlaub ein",
+    ]
+    (warned,) = [d for d in result.diagnostics if d.code == "OF518"]
+    assert "each sentence became a step" in warned.message
+    assert str(warned.loc) == "t:1:1"
+
+
+def test_tables_are_reported_and_are_no_steps() -> None:
+    text = (
+        "The clerk checks the order.\n\n| Role | Task |\n|---|---|\n| Buyer | orders the parts |\n"
+    )
+    result = orgflow.draft([orgflow.Document("t", text)], "text-rules")
+    assert result.model is not None
+    assert names(result.model) == ["Check order"]
+    (found,) = [d for d in result.diagnostics if d.code == "OF518"]
+    assert "2 rows of tables" in found.message
+    assert str(found.loc) == "t:3:1"
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("The agent checks whether the item is under warranty.",
+         ["Check whether item is under warranty"]),
+        ("The agent checks if the item is damaged. The agent calls the customer.",
+         ["Check whether item is damaged", "Call customer"]),
+        ("This procedure describes returns. The clerk opens the parcel. See also policy R-3.",
+         ["Open parcel"]),
+        ("The refund is reduced by 20 %.", ["Reduce refund"]),
+    ],
+)  # fmt: skip
+def test_what_is_checked_and_what_is_no_step(text: str, steps: list[str]) -> None:
+    model = drafted(text)
+    assert names(model) == steps
+    assert kinds(model) == []
+    assert "20 %" not in [lane.name for lane in model.processes[0].lanes]
