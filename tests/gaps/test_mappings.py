@@ -196,3 +196,30 @@ def test_every_target_reports_the_same(target: str, tmp_path: Path) -> None:
     told = [d for d in json.loads(done.err)["diagnostics"] if d["code"] == "OF519"]
     assert [d["element"] for d in told] == ["t"]
     assert "`amount`" in told[0]["message"]
+
+
+def test_what_somebody_brings_is_no_gap() -> None:
+    """The fields of a message, the code of an error, and what a form asks for; a form of the model
+    asks for its fields only."""
+    io = (
+        "<extensionElements>{}<zeebe:ioMapping>"
+        '<zeebe:output source="=ok" target="done"/></zeebe:ioMapping></extensionElements>'
+    )
+    brought = io.format("")
+    by_message = f"{brought}<messageEventDefinition/>"
+    through = flow("s", "t", "e")
+    for body, start in (
+        (f'<intermediateCatchEvent id="t">{by_message}</intermediateCatchEvent>', ""),
+        (f'<receiveTask id="t" name="W">{brought}</receiveTask>', ""),
+        (f'<userTask id="t" name="W">{brought}</userTask>', ""),
+        ('<task id="t" name="W"/>', by_message),
+    ):
+        assert opened(process(body + through, start)) == []
+    caught = (
+        '<serviceTask id="t" name="W" camunda:class="a"/><boundaryEvent id="b" attachedToRef="t">'
+        '<errorEventDefinition camunda:errorCodeVariable="c"/></boundaryEvent><endEvent id="f"/>'
+    )
+    assert opened(process(caught + through + flow("b", "f"))) == []
+    fields = '<camunda:formData><camunda:formField id="a" type="long"/></camunda:formData>'
+    narrow = f'<userTask id="t" name="W">{io.format(fields)}</userTask>'
+    assert len(opened(process(narrow + through))) == 1

@@ -204,7 +204,9 @@ def mapping_reads(node: Task | CallActivity | Event) -> Iterator[MappingRead]:
         before, after = [*reading.inputs()], [*reading.outputs()]
         known = frozenset((*assigned(before, local=None), *declared_by(node, mapped=False)))
         act = reading.act()
-        if isinstance(act, Request):
+        if _brings(node):
+            after = []
+        elif isinstance(act, Request):
             known |= {name for name, _ in act.answer}
         elif isinstance(binding, Http) or isinstance(act, CatalogueOperation):
             after = []  # what comes back is not known
@@ -213,6 +215,16 @@ def mapping_reads(node: Task | CallActivity | Event) -> Iterator[MappingRead]:
     found = [MappingRead("input", n.path) for n in read(before) if not n.tested]
     found += [MappingRead("output", n.path) for n in read(after, known) if not n.tested]
     yield from dict.fromkeys(found)
+
+
+def _brings(node: Task | Event) -> bool:
+    """Whether somebody brings what the output mapping of an element reads: who sends a message or
+    an error, or fills in a form, which asks for what its mapping reads where the model defines no
+    fields."""
+    if isinstance(node, Event):
+        return True
+    asked = isinstance(node.binding, Form) and not node.binding.fields
+    return node.task_type == "receive" or (asked and node.task_type in ("user", "manual"))
 
 
 def is_keyed(act: Act) -> bool:
