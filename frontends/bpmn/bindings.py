@@ -310,8 +310,20 @@ def _parameters(group: XmlElement, local: str) -> Iterator[Parameter]:
             language = script.attrs.get("scriptFormat") if script is not None else None
             text = script.text if script is not None else _content(child)
             kind = child.children[0].local if child.children else ""
-            language = kind if kind in ("list", "map") else language
+            if kind in ("list", "map"):
+                language = kind if _shows_entries(child.children[0]) else "nested"
             yield Parameter(name=child.attrs.get("name", ""), text=text, language=language)
+
+
+def _shows_entries(element: XmlElement) -> bool:
+    """Whether the lines of a list or map show its entries: texts of a line each."""
+    return all(
+        not child.children
+        and child.text.strip()
+        and "\n" not in child.text.strip()
+        and ": " not in child.attrs.get("key", "")
+        for child in element.children
+    )
 
 
 def _content(element: XmlElement) -> str:

@@ -25,7 +25,7 @@ class Parameter(Value):
     `name` is the variable it becomes; `text` the expression or constant it comes from, `language`
     the vendor's (`feel`, `juel`, a script's), `variable` where the text is the name of one,
     `constant` where it is the value, `list` or `map` where it shows the entries of one, a line
-    each; `None` where the source does not say.
+    each, and `nested` where these have more parts; `None` where the source does not say.
     """
 
     name: str

@@ -114,6 +114,11 @@ def _asked(function: Function, arguments: list[str]) -> str:
         return f'[{", ".join(arguments)}].map((v) => v ?? "").join("")'
     if function == "json":
         return f'((v) => (typeof v === "string" ? JSON.parse(v) : v))({arguments[0]})'
+    if function == "list":
+        return f"[{', '.join(arguments)}]"
+    if function == "map":
+        pairs = zip(arguments[::2], arguments[1::2], strict=True)
+        return f"({{ {', '.join(f'[{name}]: {value}' for name, value in pairs)} }})"
     receiver, *others = arguments
     if function == "entry":
         return f"({receiver})[{others[0]}]"

@@ -108,6 +108,11 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
             return "".join("" if _nothing(v) else _juel_text(v) for v in found)
         case Call("json", (argument,)):
             return _parsed(_value(argument, values, forced))
+        case Call("list", arguments):
+            return [_value(a, values, forced) for a in arguments]
+        case Call("map", arguments):
+            items = [_value(a, values, forced) for a in arguments]
+            return dict(zip(items[::2], items[1::2], strict=True))
         case Call("entry", (of, Constant(key))):
             return _entry(_value(of, values, forced), key)
         case Call(function, arguments):

@@ -183,11 +183,12 @@ class Conditional(Node):
 
 Function = Literal[
     "size", "is empty", "contains", "starts with", "ends with", "lower", "upper", "trim", "text",
-    "json", "entry",
+    "json", "entry", "list", "map",
 ]  # fmt: skip
 """What texts and collections are asked in every language, under one name each; `text` makes one of
 any values, nothing of null; `json` is the value that a text is the JSON of, `entry` what an object
-or list has under a constant name or number."""
+or list has under a constant name or number; `list` makes a list of values, `map` an object of
+constant names and the values behind them."""
 
 
 class Call(Node):

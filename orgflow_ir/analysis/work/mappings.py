@@ -20,8 +20,10 @@ def read_value(text: str, language: str | None = None) -> Tree:
 
     Raises `ConditionError` for an expression that is not understood.
     """
+    if language == "nested":
+        raise ConditionError("lists and maps of parameters with more than texts are not understood")
     if language in ("list", "map"):
-        raise ConditionError("lists and maps of parameters are not understood")
+        return _entries(text, language == "map")
     if language == "variable":
         return JuelParser(text).parse()
     if language is not None:
@@ -30,6 +32,20 @@ def read_value(text: str, language: str | None = None) -> Tree:
     if len(pieces) == 1:
         return pieces[0]
     return Call("text", tuple(pieces), Span(0, len(text))) if pieces else Constant("")
+
+
+def _entries(text: str, named: bool) -> Tree:
+    """The list of the entries of a parameter, a line each, or the object of those that are
+    `named`."""
+    found: list[Tree] = []
+    for line in filter(None, text.split("\n")):
+        name, mark, value = line.partition(": ") if named else ("", "", line)
+        if named:
+            if not mark or name in OBJECT_NAMES:
+                raise ConditionError(f"`{line}` is no entry")
+            found.append(Constant(name))
+        found.append(read_value(value))
+    return Call("map" if named else "list", tuple(found), Span(0, len(text)))
 
 
 def language_of(text: str, by: str | None) -> str | None:

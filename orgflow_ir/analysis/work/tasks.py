@@ -331,7 +331,13 @@ class _Reading:
     ) -> Iterator[Statement]:
         for one in parameters:
             try:
-                if one.language and one.language not in ("feel", "variable", "list", "map"):
+                if one.language and one.language not in (
+                    "feel",
+                    "variable",
+                    "list",
+                    "map",
+                    "nested",
+                ):
                     script = read_script(one.text, one.language)
                     if script.statements or script.value is None:
                         raise ConditionError("only scripts that are one expression are understood")

@@ -692,3 +692,47 @@ def test_what_comes_with_an_error_is_not_known(tmp_path: Path) -> None:
     task = f'<serviceTask id="t" name="Work">{inside}</serviceTask>'
     _, ctx = compiled(one_task(task + event), tmp_path)
     assert [d for d in ctx.diagnostics if "what comes with an error beside" in d.message]
+
+
+def test_lists_and_maps_of_parameters(engine: LocalEngine, tmp_path: Path) -> None:
+    """Of Camunda 7: their entries are texts or expressions."""
+    given = (
+        '<camunda:inputParameter name="xs"><camunda:list><camunda:value>a</camunda:value>'
+        "<camunda:value>${b}</camunda:value></camunda:list></camunda:inputParameter>"
+        '<camunda:inputParameter name="m"><camunda:map><camunda:entry key="k">v: w</camunda:entry>'
+        '<camunda:entry key="j k">no ${b}</camunda:entry></camunda:map></camunda:inputParameter>'
+        '<camunda:inputParameter name="none"><camunda:list/></camunda:inputParameter>'
+    )
+    taken = (
+        '<camunda:outputParameter name="y"><camunda:list><camunda:value>${b + 1}</camunda:value>'
+        "</camunda:list></camunda:outputParameter>"
+    )
+    process, ctx = compiled(one_task(mapped(given, taken)), tmp_path)
+    assert not [d for d in ctx.diagnostics if "mapping" in d.message]
+    (run,) = engine.run_many([request(process, {"b": 2})])
+    found = variables(run)
+    assert isinstance(found, dict), found
+    assert found["y"] == [3]
+    (node,) = [n for n in run.order if n.node == "Work inputs"]
+    assert node.items is not None
+    item = node.items[0][0]
+    assert (item["xs"], item["m"], item["none"]) == (["a", 2], {"k": "v: w", "j k": "no 2"}, [])
+
+
+NESTED = (
+    "<camunda:list><camunda:list><camunda:value>a</camunda:value></camunda:list></camunda:list>",
+    "<camunda:list><camunda:value>a\nb</camunda:value></camunda:list>",
+    "<camunda:list><camunda:value/></camunda:list>",
+    '<camunda:map><camunda:entry key="a: b">c</camunda:entry></camunda:map>',
+    '<camunda:map><camunda:entry key="__proto__">c</camunda:entry></camunda:map>',
+    '<camunda:map><camunda:entry key="a"><camunda:script scriptFormat="groovy">1</camunda:script>'
+    "</camunda:entry></camunda:map>",
+)
+
+
+@pytest.mark.parametrize("value", NESTED)
+def test_lists_and_maps_of_more_than_texts_are_named(tmp_path: Path, value: str) -> None:
+    given = f'<camunda:inputParameter name="xs">{value}</camunda:inputParameter>'
+    _, ctx = compiled(one_task(mapped(given, "")), tmp_path)
+    (found,) = [d for d in ctx.diagnostics if d.code == "OF404"]
+    assert "input mappings" in found.message
