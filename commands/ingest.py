@@ -83,9 +83,10 @@ def command(
 ) -> None:
     """Read messages from PATH... into a store.
 
-    PATH is a mailbox (mbox, Maildir, EML), an export of Slack, Teams or WhatsApp, a transcript
-    (VTT, SRT), a table (JSON lines, CSV), or a folder of such files. What is in the store already
-    is not added again; a message that cannot be read is reported and skipped.
+    PATH is a mailbox (mbox, Maildir, EML), an export of Slack, Teams or WhatsApp, the chat of a
+    Zoom meeting, a transcript (VTT, SRT, SBV), a table (JSON lines, CSV), or a folder of such
+    files. What is in the store already is not added again; a message that cannot be read is
+    reported and skipped.
     """
     from orgflow.frontends.messages.reading import FORMATS
 

@@ -45,6 +45,8 @@ class _Text(HTMLParser):
         )
         quote = quote or "gmail_quote" in values.get("class", "").split()
         quote = quote or "yahoo_quoted" in values.get("class", "").split()
+        if values.get("id") == "Signature":  # Outlook on the web
+            self._target.append("\n-- ")
         if tag in _BLOCKS:
             self._target.append("\n\n" if tag in _APART else "\n")
         if tag == "li":

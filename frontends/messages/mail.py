@@ -147,7 +147,7 @@ def _messages(parsed: email.message.Message, file: str, line: int, depth: int) -
                 receivers.setdefault(person.key, person)
     subject = " ".join(_decoded(fields.get("subject", none)[0]).split())
     stated = fields.get("date", none)[0]
-    date = _date(stated)
+    date = _date(stated) or _date(fields.get("received", none)[0].rpartition(";")[2])
     references = dict.fromkeys(
         found
         for name in ("references", "in-reply-to")
@@ -184,11 +184,13 @@ class _Kind(NamedTuple):
         type: as `text/plain`.
         charset: the encoding that it states; empty where it states none.
         flowed: whether a space at the end joins lines (RFC 3676).
+        spaceless: whether that space is no part of the text (`DelSp=yes`).
     """
 
     type: str
     charset: str
     flowed: bool
+    spaceless: bool = False
 
 
 @lru_cache(maxsize=4_096)
@@ -210,7 +212,8 @@ def _kind_in(part: email.message.Message) -> _Kind:
     return _Kind(
         part.get_content_type(),
         part.get_content_charset("") or "",
-        part.get_param("format") == "flowed",
+        str(part.get_param("format")).lower() == "flowed",
+        str(part.get_param("delsp")).lower() == "yes",
     )
 
 
@@ -301,7 +304,8 @@ def _part_text(part: email.message.Message, kind: _Kind) -> str:
         return ""
     text = text_of(data, kind.charset)
     if kind.flowed:
-        text = re.sub(r"(?m)(?<!^--) \r?\n(?!>)", " ", text)
+        text = re.sub(r"(?m)^ (?!>)", "", text)  # put before lines like "From …"
+        text = re.sub(r"(?m)(?<!^--) \r?\n(?!>)", "" if kind.spaceless else " ", text)
     return text
 
 

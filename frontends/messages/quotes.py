@@ -55,6 +55,22 @@ _MOBILE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LAST_SIGNATURE_LINES = 12
+_CLOSING = re.compile(
+    r"[ \t]*(?:(?:best|kind|kindest|warm|many thanks and) )?(?:regards|wishes)"
+    r"|[ \t]*(?:yours (?:sincerely|faithfully|truly)|sincerely(?: yours)?|cheers)"
+    r"|[ \t]*(?:mit )?(?:freundliche[nm]?|beste[nm]?|viele[nm]?|herzliche[nm]?|liebe[nm]?) "
+    r"gr(?:ü|ue)(?:ß|ss)(?:en|e)?(?: aus .{2,30})?|[ \t]*(?:mfg|vg|lg)"
+    r"|[ \t]*(?:bien )?cordialement|[ \t]*salutations(?: distinguées)?"
+    r"|[ \t]*(?:un )?(?:cordial saludo|saludos(?: cordiales)?)|[ \t]*(?:atenciosamente|abraços)"
+    r"|[ \t]*(?:cordiali|distinti) saluti|[ \t]*met vriendelijke groet(?:en)?",
+    re.IGNORECASE,
+)
+_CONTACT = re.compile(
+    r"\b(?:tel|fon|phone|mobile?|mobil|fax|telefon|tél)\b[.: ]|\+\d[\d ()/-]{6,}|\S@\S+\.\w|"
+    r"\bhttps?://|\bwww\.|\b(?:gmbh|ltd|inc|llc|s\.?a\.?r\.?l|b\.v|plc|ltda)\b",
+    re.IGNORECASE,
+)
+"""What the block below a closing has and a sentence seldom: numbers, addresses, a company."""
 _FORWARDED = ("begin forwarded message", "weitergeleiteten nachricht", "message réexpédié")
 _SUBJECTS = (
     "subject", "betreff", "objet", "asunto", "oggetto", "onderwerp", "assunto", "ämne", "temat",
@@ -71,7 +87,8 @@ def split(text: str) -> Parts:
 
     The earliest mark of a quoted message ends the new text; lines that begin with `>` are quoted
     wherever they stand, so that an answer between them is kept. The signature begins at the line
-    `-- `, or at what a telephone appends.
+    `-- `, at what a telephone appends, or at a closing ("Kind regards") with ways to reach the
+    author below it.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     cut = len(text)
@@ -117,12 +134,12 @@ def _without_marked_lines(text: str) -> tuple[str, str]:
         return text, ""
     kept: list[str] = []
     quoted: list[str] = []
+    any_marked = any(line.lstrip().startswith(">") for line in text.split("\n"))
     for line in text.split("\n"):
         stripped = line.lstrip()
-        marked = stripped.startswith(">") or (quoted and _WROTE.match(line) is not None)
+        # the line that introduces them is no text of the author
+        marked = stripped.startswith(">") or (any_marked and _WROTE.match(line) is not None)
         (quoted if marked else kept).append(line)
-    if quoted:  # the line that introduces them is no text of the author
-        kept = [line for line in kept if _WROTE.match(line) is None]
     return "\n".join(kept), "\n".join(quoted)
 
 
@@ -130,5 +147,13 @@ def _without_signature(text: str) -> tuple[str, str]:
     lines = text.rstrip().split("\n")
     for place in range(len(lines) - 1, max(-1, len(lines) - 1 - _LAST_SIGNATURE_LINES), -1):
         if lines[place].rstrip() == "--" or _MOBILE.match(lines[place]):
+            return "\n".join(lines[:place]), "\n".join(lines[place:]).strip()
+    for place in range(max(1, len(lines) - _LAST_SIGNATURE_LINES), len(lines) - 1):
+        below = lines[place + 1 :]
+        if (
+            _CLOSING.fullmatch(lines[place].rstrip(" \t,.!"))
+            and any(_CONTACT.search(line) for line in below)
+            and not any(len(line) > 90 or line.rstrip().endswith("?") for line in below)
+        ):
             return "\n".join(lines[:place]), "\n".join(lines[place:]).strip()
     return text, ""

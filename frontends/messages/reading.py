@@ -12,14 +12,17 @@ from types import MappingProxyType
 from orgflow.frontends.messages.mail import text_of
 from orgflow.frontends.messages.mailbox import is_maildir, maildir_files, read_eml, read_mbox
 from orgflow.frontends.messages.slack import is_slack, read_slack
-from orgflow.frontends.messages.table import FIELDS, read_csv, read_jsonl
+from orgflow.frontends.messages.table import FIELDS, MappingError, read_csv, read_jsonl
 from orgflow.frontends.messages.teams import is_teams, read_teams
 from orgflow.frontends.messages.transcript import read_transcript
 from orgflow.frontends.messages.whatsapp import is_whatsapp, read_whatsapp
+from orgflow.frontends.messages.zoom import is_zoom, read_zoom
 
 from orgflow_ir.model.message import BrokenMessage, Message
 
-FORMATS = ("mbox", "maildir", "eml", "slack", "teams", "whatsapp", "transcript", "jsonl", "csv")
+FORMATS = (
+    "mbox", "maildir", "eml", "slack", "teams", "whatsapp", "zoom", "transcript", "jsonl", "csv"
+)  # fmt: skip
 """The formats of messages that are read."""
 
 MAX_JSON = 256 * 1024 * 1024
@@ -27,7 +30,7 @@ MAX_JSON = 256 * 1024 * 1024
 
 _SUFFIXES = {
     ".mbox": "mbox", ".mbx": "mbox", ".eml": "eml", ".emlx": "eml",
-    ".vtt": "transcript", ".srt": "transcript",
+    ".vtt": "transcript", ".srt": "transcript", ".sbv": "transcript",
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv",
 }  # fmt: skip
 _OUTLOOK = (b"!BDN", b"\xd0\xcf\x11\xe0")
@@ -68,6 +71,8 @@ def format_of(path: str) -> str:
         return "transcript"
     if is_whatsapp(text):
         return "whatsapp"
+    if is_zoom(text):
+        return "zoom"
     if text.lstrip("\ufeff \r\n\t")[:1] in ("{", "["):
         if suffix == ".json" and os.path.getsize(path) <= MAX_JSON:
             data = _json(path)
@@ -145,6 +150,10 @@ def _folder(
             yield from read_messages(inner, mapping=mapping)
         except UnknownMessages:
             yield BrokenMessage(inner, 0, "is in no known message format")
+        except MappingError as error:
+            if mapping:
+                raise
+            yield BrokenMessage(inner, 0, f"has no messages: {error}")
         if advance is not None:
             advance(1)
 
@@ -157,12 +166,14 @@ def _file(path: str, kind: str, mapping: Mapping[str, str]) -> Iterator[Message 
     elif kind == "whatsapp":
         group = os.path.splitext(os.path.basename(path))[0]
         yield from read_whatsapp(lambda: _lines(path), path, group)
+    elif kind == "zoom":
+        yield from read_zoom(_lines(path), path)
     elif kind == "transcript":
         yield from read_transcript(_lines(path), path)
     elif kind == "csv":
-        yield from read_csv(_lines(path), path, mapping)
+        yield from read_csv(lambda: _lines(path), path, mapping)
     else:
-        yield from read_jsonl(_records(path), path, mapping)
+        yield from read_jsonl(lambda: _records(path), path, mapping)
 
 
 def _json(path: str) -> object:

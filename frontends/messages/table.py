@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
 
 from orgflow.frontends.messages.mail import people
 from orgflow.frontends.messages.quotes import split
@@ -16,13 +16,19 @@ from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person,
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "message_id", "message-id", "messageid", "uid"),
-    "date": ("date", "datetime", "timestamp", "time", "sent", "sent_at", "created_at", "created"),
+    "date": ("date", "datetime", "timestamp", "time", "sent", "sent_at", "created_at", "created",
+             "datum", "gesendet", "zeit", "fecha", "data"),
     "channel": ("channel", "medium", "kind", "type"),
-    "sender": ("sender", "from", "author", "user", "speaker", "from_name"),
-    "receivers": ("receivers", "receiver", "to", "recipients", "recipient"),
+    "sender": ("sender", "from", "author", "user", "speaker", "from_name",
+               "from: (name)", "from: (address)", "absender", "von", "expéditeur", "remitente",
+               "remetente"),
+    "receivers": ("receivers", "receiver", "to", "recipients", "recipient",
+                  "to: (name)", "to: (address)", "empfänger", "an", "destinataire",
+                  "destinatario", "destinatário"),
     "cc": ("cc",),
-    "subject": ("subject", "title", "betreff"),
-    "body": ("body", "text", "message", "content", "description"),
+    "subject": ("subject", "title", "betreff", "objet", "asunto", "assunto"),
+    "body": ("body", "text", "message", "content", "description", "nachricht", "inhalt",
+             "contenu", "mensaje", "mensagem", "texto", "texte"),
     "thread": ("thread", "thread_id", "conversation", "conversation_id", "ticket", "case"),
     "references": ("references", "in_reply_to", "in-reply-to", "reply_to_id", "parent_id"),
     "attachments": ("attachments", "files"),
@@ -34,15 +40,18 @@ class MappingError(ValueError):
     """A mapping of columns that does not fit the table."""
 
 
-def columns_of(header: Iterable[str], mapping: Mapping[str, str]) -> dict[str, str]:
-    """The column of each field that the table has. Raises `MappingError`."""
+def columns_of(
+    header: Iterable[str], mapping: Mapping[str, str], *, inside: bool = False
+) -> dict[str, str]:
+    """The column of each field that the table has. `inside`: a column may be `a.b`, the field `b`
+    of what is in `a`. Raises `MappingError`."""
     names = list(header)
     lowered = {name.strip().lower(): name for name in reversed(names)}
     columns: dict[str, str] = {}
     for field, column in mapping.items():
         if field not in FIELDS:
             raise MappingError(f"there is no field `{field}`; the fields are {', '.join(FIELDS)}")
-        if column not in names:
+        if column not in names and not (inside and column.partition(".")[0] in names):
             raise MappingError(f"there is no column `{column}`; the columns are {', '.join(names)}")
         columns[field] = column
     for field, candidates in FIELDS.items():
@@ -57,11 +66,60 @@ def columns_of(header: Iterable[str], mapping: Mapping[str, str]) -> dict[str, s
 
 
 def read_jsonl(
-    lines: Iterable[str], file: str, mapping: Mapping[str, str]
+    lines: Callable[[], Iterable[str]], file: str, mapping: Mapping[str, str]
 ) -> Iterator[Message | BrokenMessage]:
-    """One message a line. Raises `MappingError` where the first record has no text."""
+    """One message a line; a mapping names fields inside others as `user.name`. Raises
+    `MappingError` where the first record has no text.
+
+    Args:
+        lines: gives the lines from the start, each time it is called.
+        file: their file's name.
+        mapping: the columns by field.
+    """
+    yield from _read(lambda: _json_rows(lines(), file, mapping), file)
+
+
+def read_csv(
+    lines: Callable[[], Iterable[str]], file: str, mapping: Mapping[str, str]
+) -> Iterator[Message | BrokenMessage]:
+    """One message a row; the first row names the columns, and the separator is a comma, a
+    semicolon or a tab, whichever the first row has most. Raises `MappingError`.
+
+    Args:
+        lines: gives the lines from the start, each time it is called.
+        file: their file's name.
+        mapping: the columns by field.
+    """
+    yield from _read(lambda: _csv_rows(lines(), file, mapping), file)
+
+
+class _Row(NamedTuple):
+    line: int
+    values: dict[str, Any]
+
+
+def _read(
+    rows: Callable[[], Iterator[_Row | BrokenMessage]], file: str
+) -> Iterator[Message | BrokenMessage]:
+    """The messages of rows whose values are by field. Whether 3/5 is in March or May is decided by
+    all dates of the file, which is read again for it at the first one."""
+    month_first: bool | None = None
+    for row in rows():
+        if isinstance(row, BrokenMessage):
+            yield row
+            continue
+        if month_first is None and _SLASHED.match(_plain(row.values.get("date"))):
+            all_rows = (r for r in rows() if isinstance(r, _Row))
+            month_first = _month_first(_plain(r.values.get("date")) for r in all_rows)
+        yield _message(row.values, file, row.line, bool(month_first))
+
+
+def _json_rows(
+    lines: Iterable[str], file: str, mapping: Mapping[str, str]
+) -> Iterator[_Row | BrokenMessage]:
     mapped = False
     for number, line in enumerate(lines, 1):
+        line = line.lstrip("\ufeff")
         if not line.strip():
             continue
         try:
@@ -73,21 +131,29 @@ def read_jsonl(
             yield BrokenMessage(file, number, "is no JSON object")
             continue
         try:
-            columns = columns_of(record, mapping)
+            columns = columns_of(record, mapping, inside=True)
         except MappingError as error:
             if not mapped:
                 raise
             yield BrokenMessage(file, number, f"has other fields than the first line: {error}")
             continue
         mapped = True
-        yield _message(record, columns, file, number)
+        yield _Row(number, {field: _value(record, column) for field, column in columns.items()})
 
 
-def read_csv(
+def _value(record: Mapping[str, Any], column: str) -> Any:
+    """The value of a column, or of the field inside others that `a.b` names."""
+    if column in record:
+        return record[column]
+    value: Any = record
+    for part in column.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def _csv_rows(
     lines: Iterable[str], file: str, mapping: Mapping[str, str]
-) -> Iterator[Message | BrokenMessage]:
-    """One message a row; the first row names the columns, and the separator is a comma, a
-    semicolon or a tab, whichever the first row has most. Raises `MappingError`."""
+) -> Iterator[_Row | BrokenMessage]:
     source = iter(lines)
     first = next(source, "")
     separator = max(",;\t|", key=first.count)
@@ -113,7 +179,8 @@ def read_csv(
                     file, line, f"has {len(row)} columns, but the first row has {len(header)}"
                 )
             elif row:
-                yield _message(dict(zip(header, row, strict=True)), columns, file, line)
+                record = dict(zip(header, row, strict=True))
+                yield _Row(line, {field: record[column] for field, column in columns.items()})
     finally:
         csv.field_size_limit(limit)
 
@@ -124,11 +191,10 @@ def _with_first(first: str, rest: Iterator[str]) -> Iterator[str]:
 
 
 def _message(
-    record: Mapping[str, Any], columns: Mapping[str, str], file: str, line: int
+    values: Mapping[str, Any], file: str, line: int, month_first: bool
 ) -> Message | BrokenMessage:
-    values = {field: record.get(column) for field, column in columns.items()}
     raw_date = values.get("date")
-    date = read_date(raw_date)
+    date = read_date(raw_date, month_first=month_first)
     if raw_date not in (None, "") and date is None:
         return BrokenMessage(file, line, f"has a date that cannot be read: {raw_date!r}")
     body = _plain(values.get("body"))
@@ -195,8 +261,51 @@ def _one(item: Any) -> list[Person]:
     return list(people(text)) if "@" in text else ([Person(text)] if text else [])
 
 
-def read_date(value: Any) -> datetime | None:
-    """ISO 8601, seconds or milliseconds since 1970, or the date of a mail."""
+_SLASHED = re.compile(
+    r"\s*(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<year>\d{4}|\d\d)(?:,?\s+(?P<h>\d{1,2}):(?P<m>\d\d)"
+    r"(?::(?P<s>\d\d))?(?:\.\d+)?\s*(?P<half>[ap]\.?\s?m\.?)?)?\s*",
+    re.IGNORECASE,
+)
+_DOTTED = re.compile(
+    r"\s*(?P<a>\d{1,2})\.(?P<b>\d{1,2})\.(?P<year>\d{4}|\d\d)(?:,?\s+(?P<h>\d{1,2})[:.](?P<m>\d\d)"
+    r"(?:[:.](?P<s>\d\d))?(?P<half>)(?:\s*Uhr)?)?\s*"
+)
+_EXCEL = re.compile(r"[2-7]\d{4}(?:[.,]\d+)?")
+"""Days since 1899-12-30, as Excel writes a date that has no format: 1954 to 2119."""
+
+
+def _month_first(dates: Iterable[str]) -> bool:
+    """Whether 3/5 is the fifth of March: where the dates allow both, with AM and PM it is."""
+    possible = {True, False}
+    twelve = False
+    for found in filter(None, map(_SLASHED.fullmatch, dates)):
+        twelve = twelve or bool(found["half"])
+        if int(found["a"]) > 12:
+            possible.discard(True)
+        if int(found["b"]) > 12:
+            possible.discard(False)
+    return possible.pop() if len(possible) == 1 else twelve
+
+
+def _by_parts(found: re.Match[str], month_first: bool) -> datetime | None:
+    first, second, year = int(found["a"]), int(found["b"]), int(found["year"])
+    month, day = (first, second) if month_first else (second, first)
+    hour = int(found["h"] or 0)
+    half = (found["half"] or "").lower()
+    if half:
+        hour = hour % 12 + (12 if half.startswith("p") else 0)
+    try:
+        return datetime(
+            year + 2000 if year < 100 else year, month, day, hour,
+            int(found["m"] or 0), int(found["s"] or 0),
+        )  # fmt: skip
+    except ValueError:
+        return None
+
+
+def read_date(value: Any, *, month_first: bool = False) -> datetime | None:
+    """ISO 8601, seconds or milliseconds since 1970, the date of a mail, days as Excel counts them,
+    or `3/5/2026 10:12 PM` and `5.3.2026 22:12`. `month_first`: of dates with slashes."""
     if value is None or value == "":
         return None
     try:
@@ -206,14 +315,26 @@ def read_date(value: Any) -> datetime | None:
         try:
             return datetime.fromisoformat(text)
         except ValueError:
+            if found := _SLASHED.fullmatch(text):
+                return _by_parts(found, month_first)
+            if found := _DOTTED.fullmatch(text):
+                return _by_parts(found, False)
+            if _EXCEL.fullmatch(text):
+                return _from_excel(float(text.replace(",", ".")))
             from email.utils import parsedate_to_datetime
 
             try:
                 return parsedate_to_datetime(text)
             except (ValueError, TypeError, IndexError):
                 return None
+    if 20_000 <= number < 80_000:
+        return _from_excel(number)
     seconds = number / 1000 if number > 1e11 else number
     try:
         return datetime.fromtimestamp(seconds, UTC) if seconds > 1e8 else None
     except (OverflowError, OSError, ValueError):
         return None
+
+
+def _from_excel(days: float) -> datetime:
+    return datetime(1899, 12, 30) + timedelta(seconds=round(days * 86_400))

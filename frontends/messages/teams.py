@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -13,7 +14,9 @@ from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person
 
 def is_teams(data: Any) -> bool:
     """Whether parsed JSON is a list of `chatMessage` resources, or an object with one as `value`
-    (a page of the API) or `messages`."""
+    (a page of the API) or `messages`, or what a person exports of a Microsoft account."""
+    if _conversations(data):
+        return True
     entries = _entries(data)
     return any(
         isinstance(e, dict) and "createdDateTime" in e and ("body" in e or "from" in e)
@@ -29,11 +32,90 @@ def _entries(data: Any) -> list[Any]:
 
 def read_teams(data: Any, file: str) -> Iterator[Message | BrokenMessage]:
     """The messages of an export and the replies inside them. Raises nothing."""
+    for conversation in _conversations(data):
+        for entry in conversation["MessageList"]:
+            if isinstance(entry, dict):
+                yield from _own(entry, conversation, file)
+            else:
+                yield BrokenMessage(file, 0, "has no object in a MessageList")
     for number, entry in enumerate(_entries(data), 1):
         if not isinstance(entry, dict):
             yield BrokenMessage(file, 0, f"message {number} is not an object")
             continue
         yield from _message(entry, file, "", "")
+
+
+def _conversations(data: Any) -> list[dict[str, Any]]:
+    """The conversations in what a person exports of a Microsoft account (`messages.json`)."""
+    found = data.get("conversations") if isinstance(data, dict) else None
+    return [
+        entry for entry in (found if isinstance(found, list) else ())
+        if isinstance(entry, dict) and isinstance(entry.get("MessageList"), list)
+    ]  # fmt: skip
+
+
+def _own(
+    entry: dict[str, Any], conversation: dict[str, Any], file: str
+) -> Iterator[Message | BrokenMessage]:
+    kind = str(entry.get("messagetype") or "")
+    if kind != "Text" and not kind.startswith("RichText"):
+        return  # calls, people that join: what Teams writes itself
+    id_ = str(entry.get("id") or "")
+    content = str(entry.get("content") or "")
+    properties = entry.get("properties")
+    if isinstance(properties, dict) and properties.get("deletetime"):
+        yield BrokenMessage(file, 0, f"`{id_}` was deleted by its author")
+        return
+    try:
+        date = datetime.fromisoformat(str(entry["originalarrivaltime"]))
+    except (KeyError, ValueError):
+        yield BrokenMessage(file, 0, f"has a message `{id_}` without originalarrivaltime")
+        return
+    body = (html_text(content)[0] if kind != "Text" else content).strip()
+    if not body:
+        yield BrokenMessage(file, 0, f"`{id_}` has no text")
+        return
+    group = f"teams:{conversation.get('id') or entry.get('conversationid') or ''}"
+    account = str(entry.get("from") or "")
+    name = str(entry.get("displayName") or account.partition(":")[2] or account)
+    yield Message(
+        id=f"{group}:{id_}",
+        date=date,
+        channel="chat",
+        sender=Person(name) if name else None,
+        receivers=(),
+        subject="",
+        body=body,
+        file=file,
+    )
+
+
+def _card_texts(attachments: Any) -> Iterator[str]:
+    """What programs write on cards: the texts of each, in order."""
+    for one in attachments if isinstance(attachments, list) else ():
+        if isinstance(one, dict) and _is_card(one):
+            content = one.get("content")
+            try:
+                card = json.loads(content) if isinstance(content, str) else content
+            except ValueError:
+                continue  # no card that anybody sees
+            yield from _strings_of(card)
+
+
+def _is_card(attachment: dict[str, Any]) -> bool:
+    return ".card." in str(attachment.get("contentType") or "")
+
+
+def _strings_of(card: Any) -> Iterator[str]:
+    stack = [card]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, list):
+            stack.extend(reversed(part))
+        elif isinstance(part, dict):
+            texts = [part.get(key) for key in ("title", "subtitle", "text", "value")]
+            yield from (html_text(t)[0] for t in texts if isinstance(t, str) and t.strip())
+            stack.extend(v for v in reversed(part.values()) if isinstance(v, list | dict))
 
 
 def _message(
@@ -67,6 +149,7 @@ def _one(
     text = str(body.get("content") or "") if isinstance(body, dict) else str(body or "")
     if isinstance(body, dict) and body.get("contentType") == "html":
         text = html_text(text)[0]
+    text = text.strip() or "\n".join(_card_texts(entry.get("attachments")))
     answered = root or str(entry.get("replyToId") or "")
     sender = _person(entry.get("from"))
     mentioned = {
@@ -89,7 +172,9 @@ def _one(
         attachments=tuple(
             Attachment(str(a.get("name") or "file"), str(a.get("contentType") or ""))
             for a in entry.get("attachments") or ()
-            if isinstance(a, dict) and a.get("contentType") != "messageReference"
+            if isinstance(a, dict)
+            and a.get("contentType") != "messageReference"
+            and not _is_card(a)
         ),
         file=file,
     )

@@ -1,4 +1,4 @@
-"""Transcripts of calls: WebVTT and SubRip, one message a call with a line a turn."""
+"""Transcripts of calls: WebVTT, SubRip and SBV, one message a call with a line a turn."""
 
 from __future__ import annotations
 
@@ -11,14 +11,25 @@ from datetime import UTC, datetime
 from orgflow_ir.model.message import BrokenMessage, Message, Person, content_id
 
 _TIME = re.compile(
-    r"\s*(?P<h>\d{1,3}:)?(?P<m>\d{1,2}):(?P<s>\d{1,2})[.,](?P<ms>\d{1,3})\s*-->"
-    r"\s*(?:\d{1,3}:)?\d{1,2}:\d{1,2}[.,]\d{1,3}"
+    r"\s*(?P<h>\d{1,3}:)?(?P<m>\d{1,2}):(?P<s>\d{1,2})[.,](?P<ms>\d{1,3})(?:\s*-->\s*|,)"
+    r"(?:\d{1,3}:)?\d{1,2}:\d{1,2}[.,]\d{1,3}"
 )
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>(.*?)(?:</v>|$)", re.DOTALL)
-_TAG = re.compile(r"<[^<>]*>")
-_SPEAKER = re.compile(
-    r"^\s*-?\s*(\[?[^\W\d_][\w.'’()-]*(?:[ -][\w.'’()-]+){0,4}\]?):\s+(.*)", re.DOTALL
+_TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
+_MARK = re.compile(r"^\s*(?:-|>>|&gt;&gt;)\s*")
+"""How a line begins where somebody else goes on."""
+_SPEAKER = re.compile(r"^\s*(\[?[^\W\d_][\w.'’()-]*(?:[ -][\w.'’()-]+){0,4}\]?):\s+(.*)", re.DOTALL)
+_LAST_NAME_FIRST = re.compile(r"^\s*([^\W\d_][\w.'’-]*,(?: [\w.'’()-]+){1,4}):\s+(.*)", re.DOTALL)
+_BRACKETED = re.compile(
+    r"^\s*\[([^\W\d_][\w.'’()-]*(?:[ -][\w.'’()-]+){0,4})\]\s+(\S.*)", re.DOTALL
 )
+_SOUNDS = frozenset(
+    ("applause", "audio", "background", "beep", "blank", "cheering", "clears", "cough", "crosstalk",
+     "foreign", "inaudible", "laughing", "laughs", "laughter", "music", "noise", "pause", "phone",
+     "ringing", "sighs", "silence", "unintelligible", "applaus", "gelächter", "musik",
+     "applaudissements", "musique", "rires", "aplausos", "música", "risas", "risos")
+)  # fmt: skip
+"""Words of what is heard, which stands in brackets as names do."""
 _NAMED_CUE = re.compile(r'\s*\d+\s+"([^"<>]+)"(?:\s*\(\d+\))?\s*')
 """The name of a cue as Webex writes it: `1 "Ann Miller" (123456789)`."""
 _DATED = re.compile(r"(20\d\d)[-_.]?(\d\d)[-_.]?(\d\d)(?:[T_ -]+(\d\d)[-_.:h]?(\d\d))?")
@@ -30,12 +41,14 @@ def read_transcript(lines: Iterable[str], file: str) -> Iterator[Message | Broke
     (`2026-03-02 10-15 …`), else the file's own time where it is a file.
     """
     turns: list[tuple[str, str]] = []
-    for number, cue in _cues(lines):
+    cues = list(_cues(lines))
+    labelled = _all_labelled([cue for _, cue in cues if cue])
+    for number, cue in cues:
         if cue is None:
             yield BrokenMessage(file, number, "is a cue whose time cannot be parsed")
             continue
         words = 0
-        for name, text in _turns(cue):
+        for name, text in _turns(cue, labelled):
             text = " ".join(html.unescape(_TAG.sub("", text)).split())
             if not text:
                 continue
@@ -100,16 +113,32 @@ def _without_number(text: list[str]) -> list[str]:
     return text
 
 
-def _turns(cue: str) -> Iterator[tuple[str, str]]:
+def _all_labelled(cues: list[str]) -> bool:
+    """Whether most cues begin with a name: then `Doe, Jane:` is one, too."""
+    named = [cue for cue in cues if _speaker(cue, True) is not None]
+    return len(named) * 2 > len(cues)
+
+
+def _speaker(line: str, labelled: bool) -> tuple[str, str] | None:
+    """Who begins to speak in a line, and what. `labelled`: a comma may be part of the name."""
+    found = _SPEAKER.match(line) or (_LAST_NAME_FIRST.match(line) if labelled else None)
+    if found is None:
+        found = _BRACKETED.match(line)
+        if found and not _SOUNDS.isdisjoint(re.split(r"[\W_]+", found.group(1).lower())):
+            return None
+    if found is None or not all(w[0].isupper() or w[0] in "([" for w in found.group(1).split()):
+        return None  # a colon in what somebody says
+    return found.group(1).strip("[]"), found.group(2)
+
+
+def _turns(cue: str, labelled: bool) -> Iterator[tuple[str, str]]:
     voices = _VOICE.findall(cue)
     if voices:
         yield from ((name.strip(), text) for name, text in voices)
         return
-    for line in cue.split("\n"):
-        found = _SPEAKER.match(line)
-        if found and not all(w[0].isupper() or w[0] in "([" for w in found.group(1).split()):
-            found = None  # a colon in what somebody says
-        yield (found.group(1).strip("[]"), found.group(2)) if found else ("", line)
+    for number, line in enumerate(cue.split("\n")):
+        line = _MARK.sub("", _TAG.sub("", line))
+        yield _speaker(line, labelled and number == 0) or ("", line)
 
 
 def _date(file: str) -> datetime | None:

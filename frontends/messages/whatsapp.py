@@ -40,9 +40,16 @@ _OMITTED = re.compile(
     r"(?:ausgeschlossen|weggelassen)>?"
     r"|<?(?:médias omis|image absente|vidéo absente|audio omis|document omis)>?"
     r"|<?(?:multimedia omitido|imagen omitida|video omitido|audio omitido)>?"
-    r"|<?(?:media omessi|immagine omessa|arquivo de mídia oculto|imagem ocultada)>?",
+    r"|<?(?:media omessi|immagine omessa|arquivo de mídia oculto|mídia oculta|imagem ocultada)>?"
+    r"|<?(?:(?:media|afbeelding|video|audio) weggelaten)>?",
     re.IGNORECASE,
 )
+
+
+_ENCRYPTED = re.compile(
+    r"end-to-end|ende-zu-ende|bout en bout|extremo a extremo|ponta a ponta", re.IGNORECASE
+)
+"""Of the notice that messages are encrypted, which has the other's name in a chat of two."""
 
 
 class _Raw(NamedTuple):
@@ -78,12 +85,12 @@ def read_whatsapp(
     orders = _order(lines())
     authors: dict[str, Person] = {}
     for raw, _ in _entries(lines()):
-        name = _author(raw.rest)[0]
-        if name:
+        name, text = _author(raw.rest)
+        if name and not _by_the_app(text):
             authors.setdefault(name, Person(name))
     for raw, more in _entries(lines()):
         name, text = _author(raw.rest)
-        if not name:
+        if name not in authors or (_by_the_app(text) and _ENCRYPTED.search(text)):
             continue  # what the app writes: "Ann joined", "messages are encrypted"
         date = _date(raw, orders)
         if date is None:
@@ -109,7 +116,7 @@ def read_whatsapp(
             date=date,
             channel="chat",
             sender=authors[name],
-            receivers=_others(authors, name),
+            receivers=small_group(authors, name),
             subject="",
             body=body,
             attachments=tuple(attachments),
@@ -118,7 +125,18 @@ def read_whatsapp(
         )  # fmt: skip
 
 
-def _others(authors: dict[str, Person], name: str) -> tuple[Person, ...]:
+def _by_the_app(text: str) -> bool:
+    """Whether the app of iOS marks a text as its own, as it does in the group's name. It also
+    marks what stands for a file, a deleted message, a poll."""
+    own = text.strip()
+    return own.startswith("\u200e") and not (
+        _ATTACHED.match(own)
+        or _OMITTED.fullmatch(own.strip("\u200e"))
+        or _DELETED.fullmatch(own.strip("\u200e"))
+    )
+
+
+def small_group(authors: dict[str, Person], name: str) -> tuple[Person, ...]:
     """Who a message goes to: everybody who writes in a small group."""
     if len(authors) > 8:
         return ()
@@ -132,7 +150,7 @@ def _entries(lines: Iterable[str]) -> Iterator[tuple[_Raw, list[str]]]:
         match = _LINE.match(line)
         if match is None:
             if current is not None:
-                more.append(line.rstrip("\n"))
+                more.append(line.rstrip("\r\n"))
             continue
         if current is not None:
             yield current, more
@@ -143,7 +161,7 @@ def _entries(lines: Iterable[str]) -> Iterator[tuple[_Raw, list[str]]]:
             len(match["a"]),
             (int(match["h"]), int(match["m"]), int(match["s"] or 0)),
             (match["half"] or "").lower(),
-            match["rest"].rstrip("\n"),
+            match["rest"].rstrip("\r\n"),
         )
     if current is not None:
         yield current, more
