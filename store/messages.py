@@ -9,7 +9,9 @@ import json
 import os
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 FILE = "messages.db"
 VERSION = 1
 BATCH = 2000
+WAIT = 60.0
+"""Seconds that a writer waits for another one."""
 _EMBEDDED = 64
 """So many texts are embedded at a time: what an interrupted run loses at most."""
 
@@ -73,7 +77,7 @@ INSERT INTO words (words, rank) VALUES ('hashsize', 33554432);
 
 
 class MessageStore(MessageStorage):
-    """Messages in a folder. One process writes at a time; any number reads.
+    """Messages in a folder. Any number of processes reads and writes; writers wait for each other.
 
     Example:
         with MessageStore.create("mail") as store:
@@ -85,6 +89,7 @@ class MessageStore(MessageStorage):
         self.folder = folder
         self._db = database
         self._people: dict[str, int] = {}
+        self._seen = -1
         self._vectors: dict[str, Vectors] = {}
 
     @classmethod
@@ -104,15 +109,15 @@ class MessageStore(MessageStorage):
     @staticmethod
     def _connect(folder: str) -> sqlite3.Connection:
         path = os.path.join(folder, FILE)
-        database = sqlite3.connect(path)
+        database = sqlite3.connect(path, timeout=WAIT)
         try:
-            database.execute("PRAGMA journal_mode = WAL")
+            _keep_a_log(database)
             database.execute("PRAGMA synchronous = NORMAL")
             database.execute("PRAGMA secure_delete = ON")
             database.execute("PRAGMA cache_size = -65536")
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version == 0:
-                database.executescript(f"{_SCHEMA} PRAGMA user_version = {VERSION};")
+                _make_tables(database)
                 os.chmod(path, 0o600)
             elif version != VERSION:
                 raise StoreError(f"{folder} is a store of version {version}, not {VERSION}")
@@ -129,6 +134,21 @@ class MessageStore(MessageStorage):
 
     # -- writing -----------------------------------------------------------------------------
 
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A transaction that sees what all others have written, and waits for its turn."""
+        self._db.execute("BEGIN IMMEDIATE")
+        (seen,) = self._db.execute("PRAGMA data_version").fetchone()
+        if seen != self._seen:  # another process has written: a person may have gone
+            self._people.clear()
+            self._seen = seen
+        try:
+            with self._db:
+                yield
+        except BaseException:
+            self._people.clear()  # numbers that were never written
+            raise
+
     def add(self, messages: Iterable[Message]) -> int:
         """Add what is new, in transactions of `BATCH` messages; returns how many that were.
         `link` has to follow, once, before conversations are read."""
@@ -143,14 +163,15 @@ class MessageStore(MessageStorage):
 
     def _add(self, batch: Sequence[Message]) -> int:
         unique = {message.id: message for message in batch}
-        known = {
-            id_ for (id_,) in
-            self._db.execute(f"SELECT id FROM messages WHERE id IN ({_marks(unique)})", [*unique])
-        }  # fmt: skip
-        new = [message for id_, message in unique.items() if id_ not in known]
-        if not new:
+        if not unique:
             return 0
-        with self._db:
+        with self._writing():
+            known = {
+                id_ for (id_,) in self._db.execute(
+                    f"SELECT id FROM messages WHERE id IN ({_marks(unique)})", [*unique]
+                )
+            }  # fmt: skip
+            new = [message for id_, message in unique.items() if id_ not in known]
             (top,) = self._db.execute("SELECT coalesce(max(n), 0) FROM messages").fetchone()
             rows, receivers = [], []
             for number, message in enumerate(new, top + 1):
@@ -210,7 +231,7 @@ class MessageStore(MessageStorage):
 
     def link(self) -> int:
         """Find the conversation of every message again; returns how many there are."""
-        with self._db:
+        with self._writing():
             self._db.execute("CREATE TEMP TABLE found (id TEXT PRIMARY KEY, first TEXT)")
             self._db.executemany(
                 "INSERT OR REPLACE INTO found VALUES (?,?)", conversations(self._linked())
@@ -243,14 +264,16 @@ class MessageStore(MessageStorage):
         if found is None:
             return 0
         person = found[0]
-        rows = self._db.execute("SELECT n, id FROM messages WHERE sender = ?", (person,)).fetchall()
-        ids = {id_ for _, id_ in rows}
-        quoting = [
-            (n,) for n, refs in
-            self._db.execute("SELECT n, refs FROM messages WHERE quoted != ''")
-            if ids.intersection(json.loads(refs))
-        ]  # fmt: skip
-        with self._db:
+        with self._writing():
+            rows = self._db.execute(
+                "SELECT n, id FROM messages WHERE sender = ?", (person,)
+            ).fetchall()
+            ids = {id_ for _, id_ in rows}
+            quoting = [
+                (n,) for n, refs in
+                self._db.execute("SELECT n, refs FROM messages WHERE quoted != ''")
+                if ids.intersection(json.loads(refs))
+            ]  # fmt: skip
             self._db.executemany("UPDATE messages SET quoted = '' WHERE n = ?", quoting)
             self._delete([n for n, _ in rows])
             self._db.execute("DELETE FROM receivers WHERE person = ?", (person,))
@@ -260,8 +283,10 @@ class MessageStore(MessageStorage):
 
     def delete_before(self, date: datetime) -> int:
         """Delete all messages older than a date (retention); returns how many."""
-        rows = self._db.execute("SELECT n FROM messages WHERE at < ?", (seconds(date),)).fetchall()
-        with self._db:
+        with self._writing():
+            rows = self._db.execute(
+                "SELECT n FROM messages WHERE at < ?", (seconds(date),)
+            ).fetchall()
             self._delete([n for (n,) in rows])
             self._db.execute(
                 "DELETE FROM people WHERE n NOT IN (SELECT person FROM receivers) AND n NOT IN "
@@ -283,7 +308,7 @@ class MessageStore(MessageStorage):
     def _forget(self) -> None:
         """Overwrite what was deleted: in the full-text index, the vectors and the log."""
         self._people.clear()
-        with self._db:
+        with self._writing():
             self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
             unused = self._db.execute(
                 "SELECT model, row FROM vectors WHERE hash NOT IN (SELECT hash FROM messages)"
@@ -410,15 +435,17 @@ class MessageStore(MessageStorage):
 
     def _write(self, embedder: Embedder, part: Sequence[tuple[bytes, str]]) -> None:
         """Embed texts and keep their vectors under their hashes."""
-        (top,) = self._db.execute(
-            "SELECT coalesce(max(row), -1) FROM vectors WHERE model = ?", (embedder.name,)
-        ).fetchone()
-        vectors = self._vectors_of(embedder.name, embedder.size)
-        vectors.write(top + 1, embedder.embed([text for _, text in part]))
-        with self._db:
+        found = dict(zip((h for h, _ in part), embedder.embed([t for _, t in part]), strict=True))
+        with self._writing():
+            for hash_ in self._rows_of(embedder.name, list(found)):
+                del found[hash_]  # another process was faster
+            (top,) = self._db.execute(
+                "SELECT coalesce(max(row), -1) FROM vectors WHERE model = ?", (embedder.name,)
+            ).fetchone()
+            self._vectors_of(embedder.name, embedder.size).write(top + 1, list(found.values()))
             self._db.executemany(
                 "INSERT INTO vectors VALUES (?,?,?)",
-                [(embedder.name, item[0], top + 1 + i) for i, item in enumerate(part)],
+                [(embedder.name, hash_, top + 1 + i) for i, hash_ in enumerate(found)],
             )
 
     def vectors(self, model: str, ids: Sequence[str]) -> list[Sequence[float] | None]:
@@ -475,6 +502,30 @@ class MessageStore(MessageStorage):
         """The ids of all messages, oldest first."""
         for (id_,) in self._db.execute("SELECT id FROM messages ORDER BY at, n"):
             yield id_
+
+
+def _keep_a_log(database: sqlite3.Connection) -> None:
+    """Switch to a write-ahead log. While another process does the same, SQLite refuses at once
+    instead of waiting. Raises `sqlite3.Error`."""
+    until = time.monotonic() + WAIT
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.05)
+
+
+def _make_tables(database: sqlite3.Connection) -> None:
+    """All tables or none, however the process ends; made once, however many begin at a time."""
+    database.execute("BEGIN IMMEDIATE")
+    with database:
+        if database.execute("PRAGMA user_version").fetchone() == (0,):
+            for statement in _SCHEMA.split(";\n"):
+                database.execute(statement)
+            database.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def _marks(values: Sized) -> str:

@@ -112,7 +112,8 @@ def _begin(file: str) -> datetime | None:
     for text in (name, os.path.basename(folder)):
         if found := _DATED.search(text):
             try:
-                return datetime(*(int(part or 0) for part in found.groups()))
+                year, month, day, *clock = (int(part or 0) for part in found.groups())
+                return datetime(year, month, day, clock[0], clock[1], clock[2])
             except ValueError:
                 continue  # digits that are no date
     return None

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sqlite3
+import subprocess
+import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -103,3 +107,89 @@ def test_of_many_vectors_those_with_near_signs_are_compared(tmp_path: Path) -> N
     vectors.erase([3, 11_999])
     assert 3 not in [row for row, _ in vectors.nearest(data[3], 10)]
     assert not any(Path(vectors.signs_path).read_bytes()[-48:])
+
+
+ADDING = """
+import sys, time
+from datetime import UTC, datetime
+from orgflow.store.messages import MessageStore
+from orgflow_ir.model.message import Message, Person
+folder, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+def messages():
+    for n in range(first, last):
+        if n % 10 == 0:
+            time.sleep(0.001)
+        yield Message(id=str(n), channel="chat", sender=Person(f"P{n % 7}"), receivers=(),
+                      date=datetime(2026, 3, 2, tzinfo=UTC), body=f"word{n}")
+import orgflow.store.messages as module
+module.BATCH = 20
+with MessageStore.create(folder) as store:
+    store.add(messages())
+    store.link()
+"""
+
+
+def adding(folder: Path, first: int, last: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", ADDING, str(folder), str(first), str(last)])
+
+
+def contents(folder: Path) -> tuple[int, int, int, str]:
+    """Messages, ids, rows of the full-text index and what SQLite finds wrong."""
+    database = sqlite3.connect(folder / "messages.db")
+    try:
+        database.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+        return tuple(
+            database.execute(query).fetchone()[0]
+            for query in ("SELECT count(*) FROM messages", "SELECT count(DISTINCT id) FROM "
+                          "messages", "SELECT count(*) FROM words", "PRAGMA integrity_check")
+        )  # type: ignore[return-value]  # fmt: skip
+    finally:
+        database.close()
+
+
+def test_processes_that_add_to_one_store_wait_for_each_other(tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    running = [adding(folder, first, first + 300) for first in (0, 150, 300)]
+    assert [process.wait(timeout=120) for process in running] == [0, 0, 0]
+    assert contents(folder) == (600, 600, 600, "ok")
+
+
+@pytest.mark.parametrize("after", range(6))
+def test_what_a_killed_process_leaves_is_completed(tmp_path: Path, after: int) -> None:
+    folder = tmp_path / "s"
+    process = adding(folder, 0, 400)
+    until = time.monotonic() + 60
+    while not (folder / "messages.db").exists() and time.monotonic() < until:
+        time.sleep(0.001)
+    time.sleep(after * after * 0.004)
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=60)
+    with MessageStore.create(str(folder)) as store:
+        assert store.counts().messages % 20 == 0, "whole transactions"
+    assert adding(folder, 0, 400).wait(timeout=60) == 0
+    assert contents(folder) == (400, 400, 400, "ok")
+
+
+def test_a_person_that_another_process_deleted_is_made_again(tmp_path: Path) -> None:
+    folder = str(tmp_path / "s")
+    with MessageStore.create(folder) as one, MessageStore.open(folder) as other:
+        one.add([message("1", sender=EVE)])
+        other.delete_person("Eve")
+        one.add([message("2", sender=EVE)])
+        (found,) = one.messages()
+        assert found.sender == EVE
+
+
+def test_two_processes_embed_the_same_text(tmp_path: Path) -> None:
+    folder = str(tmp_path / "s")
+    with MessageStore.create(folder) as one, MessageStore.open(folder) as other:
+        one.add([message("1", "abc"), message("2", "xyz")])
+
+        class Slow(Letters):
+            def embed(self, texts: list[str]) -> list[list[float]]:
+                other.embed(Letters())
+                return super().embed(texts)
+
+        one.embed(Slow())
+        assert one.nearest("letters", Letters().embed(["xyz"])[0], 1)[0][0] == "2"
+        assert one.counts().vectors == 2
