@@ -186,7 +186,7 @@ def test_a_table_without_text_does_not_end_a_folder(tmp_path: Path) -> None:
     written(tmp_path, "b.csv", "from,text\nAnn,booked\n")
     broken, message = read_messages(str(tmp_path))
     assert isinstance(broken, BrokenMessage)
-    assert "no column holds the text" in broken.reason
+    assert "no column contains the text" in broken.reason
     assert isinstance(message, Message)
     with pytest.raises(MappingError):
         list(read_messages(str(tmp_path), mapping={"body": "words"}))
