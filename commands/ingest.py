@@ -166,7 +166,6 @@ def _ingest(
     from orgflow.frontends.messages import reading, table
 
     lines = []
-    added_at_all = 0
     for path in paths:
         counted = _Counted(path, ctx, progress)
         try:
@@ -183,7 +182,6 @@ def _ingest(
         except OSError as error:
             _report_unreadable(path, error.strerror or str(error), ctx)
             continue
-        added_at_all += added
         lines.append(
             f"{path}: {added} new messages, {counted.read - added} known, {counted.skipped} skipped"
         )
@@ -193,7 +191,7 @@ def _ingest(
                 f"{counted.skipped - SHOWN} more messages of {path} are skipped",
                 loc=SourceLocation(file=path),
             )
-    if added_at_all:
+    if paths:  # also where nothing is new: an ingest may have been killed before it came to this
         store.link()
     return lines
 

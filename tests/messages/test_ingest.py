@@ -62,3 +62,14 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
         for path in (small, large)
     ]
     assert peaks[1] - peaks[0] < 120_000_000
+
+
+def test_a_killed_ingest_is_linked_by_the_next_one(tmp_path: Path) -> None:
+    table, folder = tmp_path / "t.jsonl", str(tmp_path / "s")
+    table.write_text('{"id": "1", "text": "please book"}\n')
+    assert cli.run(["ingest", str(table), "--store", folder]) == 0
+    with MessageStore.open(folder) as store, store._db as database:
+        database.execute("UPDATE messages SET conversation = NULL")
+    assert cli.run(["ingest", str(table), "--store", folder]) == 0
+    with MessageStore.open(folder) as store:
+        assert store.counts().conversations == 1
