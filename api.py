@@ -369,7 +369,7 @@ def verify(
     for file in files:
         verified = given(backend, "verify", tuple, model, file, ctx, strict=strict)
         if verified is None:
-            raise UnsupportedError(f"target `{backend.name}` has nothing to verify with")
+            raise UnsupportedError(f"target `{backend.name}` does not support verification")
         found += verified
     return VerifyResult(tuple(ctx.diagnostics), tuple(found))
 
@@ -463,7 +463,7 @@ def _target(name: str, options: Mapping[str, str] | None) -> tuple[Backend, dict
     backend = compiler.choose_backend(name, _registry())
     if not isinstance(options, Mapping | None):
         form = "{'name': 'value'}"
-        raise OptionError(f"the options are {_type_name(options)}; give a mapping, as in {form}")
+        raise OptionError(f"the options are {_type_name(options)}; pass a mapping, as in {form}")
     return backend, compiler.target_options(backend, options or {})
 
 

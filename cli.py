@@ -24,12 +24,12 @@ _COMMANDS: dict[str, str] = {
     "model": "Make a process from a text.",
     "fill": "Fill open tasks with operations of the target.",
     "lsp": "Show findings and fixes in an editor.",
-    "explain": "Explain a diagnostic code: what, why, example, what instead.",
-    "opt": "Run passes on a model and print the model that results.",
+    "explain": "Explain a diagnostic code: what it finds, why it is wrong, an example, a fix.",
+    "opt": "Run passes on a model and print the resulting model.",
     "list": "List frontends, backends, passes, agents, rules or constructs.",
     "trace": "Print the runs of a model, one a line.",
-    "verify": "Show that a workflow does what a model says, or where it does not.",
-    "diff": "Say what changed between two versions, behaviour first.",
+    "verify": "Prove that a workflow does what its model defines, or show where it differs.",
+    "diff": "Show what changed between two versions, behaviour first.",
     "deploy": f"Put workflows on an {DEFAULT_TARGET} server and publish them.",
     "serve": f"Deploy models to an {DEFAULT_TARGET} on this machine, at every save.",
     "watch": "Show a model and its workflow on a page, at every save.",
@@ -38,10 +38,10 @@ _COMMANDS: dict[str, str] = {
     "engine": "Install the local engine; start and stop a server on this machine.",
     "eval": "Measure the compiler on a suite of models.",
     "ingest": "Read mail, chats and call transcripts into a store.",
-    "discover": "Find the processes that the messages of a store show.",
-    "synth": "Make messages, and the truth about them, from models.",
-    "new": "Make a package with a backend, a frontend, a pass or an agent.",
-    "completion": "Print what makes a shell complete orgflowc.",
+    "discover": "Find processes in the messages of a store.",
+    "synth": "Generate messages, and the truth about them, from models.",
+    "new": "Create a package with a backend, a frontend, a pass or an agent.",
+    "completion": "Print the completion script for a shell.",
 }
 """Every command with its line of help, here so that `--help` imports none of them."""
 
@@ -96,8 +96,8 @@ def _version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 no errors, 1 the model has errors or a run differs, 2 misuse or our "
-    "fault, 3 a server failed, 130 interrupted.",
+    epilog="Exit codes: 0 no errors, 1 the model has errors or a run differs, 2 usage error or "
+    "internal error, 3 a server failed, 130 interrupted.",
 )
 @click.option(
     "--version",
@@ -133,7 +133,7 @@ def run(args: Sequence[str] | None = None) -> int:
         click.echo(f"orgflowc: {where}{error.strerror or error}", err=True)
         return MISUSE
     except MemoryError:
-        click.echo("orgflowc: there is not enough memory for this", err=True)
+        click.echo("orgflowc: out of memory", err=True)
         return MISUSE
     except Exception as error:  # noqa: BLE001  # the last resort: a line, not a traceback
         return _crashed(error)

@@ -219,7 +219,7 @@ def _in_memory(source: Source) -> SourceFile:
 def _too_large(source: SourceStream) -> TooLargeError:
     name = "standard input" if source.path == STDIN else source.path
     return TooLargeError(
-        f"{name} has more than {MOST_BYTES // (1024 * 1024)} MB", "take out what is not a model"
+        f"{name} has more than {MOST_BYTES // (1024 * 1024)} MB", "remove files that are not models"
     )
 
 
@@ -423,7 +423,7 @@ def select_frontend(
         why = f"the format of {source.path} cannot be determined from its suffix and its content"
     help_ = f"name the format: --from {' | '.join(frontends)}"
     if not fitting and source.suffix in _OF_PROSE:
-        why = f"{source.path} is in no notation of a process"
+        why = f"{source.path} is in no supported notation for processes"
         help_ = f"if it describes one in sentences: orgflowc model {source.path}; else {help_}"
     ctx.emit(UnknownFormat, why, help=help_)
     return None
@@ -450,7 +450,7 @@ def _ours_first(source: Source, fitting: Sequence[Frontend], ctx: PassContext) -
         of = f" of plugin `{plugin}`" if plugin is not None else ""
         ctx.emit(
             BrokenPlugin,
-            f"frontend `{frontend.name}`{of} claims {source.path} as well, which "
+            f"frontend `{frontend.name}`{of} also claims {source.path}, which "
             f"`{' and '.join(f.name for f in ours)}` reads",
             help=f"read it with --from {frontend.name}",
             severity=Severity.INFO,
@@ -590,7 +590,7 @@ def choose_agents(wanted: Iterable[str | Agent], registry: Leaves) -> tuple[GapA
     from orgflow_ir.plugins.agents import GapAgent
 
     if isinstance(wanted, str):
-        raise UnsupportedError(f"the agents are a text; give a list, as in [{wanted!r}]")
+        raise UnsupportedError(f"the agents are a text; pass a list, as in [{wanted!r}]")
     found = []
     for item in wanted:
         agent = _agent(item, registry)
@@ -757,10 +757,10 @@ def compile_separately(
         if sender is not None and receiver is not None:
             ctx.emit(
                 OpenMessage,
-                f"nothing carries {ctx.name(message)} to {ctx.name(message.target)}: the processes "
-                "are compiled separately",
+                f"nothing delivers {ctx.name(message)} to {ctx.name(message.target)}: the "
+                "processes are compiled separately",
                 element=message,
-                help="let the step that sends it call the one that waits for it",
+                help="let the sending step call the process that waits for the message",
             )
     return found
 

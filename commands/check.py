@@ -41,38 +41,40 @@ MANY = 20
     "--target",
     metavar="T[{option=value,…}]",
     shell_complete=targets,
-    help="Also find what this target cannot say.",
+    help="Also report constructs that this target does not support.",
 )
 @click.option(
     "--messages",
     is_flag=True,
-    help="Also play all pools together: messages never sent or taken, circular waiting.",
+    help="Also simulate all pools together: undelivered messages, circular waiting.",
 )
 @click.option(
     "--preset",
     metavar="|".join(PRESETS),
     shell_complete=among(*PRESETS),
-    help="Which rules report, and how severely; goes before that of orgflow.toml.",
+    help="The set of rules to report and their severities; overrides the preset in orgflow.toml.",
 )
-@click.option("--strict", is_flag=True, help="Warnings count for the exit code, too.")
+@click.option("--strict", is_flag=True, help="Exit with code 1 on warnings, too.")
 @click.option("--fix", is_flag=True, help="Write safe fixes into the files.")
 @click.option(
-    "--unsafe-fixes", is_flag=True, help="With --fix: also fixes that lose something or choose."
+    "--unsafe-fixes",
+    is_flag=True,
+    help="With --fix: also apply fixes that remove something or make a choice.",
 )
-@click.option("--diff", "show_diff", is_flag=True, help="Print what --fix would change, only.")
+@click.option("--diff", "show_diff", is_flag=True, help="Only print what --fix would change.")
 @click.option(
     "--baseline",
     metavar="FILE",
-    help="Findings that FILE lists do not count: only new ones do.",
+    help="Ignore the findings that FILE lists; only new findings count.",
 )
 @click.option(
     "--write-baseline",
     "listing",
     metavar="FILE",
-    help="List the findings there are in FILE, for --baseline.",
+    help="Write the current findings to FILE, for --baseline.",
 )
-@click.option("--exit-zero", is_flag=True, help="Exit code 0 also where models have errors.")
-@click.option("-o", "output", metavar="FILE", help="Write the findings there.")
+@click.option("--exit-zero", is_flag=True, help="Exit with code 0 even if models have errors.")
+@click.option("-o", "output", metavar="FILE", help="Write the findings to this file.")
 @source_options
 def command(
     in_: tuple[str, ...],
@@ -93,9 +95,9 @@ def command(
 ) -> None:
     """Check the models in IN (files, folders with all models in them, or - with --from).
 
-    Findings go to standard output, with --diff to standard error. Exit code 1: some model has
-    errors. Findings that a model or the nearest orgflow.toml suppresses, with a reason, do not
-    count; -v shows them.
+    Findings go to standard output; with --diff, to standard error. Exit code 1: a model has errors.
+    Findings that a model or the nearest orgflow.toml suppresses with a reason do not count; -v
+    shows them.
     """
     if preset is not None and preset not in PRESETS:
         raise click.UsageError(f"no preset `{preset}`; {suggestion(preset, tuple(PRESETS))}")

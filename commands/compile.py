@@ -43,21 +43,24 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
     help=f"Target, e.g. {DEFAULT_TARGET} or '{DEFAULT_TARGET}{{version=2.41,people=placeholder}}'.",
 )
 @click.option(
-    "-o", "output", metavar="FILE|DIR", help="Write there (DIR ends with /) instead of to stdout."
+    "-o",
+    "output",
+    metavar="FILE|DIR",
+    help="Write to this file or folder (DIR/) instead of stdout.",
 )
 @click.option(
     "--check",
     "golden",
     metavar="GOLDEN",
     type=FILE,
-    help="Write nothing; compare with this file (or folder), exit 1 with the difference.",
+    help="Write nothing; compare with this file (or folder) and exit with code 1 if they differ.",
 )
 @click.option(
     "--merge",
     "edited",
     metavar="FILE",
     type=FILE,
-    help="Put the result into this workflow, which somebody has edited since it was compiled.",
+    help="Merge the result into this workflow, which was edited after it was compiled.",
 )
 @click.option(
     "--dry-run", is_flag=True, help="With --merge: print what would change, and write nothing."
@@ -65,22 +68,20 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
 @click.option(
     "--verify",
     is_flag=True,
-    help="Show that what was compiled does what the model says; where not, write nothing.",
+    help="Prove that the compiled workflow does what the model defines; otherwise write nothing.",
 )
 @click.option(
     "--fill", is_flag=True, help="Fill open tasks first, with the configured language model."
 )
-@click.option("--allow-lossy", is_flag=True, help="Accept approximations, where orgflow has one.")
+@click.option("--allow-lossy", is_flag=True, help="Allow approximations that lose information.")
 @click.option(
-    "--force", is_flag=True, help="Compile in spite of deadlocks, livelocks and endless work."
+    "--force", is_flag=True, help="Compile despite deadlocks, livelocks and endless work."
 )
-@click.option(
-    "--strict", is_flag=True, help="Refuse duplicate execution and leftover tokens as well."
-)
+@click.option("--strict", is_flag=True, help="Also reject duplicate execution and leftover tokens.")
 @click.option(
     "--report",
     metavar="FILE.md|FILE.html",
-    help="Write a checklist of what is left to do, and what was compiled to what.",
+    help="Write a checklist of remaining work, and which element was compiled to which node.",
 )
 @process_option
 @source_options
@@ -104,9 +105,9 @@ def command(
 ) -> None:
     """Compile the model in IN (a file, or - with --from) for a target.
 
-    The result goes to standard output, diagnostics go to standard error. Into a folder (-o DIR/)
-    each of several processes is compiled by itself where they cannot be compiled together. Exit
-    code 1: the model has errors, and what has them was not written.
+    The result goes to standard output, diagnostics go to standard error. With -o DIR/, processes
+    that cannot be compiled together are compiled separately. Exit code 1: the model has errors;
+    faulty processes were not written.
     """
     if output is not None and golden is not None:
         raise click.UsageError("-o writes and --check only compares; give one of them")

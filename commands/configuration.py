@@ -127,7 +127,7 @@ def read_bytes(path: str, data: bytes, registry: Registry, ctx: PassContext) -> 
     items = content.get("suppress", [])
     if not isinstance(items, list) or not all(isinstance(i, dict) for i in items):
         _invalid(
-            ctx, path, None, f"`suppress` in {path} is no list of tables", "write [[suppress]]"
+            ctx, path, None, f"`suppress` in {path} is not a list of tables", "write [[suppress]]"
         )
         return Configuration(path, folder, settings=settings)
     entries = [

@@ -73,30 +73,30 @@ _SUMMARY = f"Put workflows on an {DEFAULT_TARGET} server and publish them."
     metavar="T[{option=value,…}]",
     help=f"Target.  [default: {DEFAULT_TARGET}]",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would change, by `diff`.")
+@click.option("--dry-run", is_flag=True, help="Only print what would change, as `diff` does.")
 @click.option(
     "--take-over",
     is_flag=True,
-    help="Overwrite what somebody edited, made without deploying, or from another process.",
+    help="Overwrite edited workflows, workflows created differently, and those of another process.",
 )
 @click.option(
     "--rollback",
     is_flag=True,
-    help="Deploy a model again that another one has replaced since.",
+    help="Deploy a model again that has since been replaced by another one.",
 )
 @click.option(
-    "--as", "name", metavar="NAME", help="Deploy one workflow under this name, as one of its own."
+    "--as", "name", metavar="NAME", help="Deploy one workflow separately under this name."
 )
 @click.option("--no-publish", is_flag=True, help="Leave new workflows as drafts.")
 @click.option(
     "--credentials",
     metavar="FILE",
-    help="Create credentials from a JSON file, and choose them in the nodes that need one.",
+    help="Create credentials from a JSON file, and select them in the nodes that need them.",
 )
 @click.option(
     "--keys",
     is_flag=True,
-    help="Put a random key into the addresses that start new workflows; later deploys keep it.",
+    help="Put a random key into the addresses that start new workflows; later deployments keep it.",
 )
 @click.option("--allow-lossy", is_flag=True, help="Models: as for `compile`.")
 @click.option("--force", is_flag=True, help="Models: as for `compile`.")
@@ -216,7 +216,7 @@ def _text_of(file: str | None) -> str:
     try:
         return Path(file).read_text("utf-8") or " "
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no text"
+        why = getattr(error, "strerror", None) or "it is not a text"
         raise click.UsageError(f"{file}: {why}") from None
 
 

@@ -28,17 +28,17 @@ SAME, DIFFERENT, NOT_COMPARED = 0, 1, 2
     "from_",
     metavar="FRONTEND",
     shell_complete=frontends,
-    help="Format of both inputs; needed for `-`, else known by the suffix.",
+    help="Format of both inputs; required for `-`, otherwise derived from the suffix.",
 )
 @click.option(
     "--format",
     "format_",
     type=click.Choice(("text", "json")),
     default="text",
-    help="Form of the comparison on standard output.  [default: text]",
+    help="Format of the comparison on standard output. [default: text]",
 )
 def command(old: str, new: str, from_: str | None, format_: str) -> None:
-    """Say what changed from OLD to NEW: first in behaviour, then in nodes and parameters.
+    """Report the changes from OLD to NEW: first in behaviour, then in nodes and parameters.
 
     Each is a workflow file, a folder of such files, or a model. Positions, ids and the order of
     keys are ignored. Where the two cannot be compared, --format json prints the diagnostics. Exit

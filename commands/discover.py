@@ -48,14 +48,20 @@ if TYPE_CHECKING:
     "--target",
     metavar="T[{option=value,…}]",
     shell_complete=targets,
-    help="Compile what is found for this target (`ir` prints the model, `bpmn` draws it).",
+    help="Compile the discovered processes for this target (`ir` prints the model, `bpmn` adds "
+    "a diagram).",
 )
 @click.option(
-    "-o", "output", metavar="FILE|DIR", help="Write there (DIR ends with /) instead of to stdout."
+    "-o",
+    "output",
+    metavar="FILE|DIR",
+    help="Write to this file or folder (DIR/) instead of stdout.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print processes, cases and noise as JSON.")
-@click.option("--page", is_flag=True, help="Decide about what is found on a page in the browser.")
-@click.option("--no-model", is_flag=True, help="Do without a language model.")
+@click.option(
+    "--page", is_flag=True, help="Review the discovered processes on a page in the browser."
+)
+@click.option("--no-model", is_flag=True, help="Do not use a language model.")
 @model_options
 @diagnostics_options
 def command(
@@ -69,14 +75,14 @@ def command(
     verbose: bool,
     **more: Any,
 ) -> None:
-    """Find the processes that the messages of STORE (made by `ingest`) show.
+    """Find processes in the messages of STORE (created by `ingest`).
 
-    Prints an outline of each process: its steps in the people's own words, who does them, and in
-    how many cases. With --target every process is compiled; each element keeps the passages of
-    messages that it rests on. A language model, where one is configured, names steps, conditions
-    and variants; a run that was stopped continues from its last answer. Exit code 3: the language
-    model failed. With --page a person accepts, renames, merges, splits and rejects processes; later
-    runs honour that.
+    Prints an outline of each process: its steps in the words of the messages, who does them, and in
+    how many cases. With --target, every process is compiled; each element keeps the passages of
+    messages that it is based on. A language model, if one is configured, names steps, conditions
+    and variants; an interrupted run continues from its last answer. Exit code 3: the language model
+    failed. With --page, a person accepts, renames, merges, splits and rejects processes; later runs
+    keep these decisions.
     """
     if as_json and target is not None:
         raise click.UsageError("--json and --target give different results; use one of them")

@@ -45,7 +45,7 @@ def command() -> None:
     "install",
     help="\n\n".join(part.help for part in (_DEFAULT.engine, _SERVER) if part is not None),
 )
-@click.option("--force", is_flag=True, help="Install again although it is there.")
+@click.option("--force", is_flag=True, help="Install again even if it is already installed.")
 @click.option(
     "--server",
     is_flag=True,
@@ -85,7 +85,7 @@ def install(force: bool, server: bool, version: str | None, quiet: bool, target:
 @target_option
 def status(target: str) -> None:
     """Show whether the engine is installed, and whether the server is installed and runs; exit code
-    2 where the engine cannot be used."""
+    2 if the engine is not usable."""
     engines = provider(target)
     found = engines.status()
     lines = [f"engine: {'installed' if found.installed else 'not installed'}"]
@@ -122,15 +122,15 @@ def describe_server(running: RunningServer) -> str:
 @click.option(
     "--port",
     type=click.IntRange(1024, 65535),
-    help="Where it listens.  [default: as the last time, else a free port from 5690]",
+    help="Port to listen on. [default: the previous port, otherwise a free port from 5690]",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @target_option
 def start(port: int | None, quiet: bool, target: str) -> None:
-    """Start the installed server in the background, on 127.0.0.1, unless it runs.
+    """Start the installed server in the background, on 127.0.0.1, unless it already runs.
 
-    It keeps its workflows, port and login in its own folder, which `engine status` names. Prints
-    the address of the editor, the login, the file with the API key, and the log.
+    The server keeps its workflows, port and login in its own folder, which `engine status` prints.
+    Prints the address of the editor, the login, the file with the API key, and the log.
     """
     from orgflow_ir.plugins.contracts import RunnerError
 
@@ -147,7 +147,7 @@ def start(port: int | None, quiet: bool, target: str) -> None:
 @command.command("stop")
 @target_option
 def stop(target: str) -> None:
-    """Stop the server that `engine start` or `serve` has started; its workflows stay."""
+    """Stop the server that `engine start` or `serve` started; its workflows are kept."""
     from orgflow_ir.plugins.contracts import RunnerError
 
     try:

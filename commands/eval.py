@@ -52,9 +52,11 @@ INTERRUPTED, MISUSE = 130, 2
     "--true-models",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="With discovery: the true models, NAME.bpmn each, to compare flow and behaviour with.",
+    help="With discovery: the true models (NAME.bpmn each), to compare flow and behaviour with.",
 )
-@click.option("-o", "output", metavar="FILE.csv", help="Write the CSV there, not to stdout.")
+@click.option(
+    "-o", "output", metavar="FILE.csv", help="Write the CSV to this file instead of stdout."
+)
 @click.option(
     "--models", metavar="bpmn|pme", help="Only the models of this format.  [default: both]"
 )
@@ -71,12 +73,12 @@ INTERRUPTED, MISUSE = 130, 2
 )  # fmt: skip
 @click.option(
     "--samples", default=1, metavar="N", type=click.IntRange(1, 20),
-    help="With text and fill: so often each is drafted or filled, for pass@k. With discovery: "
-    "runs of each agent.  [default: 1]",
+    help="With text and fill: number of drafts or fillings of each, for pass@k. With discovery: "
+         "runs of each agent.  [default: 1]",
 )  # fmt: skip
 @click.option(
     "--rounds", default=0, metavar="N", type=click.IntRange(0, 5),
-    help="With text: measure rounds of review beside one.  [default: 0]",
+    help="With text: also measure this number of review rounds. [default: 0]",
 )  # fmt: skip
 @model_options
 @server_options

@@ -56,8 +56,10 @@ def executions_options(function: F) -> F:
     for option in (
         click.option("--workflow", "workflow_id", metavar="ID",
                      help="With --executions N: the workflow on the server, by its id there."),
-        click.option("--until", metavar="DATE", help="With --executions: begun before."),
-        click.option("--since", metavar="DATE", help="With --executions: begun then or later."),
+        click.option("--until", metavar="DATE",
+                     help="With --executions: only those started before this time."),
+        click.option("--since", metavar="DATE",
+                     help="With --executions: only those started at or after this time."),
         click.option("--status", metavar="STATUS",
                      help="With --executions: only success, error, crashed, canceled or waiting."),
         click.option("--executions", metavar="N|FILE",

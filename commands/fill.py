@@ -27,21 +27,19 @@ from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
 )  # fmt: skip
 @click.option(
     "--to", "format_to", default="bpmn", metavar="T", shell_complete=targets,
-    help="What the filled model is written as.  [default: bpmn]",
+    help="Format of the filled model. [default: bpmn]",
 )  # fmt: skip
-@click.option("-o", "output", metavar="FILE", help="Write there instead of to stdout.")
+@click.option("-o", "output", metavar="FILE", help="Write to this file instead of stdout.")
 @click.option(
     "--catalogue", metavar="DIR|URL", default="",
-    help="The folder in which the target is installed, or the address of a server.  "
-    "[default: what `engine install` installed]",
+    help="The folder in which the target is installed, or the address of a server. [default: the "
+         "installation of `engine install`]",
 )  # fmt: skip
-@click.option("--no-model", is_flag=True, help="Fill by rules alone.")
-@click.option(
-    "--accept", is_flag=True, help="Use operations that are proposed by the words of a task alone."
-)
+@click.option("--no-model", is_flag=True, help="Fill by rules only.")
+@click.option("--accept", is_flag=True, help="Use operations that only match the words of a task.")
 @click.option(
     "--agent", "agents", metavar="NAME", multiple=True,
-    help="Ask this agent before the others; may be given several times.",
+    help="Ask this agent first; repeatable.",
 )  # fmt: skip
 @feedback_option
 @model_options
@@ -63,12 +61,12 @@ def command(
     verbose: bool,
     **more: Any,
 ) -> None:
-    """Fill what MODEL (a file, or - with --from) leaves open, and write the filled model.
+    """Fill the open tasks of MODEL (a file, or - with --from), and write the filled model.
 
-    A language model chooses an operation for each open task, arranges variables and gives
-    parameters; conditions, times and lists are asked for as well. Passes judge every answer. What
-    nobody knows stays visible. Without a language model, operations are only proposed. Exit code 3:
-    the model failed.
+    A language model selects an operation for each open task, maps variables and sets parameters; it
+    also answers conditions, times and lists. Passes check every answer. Unknown values stay
+    visible. Without a language model, operations are only proposed. Exit code 3: the language model
+    failed.
     """
     keep_input(output, in_, *([feedback] if feedback else []))
     session = Session(format_, verbose=verbose)

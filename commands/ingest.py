@@ -43,16 +43,18 @@ SHOWN = 1000
     "folder",
     metavar="DIR|URL",
     default=DEFAULT_STORE,
-    help="Folder of the store, or postgresql://… of a database; it is made where there is none.  "
-    f"[default: {DEFAULT_STORE}]",
+    help="Folder of the store, or postgresql://… of a database; it is created if it does not "
+    f"exist. [default: {DEFAULT_STORE}]",
 )
-@click.option("--from", "from_", metavar="FORMAT", help="Format of the messages, else recognised.")
+@click.option(
+    "--from", "from_", metavar="FORMAT", help="Format of the messages. [default: detected]"
+)
 @click.option(
     "--map",
     "mapping",
     metavar="FIELD=COLUMN",
     multiple=True,
-    help="Column of a table that holds a field (body, date, sender …); repeatable.",
+    help="Column of a table that contains a field (body, date, sender …); repeatable.",
 )
 @click.option(
     "--forget",
@@ -67,7 +69,7 @@ SHOWN = 1000
     "--keep-days",
     metavar="DAYS",
     type=click.IntRange(min=1),
-    help="Delete all messages older than so many days.",
+    help="Delete all messages older than this number of days.",
 )
 @diagnostics_options
 def command(

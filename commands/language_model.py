@@ -37,11 +37,13 @@ def model_options(function: F) -> F:
                 "--temperature", type=float, metavar="T", help="From 0 to 2.  [default: 0]"
             ),
             click.option(
-                "--tokens", type=int, metavar="N", help="Most tokens of this run.  [default: 50000]"
+                "--tokens", type=int, metavar="N",
+                help="Limit of tokens for this run. [default: 50000]",
             ),
-            click.option("--cost", type=float, metavar="C", help="Most that this run may cost."),
+            click.option("--cost", type=float, metavar="C", help="Limit of the cost of this run."),
             click.option(
-                "--timeout", type=float, metavar="SECONDS", help="For one call.  [default: 120]"
+                "--timeout", type=float, metavar="SECONDS",
+                help="Time limit for one call, in seconds. [default: 120]",
             ),
             click.option(
                 "--record", metavar="DIR",
@@ -49,7 +51,7 @@ def model_options(function: F) -> F:
             ),
             click.option(
                 "--replay", is_flag=True, default=None,
-                help="Send nothing: answer from --record alone.",
+                help="Send nothing: answer only from --record.",
             ),
             click.option(
                 "--redact", type=click.Choice(("auto", "on", "off")),
@@ -109,8 +111,8 @@ def feedback_option(function: F) -> F:
     """The option of commands whose agents answer again after a run."""
     option = click.option(
         "--feedback", metavar="FILE.json", default=None,
-        help="What went wrong before, as `run --json` printed it; a language model explains what "
-        "no rule does.",
+        help="Failures of an earlier run, as printed by `run --json`; a language model explains "
+             "those without a rule.",
     )  # fmt: skip
     return option(function)
 

@@ -36,9 +36,11 @@ _LEGEND = (
 
 @click.command("list", short_help="List frontends, backends, passes, agents, rules, constructs.")
 @click.argument("kind", metavar="|".join(KINDS), shell_complete=among(*KINDS))
-@click.option("--matrix", is_flag=True, help="With constructs: what each target can say.")
+@click.option(
+    "--matrix", is_flag=True, help="With constructs: print the support matrix of all targets."
+)
 def command(kind: str, matrix: bool) -> None:
-    """List what there is of one kind, one a line."""
+    """List everything of one kind, one per line."""
     if kind not in KINDS:
         raise click.UsageError(f"no kind `{kind}`; {suggestion(kind, KINDS)}")
     if matrix and kind != "constructs":

@@ -8,12 +8,12 @@ import click
 
 
 @click.command("lsp", short_help="Show findings and fixes in an editor.")
-@click.option("--stdio", is_flag=True, help="The default; some editors add it.")
+@click.option("--stdio", is_flag=True, help="The default; accepted because some editors add it.")
 def command(stdio: bool) -> None:
-    """Start a language server on standard input and output: an editor calls this.
+    """Start a language server on standard input and output; editors run this command.
 
     It reports the findings of `check` in BPMN files and the errors in orgflow.toml while they are
-    edited, and offers the fixes. It needs the extra `lsp`: pip install 'orgflow[lsp]'.
+    edited, and offers the fixes. It requires the extra `lsp`: pip install 'orgflow[lsp]'.
     """
     if find_spec("pygls") is None or find_spec("lsprotocol") is None:
         raise click.UsageError(

@@ -57,23 +57,26 @@ WITH_MODEL, BY_RULES = "text", "text-rules"
 @click.argument("in_", metavar="TEXT", type=FILE)
 @click.option(
     "--target", default="bpmn", metavar="T[{option=value,…}]", shell_complete=targets,
-    help="What the process is written as.  [default: bpmn]",
+    help="Format of the process. [default: bpmn]",
 )  # fmt: skip
-@click.option("-o", "output", metavar="FILE|DIR", help="Write there instead of to stdout.")
+@click.option("-o", "output", metavar="FILE|DIR", help="Write to this file instead of stdout.")
 @click.option("--agent", metavar="NAME", help=f"The agent that drafts.  [default: {WITH_MODEL}]")
-@click.option("--no-model", is_flag=True, help="Draft by rules alone.")
+@click.option("--no-model", is_flag=True, help="Draft by rules only.")
 @click.option(
     "--explain",
     metavar="FILE.html",
     help="Write a page with the text and the process side by side.",
 )
-@click.option("--ask", is_flag=True, help="Ask about what is doubtful in the terminal.")
-@click.option("--page", is_flag=True, help="Ask about it on a page in the browser.")
-@click.option("--questions", metavar="FILE", help="Write what is doubtful there, to be answered.")
+@click.option("--ask", is_flag=True, help="Ask about ambiguities in the terminal.")
+@click.option("--page", is_flag=True, help="Ask about ambiguities on a page in the browser.")
+@click.option(
+    "--questions", metavar="FILE", help="Write the ambiguities to this file, to be answered."
+)
 @click.option("--answers", metavar="FILE", type=FILE, help="Use the answers in this file.")
 @click.option(
     "--rounds", default=0, metavar="N", type=click.IntRange(0, 5),
-    help="Review every gateway and what is between them, so often.  [default: 0, one review]",
+    help="Number of reviews of every gateway and the parts between gateways. [default: 0, one "
+        "review]",
 )  # fmt: skip
 @feedback_option
 @model_options
@@ -95,10 +98,10 @@ def command(
     verbose: bool,
     **more: Any,
 ) -> None:
-    """Make a process from TEXT (a file, or - for standard input) and write it for a target.
+    """Draft a process from TEXT (a file, or - for standard input) and write it for a target.
 
-    A language model drafts it, every element with its sentence; the draft is checked and compared
-    with the text. Without a language model it is drafted by rules. Exit code 3: the model failed.
+    A language model drafts it and cites a sentence for every element; the draft is checked and
+    compared with the text. Without a language model, rules draft it. Exit code 3: the model failed.
     """
     from orgflow.agents.text.rounds import ROUNDS
 

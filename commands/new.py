@@ -91,12 +91,12 @@ KINDS = {
     "-o",
     "output",
     metavar="DIR",
-    help="Folder to make; it must not be there yet.  [default: orgflow-NAME]",
+    help="Folder to create; it must not exist. [default: orgflow-NAME]",
 )
 def command(kind: str, name: str, output: str | None) -> None:
-    """Make an installable package with a backend, frontend, pass or agent called NAME.
+    """Create an installable package with a backend, frontend, pass or agent called NAME.
 
-    It works as it is made, and its own tests pass; change it into what you need.
+    The package works and its tests pass; change it to your needs.
     """
     if kind not in KINDS:
         raise click.UsageError(f"no kind `{kind}`; {suggestion(kind, tuple(KINDS))}")

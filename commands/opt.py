@@ -21,10 +21,10 @@ from orgflow_ir.pipeline import Pass, PassManager, PipelineError, parse_pipeline
     required=True,
     metavar="'a,b{x=1}'",
     shell_complete=passes,
-    help="Passes in order, with options; empty for none.",
+    help="Passes in order, with options; an empty list for none.",
 )
 @click.option("--target", metavar="T", help="Target that the passes run for.")
-@click.option("-o", "output", metavar="FILE", help="Write there instead of to stdout.")
+@click.option("-o", "output", metavar="FILE", help="Write to this file instead of stdout.")
 @click.option("--print-after", is_flag=True, help="Print the model after every pass, to stderr.")
 @click.option("--time", "timing", is_flag=True, help="Print how long each pass took, to stderr.")
 @source_options

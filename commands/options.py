@@ -78,7 +78,7 @@ def process_option(function: F) -> F:
     return click.option(
         "--process",
         metavar="NAME",
-        help="Only this process (id, name or pool; an unknown one prints all); the other pools "
+        help="Only this process (id, name or pool; an unknown name lists all); the other pools "
         "become black boxes.",
     )(function)
 
@@ -110,7 +110,7 @@ def diagnostics_options(function: F) -> F:
         "-v",
         "--verbose",
         is_flag=True,
-        help="Show every finding in full, not the first of many alike.",
+        help="Show every finding in full, not only the first of several similar ones.",
     )(function)
     return click.option(
         "--format",
@@ -118,7 +118,7 @@ def diagnostics_options(function: F) -> F:
         metavar="text|json|sarif|github",
         shell_complete=reporters,
         default="text",
-        help="Form of the diagnostics.  [default: text]",
+        help="Format of the diagnostics. [default: text]",
     )(function)
 
 
@@ -130,5 +130,5 @@ def source_options(function: F) -> F:
         "from_",
         metavar="FRONTEND",
         shell_complete=frontends,
-        help="Format of the input; needed for `-`, else known by the suffix.",
+        help="Format of the input; required for `-`, otherwise derived from the suffix.",
     )(function)

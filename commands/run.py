@@ -48,8 +48,8 @@ MISUSE = 2
 @click.option(
     "--engine",
     metavar="local|model|URL",
-    help="The installed engine, the engine model, or a server.  [default: local where it is "
-    "installed, else model]",
+    help="The installed engine, the engine model, or a server. [default: local if installed, "
+    "otherwise model]",
 )
 @click.option("--all-paths", is_flag=True, help="Every enumerated run, not only the first.")
 @click.option(
@@ -86,14 +86,15 @@ def command(
     format_: str,
     verbose: bool,
 ) -> None:
-    """Compile the model in IN, run it on the target's engine, compare with what the model means.
+    """Compile the model in IN, run it on the target's engine, and compare the result with the
+    model.
 
-    Scripted answers take the place of placeholder tasks and set the decision variables;
-    expressions stay as emitted. On a server (--engine URL) a copy is deployed for the time of the
-    runs. The engine model needs no installation: it follows the wires of the workflow as the engine
-    does, but evaluates no expression. With --executions nothing is run: what the deployed workflow
-    did is compared with the model. Exit code 1: a run differs, or the model has errors; 3: the
-    server failed.
+    Scripted answers replace placeholder tasks and set the decision variables; expressions run as
+    emitted. On a server (--engine URL), a copy is deployed for the duration of the runs. The engine
+    model needs no installation: it follows the connections of the workflow as the engine does, but
+    does not evaluate expressions. With --executions, nothing is run: executions of the deployed
+    workflow are compared with the model. Exit code 1: a run differs, or the model has errors; 3:
+    the server failed.
     """
     session = Session(format_, verbose=verbose)
     whole = format_ == "json" and executions is None  # the report has the findings

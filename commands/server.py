@@ -69,7 +69,7 @@ def server_options(function: F) -> F:
         type=click.FloatRange(0, 3600),
         default=30.0,
         metavar="SECONDS",
-        help="How long a call that fails for the moment is tried again.  [default: 30]",
+        help="How long to retry a call that fails temporarily, in seconds. [default: 30]",
     )(function)
     return click.option(
         "--key-file",

@@ -20,7 +20,11 @@ LANGUAGES = ("en", "de")
 @click.command("synth", short_help="Make messages, and the truth about them, from models.")
 @click.argument("inputs", metavar="MODEL...", nargs=-1, required=True, type=FILE)
 @click.option(
-    "-o", "output", metavar="DIR", required=True, help="Write messages.jsonl and truth.json there."
+    "-o",
+    "output",
+    metavar="DIR",
+    required=True,
+    help="Write messages.jsonl and truth.json to this folder.",
 )
 @click.option(
     "--scenarios", default=3, metavar="N", type=click.IntRange(1, 100),
@@ -28,14 +32,16 @@ LANGUAGES = ("en", "de")
 )  # fmt: skip
 @click.option(
     "--noise", default=0.25, metavar="SHARE", type=click.FloatRange(0, 10),
-    help="Messages of no process, as a share of the others.  [default: 0.25]",
+    help="Messages without a process, as a share of the others. [default: 0.25]",
 )  # fmt: skip
 @click.option(
     "--stress", default="", metavar="KIND,...",
     help="shared-staff, lost-threads, lost-roles, merged, missing, clocks.",
 )  # fmt: skip
-@click.option("--language", default="en", metavar="en|de", help="Of messages.  [default: en]")
-@click.option("--seed", default=1, metavar="N", help="Another seed, another corpus.  [default: 1]")
+@click.option(
+    "--language", default="en", metavar="en|de", help="Language of the messages. [default: en]"
+)
+@click.option("--seed", default=1, metavar="N", help="Seed of the corpus. [default: 1]")
 @source_options
 def command(
     inputs: tuple[str, ...],
@@ -49,12 +55,12 @@ def command(
     format_: str,
     verbose: bool,
 ) -> None:
-    """Make a corpus of messages from every MODEL, to test discovery with.
+    """Generate a corpus of messages from every MODEL, to test discovery.
 
     Runs of each model become scenarios: people write, phone and text about their tasks, in words
-    chosen from templates, among small talk, in one stream of three months. `truth.json` has the
-    process, the scenario and the tasks of every message; `messages.jsonl` has none of that. Equal
-    seeds give equal files. No language model is used.
+    from templates, mixed with small talk, in one stream of three months. `truth.json` contains the
+    process, the scenario and the tasks of every message; `messages.jsonl` contains none of them.
+    Equal seeds give equal files. No language model is used.
     """
     from orgflow.evaluation.corpus.english import ENGLISH
     from orgflow.evaluation.corpus.german import GERMAN

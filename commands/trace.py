@@ -21,17 +21,17 @@ from orgflow_ir.targets import executable_processes
     type=click.IntRange(1),
     default=32,
     metavar="N",
-    help="At most so many runs a process.  [default: 32]",
+    help="Maximum number of runs per process. [default: 32]",
 )
 @process_option
 @source_options
 def command(
     in_: str, maximum: int, process: str | None, from_: str | None, format_: str, verbose: bool
 ) -> None:
-    """Print runs of the model in IN, one JSON object a line.
+    """Print runs of the model in IN, one JSON object per line.
 
-    The runs are chosen so that together they take every flow; how many they take, and which they
-    cannot, is said on standard error.
+    The runs are chosen to cover every flow together; standard error reports how many flows they
+    cover, and which they cannot.
     """
     session = Session(format_, verbose=verbose)
     ctx = session.context()

@@ -40,9 +40,9 @@ Executions go with their workflows. Exit code 1: a workflow stayed; 3: the serve
     metavar="T[{option=value,…}]",
     help=f"Target.  [default: {DEFAULT_TARGET}]",
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
-@click.option("--take-over", is_flag=True, help="Also delete what somebody edited since.")
-@click.option("--as", "name", metavar="NAME", help="The name it was deployed under.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be deleted.")
+@click.option("--take-over", is_flag=True, help="Also delete workflows that were edited.")
+@click.option("--as", "name", metavar="NAME", help="The name under which it was deployed.")
 @server_options
 @source_options
 def command(

@@ -48,7 +48,7 @@ _HOW = {
 @click.option(
     "--strict",
     is_flag=True,
-    help="Added steps, changed expressions and work that stands still are differences.",
+    help="Count added steps, changed expressions and paused work as differences.",
 )
 @click.option(
     "--json",
@@ -69,13 +69,12 @@ def command(
     format_: str,
     verbose: bool,
 ) -> None:
-    """Verify that the workflow in WORKFLOW does what the model in MODEL says, whether it was
-    compiled or has been edited since. A model of which several workflows were compiled is verified
-    with all their files, or with their folder.
+    """Verify that the workflow in WORKFLOW does what the model in MODEL defines, as compiled or
+    after edits. If a model was compiled to several workflows, pass all their files or their folder.
 
-    Every state that the target's engine can reach is walked beside the model's, so loops are proved
-    and not sampled. Verdicts: proved, bounded (with the bound), different (with both runs in
-    parallel), changed expression (reported, not judged). Exit code 1: different.
+    Every state that the target's engine can reach is compared with the states of the model, so
+    loops are proved and not sampled. Verdicts: proved, bounded (with the bound), different (with
+    both runs in parallel), changed expression (reported, not judged). Exit code 1: different.
     """
     if [model_, *workflows].count("-") > 1:
         raise click.UsageError("only one of MODEL and the WORKFLOWs can be standard input")

@@ -105,7 +105,7 @@ def _sources(target: str) -> list[str]:
 def _read(answer: Any, failure: Failure, index: ModelIndex, target: str) -> Failure:
     """The record in an answer. Raises `_Unusable`."""
     if not isinstance(answer, dict):
-        raise _Unusable("it is no object")
+        raise _Unusable("it is not an object")
     for name, allowed in (
         ("failure_source", _sources(target)), ("severity", get_args(Severity)),
         ("confidence", get_args(Confidence)), ("is_fixable", (True, False)),

@@ -335,7 +335,7 @@ def _event_starts(scope: SubProcess, starts: list[Event], ctx: PassContext) -> N
     what = ctx.full_name(scope)
     for start in starts:
         if _has(start, "error") and not start.interrupting:
-            _survived(start, namer.name(start.id), "what is around it", ctx)
+            _survived(start, namer.name(start.id), "its surroundings", ctx)
     if not starts:
         ctx.emit(
             EventSubProcessStart,

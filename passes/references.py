@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class UnattachedBoundary(Rule):
     """
     What it finds
-        A boundary event that is not attached to an activity of its own process or sub-process.
+        A boundary event that is not attached to an activity in the same process or sub-process.
     Why it is wrong
         It is triggered while its activity is active; without one, it never is.
     Example

@@ -250,7 +250,7 @@ def test_an_option_that_is_no_text_is_told_with_its_form(linear: Path) -> None:
 
 @pytest.mark.parametrize("options", ["version=2.41", ["version"], 3])
 def test_options_that_are_no_mapping_are_a_usage_error(options: Any, linear: Path) -> None:
-    with pytest.raises(OptionError, match=r"the options are .*; give a mapping, as in \{'name'"):
+    with pytest.raises(OptionError, match=r"the options are .*; pass a mapping, as in \{'name'"):
         orgflow.compile(orgflow.read(linear), options=options)
 
 

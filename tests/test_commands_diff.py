@@ -123,7 +123,7 @@ def test_two_drawings(invoke: Invoke, leave: Path, tmp_path: Path) -> None:
         (("-", "{old}"), "standard input needs its format"),
         (("{old}", "{old}", "--from", "n9n"), "no frontend `n9n`"),
         (("{old}", "{bad}", "--from", "n8n"), "OF490"),
-        (("{old}", "{text}"), "is in no notation of a process"),
+        (("{old}", "{text}"), "is in no supported notation for processes"),
         (("{old}",), "missing argument"),
         (("{old}", "{old}", "--format", "xml"), "xml"),
     ],

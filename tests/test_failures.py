@@ -39,7 +39,7 @@ from orgflow_ir.targets import Emitted
 Json = dict[str, Any]
 
 SAID = {
-    "no-branch": "No branch of “Unauthorized? refused the API key” fits. Set x in “y” to one.",
+    "no-branch": "No branch of “Unauthorized? refused the API key” matches. Set x in “y” to one.",
     "no-trigger": "Workflow cannot be activated because it has no trigger node. At least one "
     "trigger, webhook, or polling node is required.",
     "taken-path": "n8n refused POST /x with 409: There is a conflict with one of the webhooks.",
@@ -50,14 +50,14 @@ SAID = {
     "unknown-node": "Unrecognized node type: n8n-nodes-base.nope",
     "refused-shape": "request/body must NOT have additional properties",
     "archived": "Cannot update an archived workflow.",
-    "refused-key": "n8n at http://x refused the API key (GET /api/v1/workflows)",
-    "unreachable": "n8n at http://x cannot be reached: [Errno 111] Connection refused",
+    "refused-key": "n8n at http://x rejected the API key (GET /api/v1/workflows)",
+    "unreachable": "cannot reach n8n at http://x: [Errno 111] Connection refused",
     "failed-server": "n8n refused PUT /api/v1/workflows/x with 502: Bad Gateway",
     "missing-node-reference": "Referenced node doesn't exist",
     "unexecuted-reference": "Node 'A' hasn't been executed",
     "broken-expression": "invalid syntax",
     "wrong-type": "Wrong type: 'x' is a string but was expecting a number [condition 0, item 0]",
-    "too-long": "not over after 30 s",
+    "too-long": "not finished after 30 s",
     "out-of-memory": "JavaScript heap out of memory",
     "no-connection": "connect ECONNREFUSED 127.0.0.1:80",
 }

@@ -116,9 +116,7 @@ def test_a_task_that_stays_open_is_reported(
     found = {d["element"]: d for d in shown_as_data["diagnostics"] if d["code"] == "OF523"}
     assert found.keys() == {"t", "u"}
     assert found["t"]["severity"] == "warning"
-    reason = (
-        "there is no operation `n8n-nodes-base.elephant@1:weigh`" if "n8n" in invented else "JSON"
-    )
+    reason = "the operation `n8n-nodes-base.elephant@1:weigh`" if "n8n" in invented else "JSON"
     assert reason in found["t"]["message"]
     assert found["u"]["severity"] == "info"  # nothing in n8n has to do with elephants
 
@@ -163,7 +161,7 @@ def test_what_people_change_in_a_filled_node_is_kept(path: Path) -> None:
 def test_what_is_missing_is_said_in_a_line(path: Path, tmp_path: Path) -> None:
     ran = orgflowc("fill", str(path), "--catalogue", str(tmp_path))
     assert ran.code == 2
-    assert "has no n8n-nodes-base: run `orgflowc engine install`" in ran.err
+    assert "contains no n8n-nodes-base: run `orgflowc engine install`" in ran.err
     other = orgflowc("fill", str(path), "--target", "svg")
     assert other.code == 2
     assert "target `svg` has no catalogue of operations" in other.err

@@ -181,7 +181,7 @@ def test_what_is_wrong_with_the_configuration_is_a_line(text: Path) -> None:
     nobody = ("--model-url", "http://127.0.0.1:9/v1", "--model", "toy")
     code, _, err = run("model", str(text), *nobody, "--cost", "0.1")
     assert code == 2
-    assert "`cost` limits nothing without prices: set `price-in` and `price-out`" in err
+    assert "`cost` has no effect without prices: set `price-in` and `price-out`" in err
     code, _, err = run("model", str(text), "--agent", "text")
     assert code == 3
     assert "set ORGFLOW_MODEL_URL and ORGFLOW_MODEL" in err
@@ -214,7 +214,7 @@ def test_a_description_is_no_model_yet(text: Path, command: str, suffix: str) ->
     code, out, err = run(command, str(prose), *target)
     said = " ".join((out + err).split())
     assert code == 2
-    assert "is in no notation of a process" in said
+    assert "is in no supported notation for processes" in said
     assert f"orgflowc model {prose}" in said
 
 

@@ -164,7 +164,7 @@ def test_a_run_that_ends_too_early_is_marked_where_it_stands() -> None:
 
 def test_a_failed_run_is_told_with_its_record() -> None:
     _, _, root = played(small(), error="connect ECONNREFUSED 10.0.0.1:25")
-    assert "a service that the workflow calls did not answer" in root.text.lower()
+    assert "a service that the workflow calls did not respond" in root.text.lower()
     assert any("failed" in t.text for t in root.all("span", "failed"))
 
 

@@ -697,7 +697,7 @@ def test_a_frontend_that_exits_or_gives_no_model(tmp_path: Path) -> None:
     [
         ("return 1 / 0", "is omitted: `sniff` failed with ZeroDivisionError"),
         ("sys.exit(0)", "is omitted: `sniff` failed with SystemExit: 0"),
-        ("return True", "as well, which `bpmn` reads"),
+        ("return True", ", which `bpmn` reads"),
     ],
 )
 def test_a_built_in_frontend_goes_before_an_outside_one(

@@ -225,9 +225,9 @@ def test_executions_that_cannot_be_judged_say_why(workflow: Json) -> None:
                                            "resultData": {"runData": {}}}),
     )  # fmt: skip
     assert len(report.unread) == 5
-    assert "`Other`, which is not made of this model" in report.unread[0]
+    assert "`Other`, which was not compiled from this model" in report.unread[0]
     assert "kept no data of execution 2" in report.unread[1]
-    assert "which workflow it ran" in report.unread[2]
+    assert "its workflow" in report.unread[2]
     assert [j.verdict for j in report.executions] == ["partial"]
     assert not replayed().ok
 
@@ -514,7 +514,7 @@ def test_a_workflow_that_is_not_there_is_told(
     run = ("run", leave, "--engine", serving.url, "--executions", "5")
     ran = invoke(*run)
     assert ran.code == 2
-    assert "no workflow on the server is made of this model" in " ".join(ran.err.split())
+    assert "no workflow on the server was compiled from this model" in " ".join(ran.err.split())
     body = {k: deployed[k] for k in ("name", "nodes", "connections", "settings")}
     foreign = copy.deepcopy(body)
     process = load(str(leave), registry, PassContext(registry=registry)).processes[0].id  # type: ignore[union-attr]

@@ -75,8 +75,8 @@ def test_each_pool_becomes_a_file_and_messages_between_them_are_gaps(
     assert files(tmp_path / "out") == ["buyer.json", "seller.json"]
     assert "error" not in ran.err
     gap = " ".join(ran.err.split())
-    assert "nothing carries the message flow `order` from `Send order` to `Order came`" in gap
-    assert ran.err.count("nothing carries") == 1
+    assert "nothing delivers the message flow `order` from `Send order` to `Order came`" in gap
+    assert ran.err.count("nothing delivers") == 1
 
 
 def test_a_bad_pool_does_not_stop_the_others(invoke: Invoke, half: Path, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_without_a_folder_the_refusal_names_ways_and_processes(
     ran = invoke("compile", trade, "--target", "n8n", *output)
     assert ran.code == 1
     said = " ".join(ran.err.split())
-    assert "-o DIR/ compiles each process by itself" in said
+    assert "-o DIR/ to compile each process separately" in said
     assert "--process NAME one of them: `Buyer` and `Seller`" in said
 
 

@@ -348,7 +348,7 @@ def test_a_stub_has_the_reason_in_the_model() -> None:
     assert (stub.id, stub.origin, stub.derived_from) == ("n1", "unsupported-stub", ("n1",))
     assert stub.stops == (
         "orgflow does not support `Pack` (sub-process.ad-hoc) on n8n yet: steps without an order "
-        "of their own are not emitted"
+        "are not supported"
     )
     assert Model.from_json(legal.to_json()) == legal
 

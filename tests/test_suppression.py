@@ -182,7 +182,7 @@ def test_the_nearest_file_counts_and_none_beyond_the_repository(folder: Path) ->
     [
         ("[[suppress]\n", "is not TOML"),
         ("[[supress]]\n", "unknown key `supress`"),
-        ("suppress = 3\n", "no list of tables"),
+        ("suppress = 3\n", "not a list of tables"),
         ('[[suppress]]\nrule = "OF203"\nreason = "x"\nfile = "y"\n', "unknown key `file`"),
         ('[[suppress]]\nrule = 203\nreason = "x"\n', "`rule` of a suppression is not a text"),
         ('[[suppress]]\nrule = "OF203"\nreason = "x"\nfiles = "y"\n', "not a list of texts"),

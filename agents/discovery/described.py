@@ -135,10 +135,10 @@ def read_saved(value: Any, shown: Mapping[str, int]) -> Saved:
         raise UnusableProcess("It is no JSON object.")
     name = _line(value.get("name"), "name")
     if not name:
-        raise UnusableProcess("It has no name.")
+        raise UnusableProcess("The process has no name.")
     given = value.get("steps")
     if not isinstance(given, list) or not FEWEST_STEPS <= len(given) <= MOST_STEPS:
-        raise UnusableProcess(f"It needs {FEWEST_STEPS} to {MOST_STEPS} steps.")
+        raise UnusableProcess(f"A process needs {FEWEST_STEPS} to {MOST_STEPS} steps.")
     steps = tuple(_step(number, step, shown) for number, step in enumerate(given, 1))
     decisions = value.get("decisions")
     same = value.get("same_as")

@@ -56,7 +56,7 @@ def readers(operation: Operation, catalogue: Catalogue) -> list[str]:
 def arrangement(answer: Any, context: TaskContext) -> Arrangement:
     """What was answered, every expression read. Raises `Unusable`."""
     if not isinstance(answer, dict):
-        raise Unusable("it is no object")
+        raise Unusable("it is not an object")
     return Arrangement(
         tuple(_one(n, t, context.variables) for n, t in _pairs(answer, "inputs")),
         tuple(_set(_one(n, t, None)) for n, t in _pairs(answer, "outputs")),
@@ -66,10 +66,10 @@ def arrangement(answer: Any, context: TaskContext) -> Arrangement:
 def _pairs(answer: dict[str, Any], key: str) -> list[tuple[str, str]]:
     found = answer.get(key) or {}
     if not isinstance(found, dict) or len(found) > _MOST:
-        raise Unusable(f"`{key}` is no object of texts")
+        raise Unusable(f"`{key}` is not an object of texts")
     for name, text in found.items():
         if not isinstance(text, str) or len(text) > _LONGEST:
-            raise Unusable(f"`{name}` of `{key}` is no short text")
+            raise Unusable(f"`{name}` of `{key}` is not a short text")
     return [(name.strip(), text.strip()) for name, text in found.items() if text.strip()]
 
 
@@ -78,12 +78,12 @@ def _one(name: str, text: str, known: Sequence[str] | None) -> Parameter:
     try:
         tree = read_value(text, "feel")
     except ConditionError as error:
-        raise Unusable(f"`{text[:80]}` is no FEEL that is understood: {error}") from None
+        raise Unusable(f"`{text[:80]}` is not valid FEEL: {error}") from None
     used = [path[0] for path in variables(tree)]
     missing = [one for one in used if known is not None and one not in known]
     if missing:
         there = ", ".join(known or ()) or "none"
-        raise Unusable(f"there is no process variable `{missing[0]}`; there are: {there}")
+        raise Unusable(f"there is no process variable `{missing[0]}`; the variables are: {there}")
     return Parameter(name=name, text=text, language="feel")
 
 
@@ -93,5 +93,5 @@ def _set(parameter: Parameter) -> Parameter:
     except ConditionError as error:
         raise Unusable(str(error)) from None
     if not parameter.name.isidentifier():
-        raise Unusable(f"`{parameter.name}` is no name of a variable")
+        raise Unusable(f"`{parameter.name}` is not a valid name of a variable")
     return parameter

@@ -44,12 +44,12 @@ def chosen(answer: Any, found: Sequence[Candidate]) -> Operation | None:
     """The operation that was chosen, `None` for none. Raises `Unusable`."""
     said = answer.get("operation") if isinstance(answer, dict) else answer
     if not isinstance(said, str):
-        raise Unusable('it is no object with a text under "operation"')
+        raise Unusable('it is not an object with a text under "operation"')
     if said.strip().lower() == NONE:
         return None
     by_id = {c.operation.id: c.operation for c in found}
     if said.strip() not in by_id:
-        raise Unusable(f"there is no operation `{said[:80]}` in the list")
+        raise Unusable(f"the operation `{said[:80]}` is not in the list")
     return by_id[said.strip()]
 
 

@@ -69,8 +69,8 @@ class OperationFiller(GapAgent):
         except Unusable as error:
             ctx.emit(
                 UnfilledTask,
-                f"`{context.label}` stays open: no answer of the language model can be "
-                f"used: {visible(str(error))}",
+                f"`{context.label}` stays open: the answer of the language model is not usable: "
+                f"{visible(str(error))}",
                 element=gap.element, help="bind the task, or use a more capable language model",
             )  # fmt: skip
             return None
@@ -79,7 +79,7 @@ class OperationFiller(GapAgent):
             why = (
                 f"the language model chose none of {len(known)} operations"
                 if known
-                else f"no operation of {catalogue.name} has its words"
+                else f"no operation of {catalogue.name} matches its words"
             )
             ctx.emit(
                 UnfilledTask, f"`{context.label}` stays open: {why}",

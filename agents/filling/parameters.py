@@ -74,7 +74,7 @@ def faults(
             known = error.schema.get("properties", {})
             for name in error.instance:
                 if name not in known:
-                    found.append(Fault((*path, name), "it does not show with these values"))
+                    found.append(Fault((*path, name), "the parameter is hidden with these values"))
         elif error.validator == "required":
             continue
         else:
@@ -85,7 +85,9 @@ def faults(
             found.append(Fault(path, f"`{text[:60]}` is not in the material"))
     for one in arranged:
         if not catalogue.accepts_input(operation, values, one.name):
-            found.append(Fault((one.name,), "it does not show, so no variable goes there"))
+            found.append(
+                Fault((one.name,), "the parameter is hidden, so it cannot take a variable")
+            )
     return found
 
 
@@ -94,7 +96,7 @@ def read_values(answer: Any) -> dict[str, Any]:
     if isinstance(answer, dict) and set(answer) == {"parameters"}:
         answer = answer["parameters"]  # many models name what they are asked for
     if not isinstance(answer, dict):
-        raise Unusable("it is no object")
+        raise Unusable("it is not an object")
     return answer
 
 

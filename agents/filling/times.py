@@ -31,7 +31,7 @@ class TimeReader(GapAgent):
     """Answers the time of a timer event whose name says one, and no more than that."""
 
     name = "times"
-    summary = 'times that names say exactly, as "after 3 days"'
+    summary = 'times stated exactly in names, such as "after 3 days"'
     kinds: ClassVar[frozenset[GapKind] | None] = frozenset(("time",))
 
     def answer(

@@ -59,7 +59,7 @@ def read_json(text: str) -> ReadAnswer:
         found = _first_value(candidate)
         if found is not None:
             return found
-    raise UnreadableAnswer("is empty" if not plain.strip() else "has no JSON in it")
+    raise UnreadableAnswer("is empty" if not plain.strip() else "contains no JSON")
 
 
 def _first_value(text: str) -> ReadAnswer | None:

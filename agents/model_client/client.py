@@ -106,9 +106,7 @@ class OpenAIModelClient:
         if reply is not None:
             self.usage.note(agent, Usage(calls=1, replayed=1))
         elif self.settings.replay:
-            raise ServiceError(
-                f"no recorded call answers this question ({call_hash(request)[:12]})"
-            )
+            raise ServiceError(f"no recorded call matches this request ({call_hash(request)[:12]})")
         else:
             if self._overdrawn is not None:
                 raise OverBudget(str(self._overdrawn))
@@ -304,7 +302,7 @@ class OpenAIModelClient:
         while not done.wait(0.05):
             self._cancellation.check()
             if time.monotonic() > limit:
-                raise _Unusable(f"gave no answer in {self.settings.seconds:g} seconds")
+                raise _Unusable(f"did not answer within {self.settings.seconds:g} seconds")
         if failure:
             raise failure[0]
         return outcome[0]
@@ -348,7 +346,7 @@ class OpenAIModelClient:
             return str(error)
         kind = type(error).__name__
         if kind == "APITimeoutError":
-            return f"gave no answer in {self.settings.seconds:g} seconds"
+            return f"did not answer within {self.settings.seconds:g} seconds"
         said = self._clean(str(error.__cause__ or error))
         if "connection refused" in said.lower():
             said = "nothing listens there"
@@ -365,7 +363,7 @@ class OpenAIModelClient:
 
 _NO_JSON = (json.JSONDecodeError, UnicodeDecodeError)
 """What the library raises where an answer is called JSON and is none."""
-_NO_COMPLETION = "answered with something that is no chat completion"
+_NO_COMPLETION = "returned something that is not a chat completion"
 
 
 class _Unusable(Exception):

@@ -162,9 +162,9 @@ def _from_table(table: Mapping[str, Any]) -> dict[str, Any]:
 def _validate(settings: ModelSettings) -> None:
     parts = urlsplit(settings.url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise SettingsError(f"{settings.url!r} is no address: it has to begin with http or https")
+        raise SettingsError(f"{settings.url!r} is not an address: it must begin with http or https")
     if parts.username is not None or parts.password is not None:
-        raise SettingsError(f"the address of the model has a key in it: set {KEY} instead")
+        raise SettingsError(f"the address of the model contains a key: set {KEY} instead")
     if settings.redact not in ("auto", "on", "off"):
         raise SettingsError(f"`redact` is {settings.redact!r}; it must be `auto`, `on` or `off`")
     if not 0 <= settings.temperature <= 2:
@@ -179,6 +179,6 @@ def _validate(settings: ModelSettings) -> None:
             raise SettingsError(f"`{name}` is {value}; it must be {least} or more")
     if settings.cost and not settings.price_in and not settings.price_out and not settings.replay:
         raise SettingsError(
-            "`cost` limits nothing without prices: set `price-in` and `price-out` in [model] of "
+            "`cost` has no effect without prices: set `price-in` and `price-out` in [model] of "
             "orgflow.toml"
         )

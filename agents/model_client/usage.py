@@ -110,7 +110,7 @@ class RunBudget:
         """Raises `OverBudget` where so much more cannot be spent; notes nothing."""
         if self.tokens is not None and self.spent_tokens + tokens > self.tokens:
             raise OverBudget(
-                f"the next call needs about {tokens:,} tokens, "
+                f"the next call needs about {tokens:,} tokens, but only "
                 f"{max(0, self.tokens - self.spent_tokens):,} of {self.tokens:,} are left"
             )
         if self.cost is not None and self.spent_cost + cost > self.cost:

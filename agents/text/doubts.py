@@ -114,14 +114,16 @@ def read_answers(text: str) -> dict[str, GatewayKind]:
         raise AnswersError("the answers are not JSON") from None
     rows: Any = document.get("questions") if isinstance(document, dict) else None
     if not isinstance(rows, list) or document.get("format") != FORMAT:
-        raise AnswersError("this is no file of questions that --questions wrote")
+        raise AnswersError("this is not a file written by --questions")
     found: dict[str, GatewayKind] = {}
     for row in rows:
         answer = row.get("answer") if isinstance(row, dict) else None
         if answer is None:
             continue
         if answer not in OPTIONS or not isinstance(row.get("element"), str):
-            raise AnswersError(f"{answer!r} is no answer; it is one of: {', '.join(OPTIONS)}")
+            raise AnswersError(
+                f"{answer!r} is not a valid answer; it is one of: {', '.join(OPTIONS)}"
+            )
         found[row["element"]] = answer
     return found
 

@@ -106,8 +106,8 @@ def report_unused(unused: Sequence[Sentence], document: Document, ctx: PassConte
         text = one_line(sentence.text)
         shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
         ctx.emit(
-            DoubtfulDraft, f'no element of the draft rests on "{shown}"',
-            loc=place_of(sentence, document), help="see whether a step is missing",
+            DoubtfulDraft, f'no element of the draft cites "{shown}"',
+            loc=place_of(sentence, document), help="check whether a step is missing",
         )  # fmt: skip
 
 

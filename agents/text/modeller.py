@@ -129,8 +129,8 @@ class TextModeller(ModelAgent):
         for label, words in best.covered.foreign[:_MAX_FINDINGS]:
             shown = ", ".join(f"`{word}`" for word in words[:4])
             ctx.emit(
-                DoubtfulDraft, f"`{label}` has words that the text does not contain: {shown}",
-                help="compare it with the text",
+                DoubtfulDraft, f"`{label}` contains words that do not occur in the text: {shown}",
+                help="compare the element with the text",
             )  # fmt: skip
         return best.model
 

@@ -78,7 +78,7 @@ class RuleModeller(ModelAgent):
     """Drafts a process from a text by rules."""
 
     name = "text-rules"
-    summary = "a process from an English text, by rules alone"
+    summary = "a process from an English text, by rules only"
 
     def produce(self, documents: Sequence[Document], ctx: PassContext) -> Model | None:
         """The model of the first document that has a step; never `None` without an error."""

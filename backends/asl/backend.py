@@ -61,8 +61,8 @@ class AslBackend(Backend):
                 process = compiled.graph.process
                 ctx.emit(
                     rules.OversizedStateMachine,
-                    f"the state machine of `{process.label}` has {size} bytes, and Step Functions "
-                    f"takes {MAX_BYTES} at most",
+                    f"the state machine of `{process.label}` has {size} bytes, but Step Functions "
+                    f"accepts at most {MAX_BYTES}",
                     element=process,
                     help="split the process, or shorten its documentation",
                 )

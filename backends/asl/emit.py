@@ -255,7 +255,7 @@ class Emitter:
         label = self.s.names[gateway]
         cause = (
             f"“{name}” is an empty list or an object, and “{label}” asks whether it is empty: a "
-            "Choice state cannot tell them apart. Hand on null instead of an empty list."
+            "Choice state cannot tell them apart. Pass on null instead of an empty list."
         )
         stop = self.s.take(f"Stop: {name} may be empty ({label})", gateway, "stop")
         frame.states[stop] = {"Type": "Fail", "Error": NOT_TOLD, "Cause": one_line(cause)}
@@ -294,7 +294,7 @@ class Emitter:
         cause = f"the input's field start has to be one of: {allowed}"
         frame.states[name] = {
             "Type": "Choice",
-            "Comment": "Which start event began this execution.",
+            "Comment": "The start event that began this execution.",
             "Choices": choices,
             "Default": self.stop(name, cause, frame.scope.scope.id, frame),
         }
@@ -347,7 +347,7 @@ class Emitter:
             body = {"StartAt": name, "States": {name: {**state, "End": True}}}
             state = {
                 "Type": "Parallel",
-                "Comment": f"Catches what goes wrong in “{name}”.",
+                "Comment": f"Catches errors in “{name}”.",
                 "Branches": [body],
                 "OutputPath": "$[0]",
             }
@@ -373,7 +373,7 @@ class Emitter:
         for event, error in sorted(named, key=lambda pair: pair[1] == "States.ALL"):
             self.e.catches[event.id] = error
             if error == "States.ALL" and isinstance(host, SubProcess):
-                cause = f"a gateway inside {host.caption} has no branch that fits"
+                cause = f"no branch of a gateway inside {host.caption} matches"
                 stop = self.stop(self.s.names[host.id], cause, host.id, frame)
                 # a decision that nobody took is no error that the model knows of
                 entry = {"ErrorEquals": [NO_BRANCH], "ResultPath": None, "Next": stop}
@@ -398,7 +398,7 @@ class Emitter:
     def _uncaught(self, state: State, host: SubProcess, frame: Frame) -> None:
         """A stub inside a sub-process stops the execution, whatever errors are caught there."""
         name = self.s.take(f"Stop in {self.s.names[host.id]}", host.id, "stub")
-        cause = f"{host.label} reached what is not supported; the state inside it says what"
+        cause = f"{host.label} reached an unsupported element; the state inside it names it"
         frame.states[name] = {"Type": "Fail", "Error": NOT_SUPPORTED, "Cause": one_line(cause)}
         entry = {"ErrorEquals": [NOT_SUPPORTED], "ResultPath": None, "Next": name}
         state.setdefault("Catch", []).append(entry)
@@ -466,12 +466,12 @@ class Emitter:
             if self.leaves.times_out(event, events):
                 caught = {"ErrorEquals": ["States.Timeout"], "ResultPath": None, "Next": happened}
                 state["Catch"] = [caught]
-        cause = f"the answer's field event is one of: {', '.join(values.values())}"
+        cause = f"the field event of the answer is one of: {', '.join(values.values())}"
         frame.states[name] = state
         state["Next"] = self.keep(name, gateway.id, which, frame)
         frame.states[which] = {
             "Type": "Choice",
-            "Comment": "Which of the events came first.",
+            "Comment": "The event that occurred first.",
             "Choices": choices,
             "Default": self.stop(name, cause, gateway.id, frame),
         }

@@ -119,7 +119,7 @@ class MotoEngine:
                 f"machine-{self._count}", json.dumps(definition, ensure_ascii=False), _ROLE
             )
         except refused as error:
-            raise RunnerError(f"moto refuses the state machine: {error.message}") from error
+            raise RunnerError(f"moto rejects the state machine: {error.message}") from error
 
     def run(
         self,
@@ -168,7 +168,7 @@ class MotoEngine:
         answer = self._effect(bytes.fromhex(call["FunctionName"].removeprefix(FUNCTION)).decode())
         if answer.error is None:
             return {"StatusCode": 200, "Payload": _body(answer.result)}
-        said = {"errorType": answer.error, "errorMessage": "as the run wants it"}
+        said = {"errorType": answer.error, "errorMessage": "as the run requires"}
         return {"StatusCode": 200, "FunctionError": "Unhandled", "Payload": _body(said)}
 
     def put_events(self, **call: Any) -> dict[str, Any]:
@@ -210,7 +210,7 @@ def _moto(module: str) -> Any:
     except ImportError as error:
         raise RunnerError(
             f"the interpreter for asl cannot be loaded ({error}): install `moto[stepfunctions]`, "
-            "for example by orgflow's extra `asl`"
+            "for example with orgflow's extra `asl`"
         ) from error
 
 

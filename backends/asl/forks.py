@@ -69,7 +69,9 @@ class Forks:
                 self._guard(first, name, decision, frame)
             self.emitter.decide_first(decision, first, frame)
         split = frame.scope.graph.nodes.get(fork.split)
-        comment = gaps.comment(split) if split is not None else "All that begins the process."
+        comment = (
+            gaps.comment(split) if split is not None else ("Everything that begins the process.")
+        )
         working = branches_of(fork)
         state: State = {"Type": "Parallel" if working else "Pass", "Comment": comment}
         frame.states[name] = state

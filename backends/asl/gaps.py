@@ -74,7 +74,7 @@ def stop_cause(decision: Decision) -> str:
     if decision.coded:
         names = ", ".join(".".join(path) for path in decision.coded)
         parts.append(f"its conditions read {names}")
-    said = f"no branch of {decision.description} fits: {'; '.join(parts) or 'it has none'}"
+    said = f"no branch of {decision.description} matches: {'; '.join(parts) or 'it has none'}"
     return said.replace("`", "")
 
 
@@ -93,8 +93,8 @@ def complete_decision(d: Decision, defaults: Defaults, ctx: PassContext) -> None
     if d.coded:
         names = listed(f"`{'.'.join(path)}`" for path in d.coded)
         them = "it" if len(d.coded) == 1 else "them"
-        reads.append(f"{names} as the state that set {them} last has left {them}")
-        helps.append(f"let the result of a state before it have {names}")
+        reads.append(f"{names} as left by the state that set {them} last")
+        helps.append(f"make the result of an earlier state contain {names}")
     if not reads:  # its conditions are constants
         return
     words, help = f"the state machine reads {', and '.join(reads)}", "; ".join(helps)
@@ -102,14 +102,14 @@ def complete_decision(d: Decision, defaults: Defaults, ctx: PassContext) -> None
     asked = source_ids(d.gateway)[0]
     defaults.add((OpenDecision,) if known else (UnlabelledBranch,), asked, words, help)
     for flow, reason in d.unread:
-        words = f"the branch is taken by a value of `{d.variable}` in the result of {setter}"
+        words = f"the value of `{d.variable}` in the result of {setter} selects the branch"
         text = one_line(flow.condition.text) if flow.condition is not None else ""
         if _is_read(flow.condition):
             ctx.emit(
                 UnsupportedCondition,
                 f"the condition `{text}` of {d.description} is not supported ({reason}); {words}",
                 element=flow,
-                help="compute the value in a task and compare that",
+                help="compute the value in a task and compare it",
             )
         defaults.add((UnreadCondition,), flow.id, words)
 
@@ -132,15 +132,15 @@ def complete_task(node: Task, defaults: Defaults, ctx: PassContext) -> None:
             f"orgflow does not support {summary(node)} of `{node.label}` on asl yet; emitted a "
             "Pass state that keeps it in its `Comment`",
             element=node,
-            help="put a Task state that does it (such as a Lambda function) in its place and keep "
-            "name and `ResultPath`",
+            help="replace it with a Task state that does the work (such as a Lambda function), "
+            "and keep its name and `ResultPath`",
         )
         return
     defaults.add(
         (OpenTask,),
         node.id,
         "emitted a Pass state",
-        "put the Task state that does the work in its place and keep name and `ResultPath`",
+        "replace it with the Task state that does the work, and keep its name and `ResultPath`",
     )
 
 
@@ -152,6 +152,6 @@ def complete_starts(graph: ProcessGraph, values: dict[str, str], defaults: Defau
     defaults.add(
         (OpenStart,),
         graph.process.id,
-        f"the input's field `start` selects it by {allowed}",
-        "give every execution an input with that field",
+        f"the input field `start` selects it with {allowed}",
+        "pass this field in the input of every execution",
     )

@@ -10,7 +10,7 @@ from orgflow.backends.asl.runner import MotoRunner
 
 from orgflow_ir.plugins.engines import EngineProvider, EngineStatus, Installable, InstallError
 
-_HOW = "install `moto[stepfunctions]`, for example by orgflow's extra `asl`"
+_HOW = "install `moto[stepfunctions]`, for example with orgflow's extra `asl`"
 
 
 class MotoEngines(EngineProvider):

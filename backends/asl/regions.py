@@ -87,7 +87,9 @@ class Regions:
                         f"{self.named(inner)}"
                     )
             if split in self.graph.successors[inner] and split != exit_:
-                return f"its branch leads back to it from {self.named(inner)}, past any join"
+                return (
+                    f"a flow of its branch leads back to it from {self.named(inner)}, past any join"
+                )
         return None
 
     def named(self, node: str) -> str:

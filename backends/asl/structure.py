@@ -35,7 +35,7 @@ MAX_DEPTH = 60
 MAX_FORKS = 2_000
 """Forks more than nodes: only one that is told again and again has so many."""
 
-_TOO_DEEP = f"more than {MAX_DEPTH} forks lie inside each other"
+_TOO_DEEP = f"more than {MAX_DEPTH} forks are nested"
 
 
 def plan(graph: ControlFlow) -> Plan:
@@ -79,7 +79,7 @@ class _Planner:
             if len(flows) == 1:
                 machine = self._machine(self._resolve(flows[0], None), None, 0)
             elif not flows:  # every node is in a cycle
-                self._fault("", "nothing in it ever begins")
+                self._fault("", "it contains no element that can begin")
                 machine = self._machine(END, None, 0)
             else:
                 machine = self._machine(self._fork("", flows, None, 0), None, 0)
@@ -131,7 +131,7 @@ class _Planner:
         match element:
             case Gateway(gateway_kind="event"):
                 if not out:
-                    self._fault(node, "no event follows it that could come first")
+                    self._fault(node, "no event follows it")
                 return self._race(node, out, exit_, depth)
             case Gateway():
                 if element.gateway_kind == "exclusive" or len(out) < 2:
@@ -251,8 +251,8 @@ class _Planner:
                 return join
             self._fault(
                 node or join,
-                f"its branches meet at {self._named(join)}, which lets each of them through: all "
-                "after it would run once a branch",
+                f"its branches meet at {self._named(join)}, which does not join them: every later "
+                "step would run once for each branch",
             )
         elif heads:
             places = " and at ".join(self._named(h) for h in list(heads)[:3])
@@ -264,7 +264,7 @@ class _Planner:
             self._fault(
                 node or shared,
                 f"some of its branches meet at {self._named(shared)} and others do not, and they "
-                "cannot be distinguished as blocks",
+                "do not form blocks",
             )
         return ""
 
@@ -291,7 +291,7 @@ class _Planner:
     def _open(self, node: str, flows: tuple[Flow, ...], exit_: str | None, depth: int) -> Fork:
         """A fork whose branches do not meet, or only in the join around it."""
         if any(f.target == node for f in flows):
-            self._fault(node, "it leads straight back to itself")
+            self._fault(node, "it leads directly back to itself")
             return Fork(node, (), None, END, None)
         branches = self._branches(node, self.regions.groups(flows, (node, exit_)), exit_, depth)
         arrival = together(branches, inclusive=self._inclusive(node))
@@ -342,19 +342,19 @@ class _Planner:
                 self._fault(
                     join,
                     f"the branches after {self._named(node)} may all end before they reach it, "
-                    "and then nothing may go on after it",
+                    "and the flow must not continue then",
                 )
             return
         if inclusive:
-            self._fault(join, f"it waits for branches that {self._named(node)} need not take")
+            self._fault(join, f"it waits for branches that {self._named(node)} may not take")
             return
         came: list[str] = []
         for branch, arrival in zip(branches, arrivals, strict=True):
             if arrival is not None and not arrival.exact:
                 self._fault(
                     join,
-                    "it waits for a token on each of its flows, and the branch to "
-                    f"{self._named(branch.flows[0].target)} does not always bring them",
+                    "it waits for a token on each of its flows, but the branch to "
+                    f"{self._named(branch.flows[0].target)} does not always provide them",
                 )
                 return
             came += arrival.flows if arrival is not None else ()

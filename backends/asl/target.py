@@ -131,11 +131,9 @@ def mappable(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 
 
 _NO_STATE = "no state is emitted for it"
-_RACE = (
-    "a state waits for one answer at a time, and cannot be left by anything else in the meantime"
-)
+_RACE = "a state waits for one answer at a time, and nothing else can end the wait"
 _SENT = LegalIf(
-    is_sent_by_itself, "nothing in the model says what sends it: a placeholder until it is filled"
+    is_sent_by_itself, "the model does not define what sends it: a placeholder until it is filled"
 )
 
 ASL_TARGET = TargetSpec(
@@ -144,36 +142,36 @@ ASL_TARGET = TargetSpec(
         "task": Legal("a placeholder until it is filled, or a callback"),
         "task.receive": Legal("a callback"),
         "activity.compensation": Illegal("an execution cannot undo finished work"),
-        "activity.quantity": Illegal("a state is entered by one token at a time"),
+        "activity.quantity": Illegal("one token at a time enters a state"),
         "call-activity": Illegal(
             "it needs the ARN of another state machine",
-            "move the steps of what it calls into this process",
+            "move the steps of the called process into this process",
             yet=True,
         ),
         "sub-process.plain": Legal("a Parallel state with one branch"),
         "sub-process.starts": Illegal(
-            "nothing says at which of its start events it begins",
-            "let it begin at one, and decide after that",
+            "the model does not define at which of its start events it begins",
+            "use one start event, followed by a decision",
         ),
         "sub-process.event": Illegal("nothing can begin while other states run"),
         "sub-process.transaction": Illegal("an execution cannot undo finished work"),
-        "sub-process.ad-hoc": Illegal("states run in the order that is drawn"),
+        "sub-process.ad-hoc": Illegal("states run in the order of the model"),
         "loop.standard": Illegal(
             "markers for repetition are not emitted",
-            "draw the loop with a gateway and a flow back",
+            "model the loop with a gateway and a returning flow",
             yet=True,
         ),
         "loop.multi-instance": LegalIf(
             mappable,
-            "it names its list by one name of ASCII letters (`items` or `${items}`; a number of "
-            "times is no list), and has no condition for stopping early",
+            "it defines its list by a single name of ASCII letters (`items` or `${items}`, not a "
+            "number of times), and has no completion condition",
         ),
         "event.start.none": Legal(),
-        "event.start.message": Legal("an execution that is started from outside"),
-        "event.start.timer": Legal("an execution that is started from outside"),
-        "event.start.signal": Legal("an execution that is started from outside"),
-        "event.start.conditional": Legal("an execution that is started from outside"),
-        "event.start": Illegal("an execution begins in one way only"),
+        "event.start.message": Legal("an execution is started from outside"),
+        "event.start.timer": Legal("an execution is started from outside"),
+        "event.start.signal": Legal("an execution is started from outside"),
+        "event.start.conditional": Legal("an execution is started from outside"),
+        "event.start": Illegal("an execution can begin in only one way"),
         "event.catch.timer": Legal("a Wait state"),
         "event.catch.message": Legal("a callback"),
         "event.catch.signal": Legal("a callback"),
@@ -183,38 +181,39 @@ ASL_TARGET = TargetSpec(
         "event.throw.message": _SENT,
         "event.throw": Illegal(_NO_STATE, yet=True),
         "event.boundary.error": LegalIf(
-            error_host, "it stands on a task without a marker for repetition, or on a sub-process"
+            error_host, "it is attached to a task without a repetition marker, or to a sub-process"
         ),
         "event.boundary.timer": LegalIf(
             timed_host,
-            "it is the only one of a task without a marker for repetition, and has a fixed length",
+            "it is the only boundary event of a task without a repetition marker, and has "
+            "a fixed length",
         ),
         "event.boundary.timer.non-interrupting": Illegal(_RACE),
         "event.boundary": Illegal(_RACE, "wait for one of them only"),
         "event.end.none": Legal(),
         "event.end.message": _SENT,
         "event.end.error": Legal("a Fail state"),
-        "event.end.terminate": Legal("in a branch an error that is caught outside it"),
+        "event.end.terminate": Legal("in a branch, an error that is caught outside it"),
         "event.end": Illegal(_NO_STATE, yet=True),
         "gateway.exclusive": Legal("a Choice state"),
         "gateway.parallel": Legal("a Parallel state"),
         "gateway.inclusive": Legal("a Parallel state whose branches may be skipped"),
         "gateway.event": Legal("one callback for all of its events"),
-        "gateway.event.instantiating": Illegal("an execution begins in one way only"),
+        "gateway.event.instantiating": Illegal("an execution can begin in only one way"),
         "gateway.mixed": Illegal("a Parallel state cannot join what it did not split"),
         "gateway.complex": Illegal(
-            "it continues by its own rule, and no state waits by such a rule",
-            "say what it does with exclusive, parallel or inclusive gateways",
+            "it continues by its own rule, which no state supports",
+            "replace it with exclusive, parallel or inclusive gateways",
         ),
         "parallel.unstructured": Illegal(
-            "branches of a Parallel state are entered and left together",
-            "let parallel branches begin at one split and all end at one join, or use n8n, which "
-            "can run them",
+            "a Parallel state has a single entry and a single exit for its branches",
+            "begin parallel branches at one split and end all of them at one join, or use n8n, "
+            "which supports other structures",
         ),
         "split.conditional": Illegal("a state has no conditions on its outgoing flow"),
         "timer.unsupported": Illegal(
             "no state keeps it",
-            "give the event an ISO 8601 duration in days or less, or a date with a time zone",
+            "use an ISO 8601 duration in days or less, or a date with a time zone",
             rule=UnsupportedTime,
         ),
         "flow.sequence": Legal(),
@@ -222,7 +221,7 @@ ASL_TARGET = TargetSpec(
         "flow.default": Legal("the default of a Choice state"),
         "flow.message": Illegal(
             "messages between processes are not emitted",
-            "-o DIR/ compiles each process by itself, --process NAME one of them",
+            "use -o DIR/ to compile each process separately, or --process NAME for one of them",
             yet=True,
         ),
         "variable.unseen": Illegal(
@@ -235,7 +234,7 @@ ASL_TARGET = TargetSpec(
         "data": Legal("not part of the state machine"),
         "artifact": Legal("not part of the state machine"),
         "opaque.harmless": Legal("not part of the state machine"),
-        "opaque.illegal": Illegal("orgflow does not know what it means"),
+        "opaque.illegal": Illegal("its meaning is unknown to orgflow"),
         "stub": Legal("a Fail state"),
     },
     derivations=(

@@ -62,11 +62,13 @@ def unsaid(definition: EventDefinition | None) -> str:
     time = definition.time if definition is not None else None
     time = first_of(time) if time is not None else None
     kind = definition.timer if definition is not None else None
-    wrong = "it is no date with a time zone" if kind == "date" else "it is no ISO 8601 duration"
+    wrong = (
+        "it is not a date with a time zone" if kind == "date" else "it is not an ISO 8601 duration"
+    )
     if isinstance(time, Computed):
-        return "it is read from data, and nothing says that it would be a number of seconds"
+        return "it is read from data that may not be a number of seconds"
     if isinstance(time, Cycle | Cron):
-        return "it is a repetition, and a state waits once"
+        return "it repeats, but a state waits once"
     length = time.exact_seconds if isinstance(time, Duration) else None
     match time:
         case Duration(sign="-"):
@@ -74,7 +76,7 @@ def unsaid(definition: EventDefinition | None) -> str:
         case Duration() if length is None:
             return "it has no fixed length: months and years differ"
         case Duration() if length is not None and length > MAX_SECONDS:
-            return f"it is longer than the {MAX_SECONDS} seconds that a state waits"
+            return f"it is longer than {MAX_SECONDS} seconds, the longest wait of a state"
         case Moment(clock=clock, zone="") if clock:
             return "it has no time zone"
         case Unread(text) if _CLOCK.fullmatch(text):

@@ -60,7 +60,7 @@ def report_unseen(process: Process, ctx: PassContext) -> None:
                 UnseenVariable,
                 f"{ctx.name(found.gateway)} does not see {_message(found, ctx)}",
                 element=found.gateway,
-                help=f"let a task set {_listed(found)} where every path to the gateway passes it",
+                help=f"set {_listed(found)} in a task on every path to the gateway",
             )
 
 
@@ -153,7 +153,13 @@ class _Search:
                 if any(e.id in before for e in events):
                     yield "an error drops the variables that were set before it", tasks
                 elif self._aborts(node):
-                    yield "a terminate end event drops the variables set beside it", tasks
+                    yield (
+                        (
+                            "a terminate end event drops the variables that parallel branches have "
+                            "set"
+                        ),
+                        tasks,
+                    )
 
     def _aborts(self, node: SubProcess) -> bool:
         ends = (e for e in node.nodes if isinstance(e, Event) and e.trigger == "terminate")

@@ -55,9 +55,9 @@ class MermaidBackend(Backend):
         if limits:
             ctx.emit(
                 LargeChart,
-                "the flowchart is beyond what Mermaid draws by default: " + " and ".join(limits),
-                help="draw one process of it with --process, use --target svg, or raise the "
-                "limits where Mermaid is initialised",
+                "the flowchart exceeds Mermaid's default limits: " + " and ".join(limits),
+                help="compile one process with --process, use --target svg, or raise the limits "
+                "where Mermaid is initialised",
             )
         path = f"{stem}.mmd"
         return Emitted(

@@ -149,7 +149,7 @@ class N8nBackend(Backend):
             ctx.emit(
                 n8n_rules.FaultyWorkflow,
                 f"the workflow `{path}` is faulty at {problem.path}: {problem.message}",
-                help="this is a defect of orgflow: report it with the model",
+                help="this is a bug in orgflow: report it and attach the model",
             )
         return not faults
 
@@ -275,10 +275,10 @@ def _errors(compiled: Sequence[CompiledProcess], ctx: PassContext) -> CompiledPr
     write_failures(made, compiled)
     ctx.emit(
         n8n_rules.SettingNeeded,
-        f"the model does not say to whom failures are reported; emitted a placeholder in the "
-        f"workflow `{made.root.scope.title}`",
+        "the model does not define the recipient of failure reports; emitted a placeholder in "
+        f"the workflow `{made.root.scope.title}`",
         element=first.process,
-        help="in n8n, replace the placeholder by the node that sends `text` to somebody",
+        help="in n8n, replace the placeholder with a node that sends `text` to the recipient",
     )
     return made
 
@@ -295,10 +295,10 @@ def _correct(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:
             faulty = True
             ctx.emit(
                 n8n_rules.FaultyWorkflow,
-                f"the workflow made of `{one.scope.body.label}` is faulty at {problem.path}: "
-                f"{problem.message}",
+                f"the workflow compiled from `{one.scope.body.label}` is faulty at "
+                f"{problem.path}: {problem.message}",
                 element=one.scope.body,
-                help="this is a defect of orgflow: report it with the model",
+                help="this is a bug in orgflow: report it and attach the model",
             )
     return not faulty
 

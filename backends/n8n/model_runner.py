@@ -30,7 +30,9 @@ class ModelRunner(LocalRunner):
     @property
     def changed(self) -> tuple[str, ...]:
         names = dict.fromkeys(name for scope in self._scopes for name in unexecuted(scope))
-        return tuple(f"`{n}` is not executed: it passes on each item that it gets" for n in names)
+        return tuple(
+            f"`{n}` is not executed: it passes on each item that it receives" for n in names
+        )
 
     def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
         """See `Runner`; starts no process."""

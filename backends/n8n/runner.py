@@ -99,11 +99,11 @@ class LocalRunner(Runner):
         outside = {name for scope in self._scopes for name in _outside(scope)}
         calling = {name for scope in self._scopes for name in _calling(scope)}
         lines = [
-            f"what `{n}` computes is replaced by scripted values"
+            f"scripted values replace the result of `{n}`"
             if n in computed
-            else f"what `{n}` sends is not sent, and its answer is scripted"
+            else f"`{n}` sends nothing, and its answer is scripted"
             if n in outside
-            else f"the workflow that `{n}` calls is replaced by scripted values"
+            else f"scripted values replace the workflow that `{n}` calls"
             if n in calling
             else f"placeholder `{n}` outputs scripted decisions"
             for n in names
@@ -112,10 +112,10 @@ class LocalRunner(Runner):
         forms = {t for scope in self._scopes for t in scope.forms}
         for node in nodes:
             if node.role == "element" and node.element in forms and node.type != "wait":
-                lines.append(f"nothing is sent by `{node.name}`: it is answered at once")
+                lines.append(f"`{node.name}` sends nothing: it is answered immediately")
             if node.type == "wait":
                 filled = "filled in" if node.element in forms else "resumed"
-                lines.append(f"wait `{node.name}` is {filled} at once")
+                lines.append(f"wait `{node.name}` is {filled} immediately")
         return tuple(lines)
 
     def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:

@@ -98,7 +98,10 @@ def named_beside(use: ConstructUse, model: Model, ctx: PassContext) -> str:
 def raced(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """What may run beside an error end event, for the refusal."""
     del model
-    return f"{_named(use, ctx)} may still be active, and what of it is done before is a race"
+    return (
+        f"{_named(use, ctx)} may still be active, and how much of it is done by then depends on "
+        "timing"
+    )
 
 
 def _named(use: ConstructUse, ctx: PassContext) -> str:
@@ -133,12 +136,12 @@ def why_not_on_error(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     graph = ctx.analysis(ControlFlow, scope)
     host = graph.nodes.get(event.attached_to or "")
     if host is None:
-        return "it is on nothing"
+        return "it is not attached to anything"
     name = ctx.name(host)
     if not isinstance(host, Task):
-        return f"errors of {name} are not led to it"
+        return f"errors of {name} do not lead to it"
     if host.task_type in ("user", "manual", "receive"):
-        return f"what waits at {name} reports no error to n8n"
+        return f"the wait at {name} reports no error to n8n"
     if host.loop is not None:
         return f"{name} is repeated"
     if outgoing(graph.flows_out(host.id)).chosen:
@@ -163,7 +166,7 @@ def why_not_signal(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     assert other is not None
     waits = use.element.position in ("throw", "end")
     towards = "to" if waits else "from"
-    return f"no signal is carried {towards} another event of the model, {ctx.name(other)}"
+    return f"no signal is delivered {towards} another event of the model, {ctx.name(other)}"
 
 
 def callable_process(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -196,8 +199,8 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     if called is None:
         name = one_line(call.process).replace("`", "'")
         if not name:
-            return "it does not define what it calls"
-        return f"which process `{name}` names shows in a run only"
+            return "it has no defined called process"
+        return f"the process that `{name}` names is known only at run time"
     if any(one is called for one in called_from(called, model)):
         return f"{ctx.name(called)} calls itself, and n8n cannot publish such workflows"
     starts = [n for n in called.nodes if isinstance(n, Event) and n.position == "start"]
@@ -205,11 +208,13 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
         return f"{ctx.name(called)} does not begin with one plain start event"
     settings = dict(call.binding.parameters) if call.binding is not None else {}
     if any(name in settings for name in _MAPPED_BY_CODE):
-        return "code that is not in the model maps its variables"
+        return "code outside the model maps its variables"
     if "inputOutput" in settings and not _adds_only(call):
-        return "its `inputOutput` sets variables of the call itself, beside what it passes on"
+        return (
+            "its `inputOutput` sets variables of the call itself, in addition to those it passes on"
+        )
     if settings.get("useLocalScopeForOutParameters") == "true":
-        return "what comes back is known in the call only"
+        return "the variables that come back are known only in the call"
     if settings.get("waitForCompletion") == "false":
         return f"it continues while {ctx.name(called)} is active"
     if call.binding is not None and (call.binding.inputs or call.binding.outputs):
@@ -217,98 +222,99 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
 
         for what, text, reason in call_mappings(call).unread:
             shown = one_line(text).replace("`", "'")
-            return f"its {what}, `{shown}`, is not understood: {reason}"
+            return f"its {what}, `{shown}`, is not supported: {reason}"
     return ""
 
 
 _NAMED = 3
 _NO_NODE = "no node is emitted for it"
 _WAITS = (
-    "an n8n execution waits at one place at a time, and nothing is emitted that waits for "
-    "whichever of several things comes first"
+    "an n8n execution waits at one place at a time, and cannot wait for the first of several events"
 )
-_UNDOES = "nothing is emitted that undoes finished work"
-_UNDO = "draw what undoes it as its own path, which a gateway leads to"
-_LATER = "decide after the step what to do when it took too long or something else came"
+_UNDOES = "undoing finished work is not supported"
+_UNDO = "model the undoing as a separate path after a gateway"
+_LATER = "after the step, decide how to handle a timeout or another event"
 _TELL = "send a message, or decide at a gateway how the run continues"
-_OUTSIDE = "nothing in the model throws its signal: a call from outside brings it"
+_OUTSIDE = "no element of the model throws its signal: an external call triggers it"
 _NOT_HEARD = (
-    "nothing in the model waits for its signal: a placeholder until it is filled, or a request"
+    "no element of the model waits for its signal: a placeholder until it is filled, or a request"
 )
-_NO_TRIGGER = "no trigger is emitted for it"
+_NO_TRIGGER = "it has no supported trigger"
 _OTHER_START = (
-    "start the process with a message, a timer or by hand; where it begins an event sub-process, "
-    "decide in the process itself what to do when the event has come"
+    "start the process with a message, a timer or manually; for an event sub-process, handle the "
+    "event within the process itself"
 )
 
 _SENT = LegalIf(
     is_sent_by_itself,
-    "nothing in the model says what sends it: a placeholder until it is filled, or a request",
+    "the model does not define what sends it: a placeholder until it is filled, or a request",
 )
 
 N8N_TARGET = TargetSpec(
     name="n8n",
     consequences={
-        "OF201": "the execution ends there with the status success: nothing after it happens",
-        "OF202": "the execution goes round until the server stops it",
-        "OF203": "every step after it runs once for each branch that comes",
-        "OF206": "every round is added to one execution, until the server stops it",
+        "OF201": "the execution ends there with the status success, and nothing after it happens",
+        "OF202": "the execution loops until the server stops it",
+        "OF203": "every step after it runs once for each branch",
+        "OF206": "every iteration is added to the same execution, until the server stops it",
     },
     constructs={
         "task": Legal("a placeholder until it is filled"),
         "activity.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "activity.quantity": Illegal(
-            "a node is emitted that is done once for each time it is reached",
-            "draw a parallel gateway or a loop in its place",
+            "a node that runs once each time it is reached",
+            "use a parallel gateway or a loop instead",
             yet=True,
         ),
         "call-activity": LegalIf(
             callable_process,
             "it calls a process of the same file, or of one in the same folder, that starts by "
-            "itself and never calls itself, and its mappings are understood",
+            "itself and never calls itself, and its mappings are supported",
             why_not_call,
-            "put the called process into the folder, with one plain start event, and let the call "
-            "map variables by their names or by simple expressions",
+            "put the called process into the folder, with one plain start event, and map "
+            "variables by name or with simple expressions",
         ),
         "sub-process": Illegal(
-            "its steps cannot be put into the process around it",
-            "draw its steps in the parent process, with gateways for what ends or repeats them",
+            "its steps cannot be moved into the parent process",
+            "move its steps into the parent process, and use gateways to end or repeat them",
             yet=True,
             because=why_not_inline,
         ),
         "sub-process.event": Illegal(
-            "nothing is emitted that begins while other steps are active",
-            "decide in the process itself what to do when its event has come",
+            "nothing can begin while other steps are active",
+            "handle its event within the process itself",
             yet=True,
             because=why_no_path,
         ),
         "sub-process.transaction": Illegal(
-            "nothing is emitted that undoes finished work",
-            "move its steps into the parent process, and what undoes them after a gateway",
+            "undoing finished work is not supported",
+            "move its steps into the parent process, and its compensation after a gateway",
             yet=True,
             because=why_not_undone,
         ),
         "sub-process.ad-hoc": Illegal(
-            "steps without an order of their own are not emitted",
-            "draw its steps in the parent process, in the order in which they are done",
+            "steps without an order are not supported",
+            "move its steps into the parent process, in the order of execution",
             yet=True,
         ),
         "loop": Illegal(
             "its repetition cannot become a loop of flows",
-            "draw the loop with a gateway and a flow back",
+            "model the loop with a gateway and a returning flow",
             yet=True,
             because=why_not_repeated,
         ),
         "event.start.none": Legal(),
         "event.start.message": Legal("a webhook"),
-        "event.start.timer": Legal("a schedule, where the cycle can be read; once: when published"),
+        "event.start.timer": Legal("a schedule if the cycle is supported; once: at publication"),
         "event.start.signal": LegalIf(from_outside, _OUTSIDE, why_not_signal, _TELL, yet=True),
         "event.start.signal.non-interrupting": Illegal(_NO_TRIGGER, _OTHER_START, yet=True),
         "event.start": Illegal(_NO_TRIGGER, _OTHER_START, yet=True),
         "event.catch.timer": Legal(),
         "event.catch.message": Legal("a webhook wait"),
         "event.catch.signal": LegalIf(from_outside, _OUTSIDE, why_not_signal, _TELL, yet=True),
-        "event.catch.conditional": Legal("a check, alone and where it is code, else a placeholder"),
+        "event.catch.conditional": Legal(
+            "a check if nothing else runs and the condition is code, otherwise a placeholder"
+        ),
         "event.catch.none": Illegal("it has no trigger, so it waits for nothing", "give it one"),
         "event.catch": Illegal(_NO_NODE, "wait for a message or a time instead", yet=True),
         "event.throw.none": Legal(),
@@ -317,17 +323,17 @@ N8N_TARGET = TargetSpec(
         "event.throw": Illegal(_NO_NODE, _TELL, yet=True),
         "event.throw.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.boundary": Illegal(_WAITS, _LATER, yet=True),
-        "event.boundary.none": Illegal("it has no trigger, so it never comes", "give it one"),
+        "event.boundary.none": Illegal("it has no trigger, so it never occurs", "give it one"),
         "event.boundary.error": LegalIf(
             leads_on,
             "it is on a task whose error output can lead to it",
             why_not_on_error,
-            "let what is done when it fails follow a gateway after it",
+            "handle the failure at a gateway after the task",
             yet=True,
         ),
         "event.boundary.cancel": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.boundary.escalation": Illegal(
-            "nothing leads from where an escalation is thrown to where it is caught",
+            "no flow leads from where an escalation is thrown to where it is caught",
             "decide after the step how the run continues",
             yet=True,
         ),
@@ -337,38 +343,39 @@ N8N_TARGET = TargetSpec(
         "event.end.signal": LegalIf(from_outside, _NOT_HEARD, why_not_signal, _TELL, yet=True),
         "event.end.terminate": LegalIf(
             nothing_beside,
-            "nothing else can be running: n8n has no way to end other branches",
+            "nothing else can be running: n8n cannot end other branches",
             named_beside,
-            "join what runs beside it before this end, or end each branch by itself",
+            "join the parallel branches before this end event, or end each branch separately",
         ),
         "event.end": Illegal(_NO_NODE, _TELL, yet=True),
         "event.end.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.end.cancel": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.end.error": LegalIf(
             nothing_beside,
-            "nothing else can be running: what is done before it is a race",
+            "nothing else can be running: otherwise the result depends on timing",
             raced,
-            "join what runs beside it before this end",
+            "join the parallel branches before this end event",
         ),
         "gateway.exclusive": Legal(),
         "gateway.parallel": Legal("its branches run one after the other"),
         "gateway.inclusive": Legal("its branches run one after the other"),
         "gateway.inclusive.unstructured": Illegal(
-            "no single split opens what this inclusive join closes, and in a loop, or where work "
-            "is done twice, n8n cannot tell which branches are still to come",
-            "let each inclusive join close exactly one split, or use exclusive and parallel ones",
+            "no single split belongs to this inclusive join, and in a loop, or with duplicate "
+            "execution, n8n cannot determine which branches are still active",
+            "let each inclusive join close exactly one split, or use exclusive and "
+            "parallel gateways",
         ),
         "gateway.mixed": Illegal("a Merge cannot also split"),
         "gateway.event": Illegal(_WAITS, "wait for one of them only", yet=True),
         "gateway.complex": Illegal(
-            "it continues by its own rule, and no node of n8n waits by such a rule",
-            "say what it does with exclusive, parallel or inclusive gateways",
+            "it continues by its own rule, which no node of n8n supports",
+            "replace it with exclusive, parallel or inclusive gateways",
         ),
-        "split.conditional": Illegal("a node of n8n has no conditions on its wires"),
+        "split.conditional": Illegal("connections of n8n have no conditions"),
         "timer.unsupported": Illegal(
             "no node keeps it",
-            "give the event a time that n8n keeps: a duration or a date where it waits, a "
-            "repetition without end where it starts",
+            "use a time that n8n supports: a duration or a date for a wait, an unlimited "
+            "repetition for a start",
             yet=True,
             rule=UnsupportedTime,
         ),
@@ -377,7 +384,7 @@ N8N_TARGET = TargetSpec(
         "flow.default": Legal(),
         "flow.message": Illegal(
             "messages between processes are not emitted",
-            "-o DIR/ compiles each process by itself, --process NAME one of them",
+            "use -o DIR/ to compile each process separately, or --process NAME for one of them",
             yet=True,
         ),
         "flow.message.black-box": Legal("the other side is not part of the workflow"),
@@ -386,7 +393,7 @@ N8N_TARGET = TargetSpec(
         "data": Legal("not part of the workflow"),
         "artifact": Legal("not part of the workflow"),
         "opaque.harmless": Legal("not part of the workflow"),
-        "opaque.illegal": Illegal("orgflow does not know what it means"),
+        "opaque.illegal": Illegal("its meaning is unknown to orgflow"),
         "stub": Legal("a Stop and Error node, and a placeholder after it"),
     },
     derivations=(mixed_gateways, conditional_splits, unstructured_inclusive, unsupported_times),

@@ -54,7 +54,9 @@ class StartOnceToWait(RewritePattern):
         into = rewriter.fresh_id(event.id, "to-wait")
         rewriter.insert(scope.id, Flow(id=into, source=event.id, target=waits.id))
         rewriter.replace(scope.id, event.id, event.replace(definitions=(AT_ONCE,)))
-        return f"{ctx.name(event)} starts when the workflow is published, and waits for its time"
+        return (
+            f"{ctx.name(event)} starts when the workflow is published, and then waits for its time"
+        )
 
 
 TIMED_STARTS: tuple[RewritePattern, ...] = (StartOnceToWait(),)

@@ -26,8 +26,8 @@ from orgflow_ir.targets import Illegal, Legal, TargetSpec, executable_processes
 from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 from orgflow_ir.targets.left_out import left_out
 
-_STEPS = "POWL has steps, and no events or gateways that wait for them"
-_ONE = "--process NAME compiles one process of the model"
+_STEPS = "POWL has steps, but no events or waiting gateways"
+_ONE = "use --process NAME to compile one process of the model"
 
 
 def unstructured(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
@@ -62,10 +62,12 @@ POWL_TARGET = TargetSpec(
     constructs={
         "task": Legal("its label, lane and pool"),
         "activity": Illegal("POWL has no compensation and no quantities"),
-        "call-activity": Illegal("a POWL model is one process", "compile the called one by itself"),
+        "call-activity": Illegal(
+            "a POWL model is one process", "compile the called process separately"
+        ),
         "sub-process": Illegal("POWL has no scopes that events could end"),
         "sub-process.plain": Illegal("POWL has no scopes"),
-        "loop": Illegal("POWL repeats parts of the flow, not single steps by a condition",
+        "loop": Illegal("POWL repeats parts of the flow, not single steps with a condition",
                         "model the repetition with gateways"),
         "event": Illegal(_STEPS),
         "event.start.none": Legal(),
@@ -79,16 +81,16 @@ POWL_TARGET = TargetSpec(
         "flow.message": Illegal("a POWL model is one process without messages", _ONE),
         "flow.message.black-box": Legal("omitted"),
         "flow.unstructured": Illegal(
-            "no choice, loop or partial order covers the flow there",
-            "let splits and joins belong together in pairs of one kind, or use --target triples, "
-            "which keeps any wiring",
+            "the flow does not form choices, loops and partial orders",
+            "pair splits and joins of the same kind, or use --target triples, which supports any "
+            "flow structure",
         ),
         "lane": Legal(),
         "pool": Legal(),
         "data": Legal("omitted"),
         "artifact": Legal("omitted"),
         "opaque.harmless": Legal("omitted"),
-        "opaque.illegal": Illegal("orgflow does not know what it means"),
+        "opaque.illegal": Illegal("its meaning is unknown to orgflow"),
         "stub": Illegal("POWL has no step that ends a run"),
     },
     derivations=(conditional_splits, unstructured),
@@ -138,14 +140,14 @@ class PowlBackend(Backend):
                 verb = "stands" if len(repeated) == 1 else "stand"
                 ctx.emit(
                     RepeatedInPowl, f"{shown}{more} {verb} in several branches", element=process,
-                    help="let splits and joins belong together in pairs",
+                    help="pair splits and joins of the same kind",
                 )  # fmt: skip
             if python and _has_conditions(powl):
-                gone.append(f"conditions of `{process.label}`, which are comments")
+                gone.append(f"conditions of `{process.label}`, which become comments")
         if gone:
             ctx.emit(
-                LeftOutOfPowl, f"POWL has no words for {listed(gone)}",
-                help="keep the model, or use --target bpmn",
+                LeftOutOfPowl, f"POWL cannot express {listed(gone)}",
+                help="keep the original model, or use --target bpmn",
             )  # fmt: skip
         paths = {process: artifact.path for process, artifact in artifacts.items()}
         return Emitted(tuple(artifacts.values()), SourceMap(model, lambda: _parts(model, paths)))

@@ -80,7 +80,7 @@ def partial_order(
     later: dict[int, set[int]] = {n: set() for n in range(len(nodes))}
     for before, after in edges:
         if before == after:
-            raise PowlError("an order has a node before itself", loc)
+            raise PowlError("an order has a node that precedes itself", loc)
         later[before].add(after)
     order = _sorted(later, loc)
     reach: dict[int, set[int]] = {}

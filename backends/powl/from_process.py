@@ -41,7 +41,7 @@ class Unstructured(ValueError):
     """
 
     def __init__(self, nodes: tuple[str, ...]) -> None:
-        super().__init__("no POWL model describes this process")
+        super().__init__("no POWL model matches this process")
         self.nodes = nodes
 
 

@@ -41,7 +41,7 @@ class SvgBackend(Backend):
     """
 
     name = "svg"
-    summary = "a picture that needs nothing else, light and dark"
+    summary = "a self-contained picture, light and dark"
     rules = (UnknownHighlight,)
 
     @property
@@ -71,13 +71,15 @@ class SvgBackend(Backend):
                 continue
             ctx.emit(
                 UnknownHighlight,
-                f"`{name}` is to be highlighted, and "
+                f"`{name}` should be highlighted, but "
                 + (
-                    "nothing in the picture shows it" if name in known else "no element has that id"
+                    "it is not visible in the picture"
+                    if name in known
+                    else "no element has that id"
                 ),
-                help="give the id of what refers to it or stands around it"
+                help="use the id of a visible element that refers to it or contains it"
                 if name in known
-                else "give ids of elements with + between them, as in highlight=check+ship",
+                else "separate ids of elements with +, as in highlight=check+ship",
             )
         stem = SourceFile(model.source, b"").stem if model.source else ""
         stem = stem.strip("<>") or "model"

@@ -177,7 +177,7 @@ def _description(model: Model) -> str:
     events = sum(isinstance(n, Event) for n in nodes)
     gateways = sum(isinstance(n, Gateway) for n in nodes)
     pools = ", ".join(p.caption for p in model.pools)
-    text = f"A process drawing with {tasks} tasks, {events} events and {gateways} gateways"
+    text = f"A process diagram with {tasks} tasks, {events} events and {gateways} gateways"
     return f"{text}; pools: {pools}." if pools else f"{text}."
 
 

@@ -23,7 +23,7 @@ from orgflow_ir.targets.left_out import left_out
 if TYPE_CHECKING:
     from orgflow.backends.triples.writer import GraphText
 
-_ONE = "--process NAME compiles one process of the model"
+_ONE = "use --process NAME to compile one process of the model"
 
 TRIPLES_TARGET = TargetSpec(
     name="triples",
@@ -32,12 +32,12 @@ TRIPLES_TARGET = TargetSpec(
         "task": Legal("its label and lane"),
         "activity": Illegal("a procedural graph has no compensation and no quantities"),
         "call-activity": Illegal("a procedural graph is one process",
-                                 "compile the called one by itself"),
+                                 "compile the called process separately"),
         "sub-process": Illegal("a procedural graph has no scopes that events could end"),
         "sub-process.plain": Illegal("a procedural graph has no scopes"),
-        "loop": Illegal("a procedural graph repeats by flows that lead back",
+        "loop": Illegal("a procedural graph repeats only with returning flows",
                         "model the repetition with gateways"),
-        "event": Illegal("a procedural graph has steps, and no events that they wait for"),
+        "event": Illegal("a procedural graph has steps, but no events to wait for"),
         "event.start.none": Legal(),
         "event.end.none": Legal(),
         "event.throw.none": Legal("a gateway with one flow"),
@@ -51,10 +51,10 @@ TRIPLES_TARGET = TargetSpec(
         "flow.message.black-box": Legal("omitted"),
         "lane": Legal("the actor of a step"),
         "pool": Legal("omitted"),
-        "data": Legal("a data constraint where a step uses it"),
-        "artifact": Legal("a note where it belongs to a step"),
+        "data": Legal("a data constraint at the steps that use it"),
+        "artifact": Legal("a note at the step it belongs to"),
         "opaque.harmless": Legal("omitted"),
-        "opaque.illegal": Illegal("orgflow does not know what it means"),
+        "opaque.illegal": Illegal("its meaning is unknown to orgflow"),
         "stub": Illegal("a procedural graph has no step that ends a run"),
     },
     derivations=(conditional_splits,),
@@ -97,8 +97,8 @@ class TriplesBackend(Backend):
         gone = [*left_out(model, data=False)]
         if gone:
             ctx.emit(
-                LeftOutOfTriples, f"a procedural graph has no words for {listed(gone)}",
-                help="keep the model, or use --target bpmn",
+                LeftOutOfTriples, f"a procedural graph cannot express {listed(gone)}",
+                help="keep the original model, or use --target bpmn",
             )  # fmt: skip
         if changed:
             ctx.emit(

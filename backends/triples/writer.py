@@ -73,7 +73,7 @@ class GraphText:
             case Opaque():  # harmless, or it would have been refused
                 return ""
             case CallActivity() | SubProcess():
-                raise AssertionError(f"{node.construct} is not legal here")
+                raise AssertionError(f"{node.construct} is not supported here")
             case _:
                 assert_never(node)
         name = self.names[node.id] = self._name(letter)

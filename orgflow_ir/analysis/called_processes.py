@@ -73,8 +73,8 @@ def with_called_processes(model: Model, ctx: PassContext) -> Model:
 
 
 def named_process(call: CallActivity) -> str | None:
-    """The id of the process that a call names; `None` where it names none, or an expression does:
-    a prefix of its namespace says nothing."""
+    """The id of the process that a call names; `None` where it names none, or an expression does: a
+    namespace prefix has no meaning."""
     text = call.process
     if any(sign in text for sign in "${}#=") or not text.split():
         return None

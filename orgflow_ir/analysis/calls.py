@@ -18,7 +18,7 @@ def calls_in(scope: Scope) -> Iterator[CallActivity]:
 
 
 def callee(call: CallActivity, model: Model) -> Process | None:
-    """The process of the model that a call names; a prefix of its namespace says nothing."""
+    """The process of the model that a call names; a namespace prefix has no meaning."""
     name = call.process.rpartition(":")[2]
     return next((p for p in model.processes if p.id == name and p.nodes), None)
 
@@ -53,7 +53,7 @@ def states_data(call: CallActivity) -> bool:
 
 def hands_everything(call: CallActivity) -> bool:
     """Whether a call passes on every variable, beside what its mapping states: where it says so,
-    and where the source says nothing at all of how it calls."""
+    and where the source does not define how it calls."""
     binding = call.binding
     if isinstance(binding, SubProcessCall):
         return binding.all_variables or not _stated(binding)
@@ -62,7 +62,7 @@ def hands_everything(call: CallActivity) -> bool:
 
 def takes_everything(call: CallActivity) -> bool:
     """Whether everything that the called process has comes back: where the call says so, and where
-    the source says nothing at all of how it calls."""
+    the source does not define how it calls."""
     binding = call.binding
     if binding is None:
         return True

@@ -33,7 +33,7 @@ def compare_models(
     """What changed from one model to the other, behaviour first.
 
     With the kind `model and workflow` one of them was read from a workflow of a target: gateways
-    and wires are then another's words for the same, so of the structure only steps are told.
+    and wires are then another's words for the same, so of the structure only steps are listed.
     """
     loose = kind == "model and workflow"
     parts = []

@@ -1,7 +1,7 @@
 """What the marker of a repeated activity says: how often, over which list, until when.
 
 Engines keep most of it outside of BPMN: Camunda 7, Flowable and Activiti in attributes, Camunda 8
-in an element of its own, with the variables of each instance under names of their own.
+in its own element, with the variables of each instance under names of their own.
 """
 
 from __future__ import annotations

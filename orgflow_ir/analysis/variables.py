@@ -78,8 +78,8 @@ class Read(NamedTuple):
 
 
 class Setter(NamedTuple):
-    """An element that sets a variable, or may: `unknown` is an activity of which the model does
-    not say what it sets."""
+    """An element that sets a variable, or may: `unknown` is an activity whose variables the model
+    does not define."""
 
     element: str
     by: SetBy

@@ -1,4 +1,4 @@
-"""Side by side in a channel: an order of the lines in it that crosses little, and tracks."""
+"""Lines in a channel: an order with few crossings, and tracks."""
 
 from __future__ import annotations
 

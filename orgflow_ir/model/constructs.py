@@ -84,7 +84,7 @@ CONSTRUCTS: dict[str, str] = {
     "data.object": "data object, store, input or output",
     "data.flow": "data association",
     "artifact": "annotation, group or association",
-    "opaque.harmless": "something kept that says nothing about control flow",
+    "opaque.harmless": "kept data without effect on control flow",
     "opaque.illegal": "something read that cannot be modelled",
     "stub": "stop in the place of what the target does not support",
 }

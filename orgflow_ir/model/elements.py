@@ -234,11 +234,11 @@ class Gateway(Element):
 class Opaque(Element):
     """Something a frontend read but cannot model: its tag (`{ns}name`) and verbatim text.
 
-    A harmless one (an artifact) says nothing about control flow; any other cannot be emitted.
+    A harmless one (an artifact) does not affect control flow; any other cannot be emitted.
 
     One that has `stops` is a stub: legalisation puts it where a target does not support an element,
     and the text is the reason. A run that reaches a stub fails there, so none of its flows is ever
-    taken; they stay, and what is around it keeps its structure. Nothing reaches a harmless stub.
+    taken; they stay, and its surroundings keeps its structure. Nothing reaches a harmless stub.
     """
 
     kind: Literal["opaque"] = "opaque"
@@ -298,7 +298,7 @@ class DataFlow(Element):
 
 
 class Artifact(Element):
-    """Text annotation, group or association; says nothing about control flow."""
+    """Text annotation, group or association; does not affect control flow."""
 
     artifact_kind: Literal["annotation", "group", "association"]
     text: str = ""

@@ -36,15 +36,15 @@ R = TypeVar("R")
 class PassContext:
     """What a run shares: diagnostics found so far, the target, options, cached analyses.
 
-    `severities` maps codes to the severity a command gives them (`compile`: work done twice is a
-    warning); a diagnostic carries the mapped one. `registry` reaches other leaves by name,
+    `severities` maps codes to the severity a command gives them (`compile`: duplicate execution is
+    a warning); a diagnostic carries the mapped one. `registry` reaches other leaves by name,
     `services` what the caller provides: a language model, a budget, progress, cancellation.
     `source` is the model as it was read: what passes and lowerings make is reported as the source
     elements that it is derived from; `file` is the file that it was read from, for findings that
-    have no other place. `given` are the files of the command, in which called processes are
-    looked for. `grading` turns optional rules on: findings of the others are
-    not recorded. `passes` are instances that replace those of a pipeline by name, with other
-    options; `None` leaves a pass out.
+    have no other place. `given` are the files of the command, in which called processes are looked
+    for. `grading` turns optional rules on: findings of the others are not recorded. `passes` are
+    instances that replace those of a pipeline by name, with other options; `None` leaves a pass
+    out.
     """
 
     registry: Leaves | None = None

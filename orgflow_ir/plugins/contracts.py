@@ -142,7 +142,7 @@ class Backend(ABC):
     @property
     @abstractmethod
     def target(self) -> TargetSpec:
-        """What this target can say."""
+        """The support table of this target."""
 
     @abstractmethod
     def emit(self, model: Model, ctx: PassContext) -> Emitted:

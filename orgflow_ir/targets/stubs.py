@@ -11,7 +11,7 @@ that ignored it would do:
   after its start events. Where missing it does no harm, because failing work fails the run in any
   case (an error) or nothing on the target sets it off (compensation), there is none.
 - A message flow between processes is omitted: the processes are not connected.
-- A stub that is still in the way of what is around it loses its flows, and what only they lead to.
+- A stub that is still in the way of its surroundings loses its flows, and what only they lead to.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ __all__ = [
 
 
 class ContractError(AssertionError):
-    """A leaf breaks its contract; the message has a line for each way in which it does."""
+    """A leaf breaks its contract; the message has a line for each violation."""
 
     def __init__(self, name: str, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)

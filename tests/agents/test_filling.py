@@ -192,7 +192,7 @@ def test_hidden_parameters_and_wrong_types_are_told_and_left_out() -> None:
     asked = [r for r in server.requests if step(r) == ("parameters", "m")]
     assert len(asked) == 2  # feedback that is ignored ends
     said = asked[1]["messages"][-1]["content"]
-    assert "`user`: it does not show with these values" in said
+    assert "`user`: the parameter is hidden with these values" in said
     assert "`teleport`" in said
     assert "`options.delay`: 'soon' is not of type 'number'" in said
     post = bound(result, "m")
@@ -204,7 +204,7 @@ def test_hidden_parameters_and_wrong_types_are_told_and_left_out() -> None:
     left_out = [d.message for d in result.diagnostics if d.code == "OF521"]
     assert len(left_out) == 3
     found = [d.message for d in orgflow.compile(result).diagnostics if d.code == "OF426"]
-    assert found == ["the model does not say of `Send a message` what `channelId` is"]
+    assert found == ["the model does not define what `channelId` is for `Send a message`"]
 
 
 def test_invented_values_are_left_out() -> None:
@@ -238,11 +238,11 @@ def test_expressions_of_n8n_are_no_constants(hostile: str) -> None:
             {"inputs": {"text": "customer"}, "outputs": {}},
             "there is no process variable `customer`",
         ),
-        ({"inputs": {"text": "a b c ("}, "outputs": {}}, "no FEEL"),
-        ({"inputs": {"text": 3}, "outputs": {}}, "no short text"),
+        ({"inputs": {"text": "a b c ("}, "outputs": {}}, "not valid FEEL"),
+        ({"inputs": {"text": 3}, "outputs": {}}, "not a short text"),
         ({"inputs": [], "outputs": {"a.b": "x"}}, "`a.b` is no variable"),
         ({"inputs": {}, "outputs": {"__proto__": "x"}}, "is no"),
-        ("no JSON at all", "has no JSON"),
+        ("no JSON at all", "contains no JSON"),
     ],
 )
 def test_an_arrangement_that_cannot_be_used_is_asked_again(wrong: Any, said: str) -> None:
@@ -326,7 +326,7 @@ def test_candidates_come_by_their_words() -> None:
 def test_a_choice_is_one_of_the_candidates() -> None:
     found = candidates(context_of("m"), CATALOGUE)
     assert chosen({"operation": "none"}, found) is None
-    with pytest.raises(Unusable, match="no operation"):
+    with pytest.raises(Unusable, match="is not in the list"):
         chosen({"operation": "x"}, found)
 
 

@@ -49,7 +49,7 @@ def test_filling(snapshot: Any) -> None:
     texts = (
         render("fill_rules"),
         choose_prompt(context, candidates(context, catalogue)),
-        arrange_prompt(context, post, catalogue, "it is no object"),
+        arrange_prompt(context, post, catalogue, "it is not an object"),
         parameter_prompt(context, post, ()),
         render(
             "fill_answer", message="no time", help="a duration", material="element: Wait", fault=""

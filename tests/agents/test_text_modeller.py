@@ -141,7 +141,9 @@ def test_made_up_steps_are_reported() -> None:
     assert len(server.requests) == 2
     assert "launch rocket: the text does not contain launch, rocket" in server.prompt()
     found = [d.message for d in result.diagnostics if d.code == "OF518"]
-    assert found == ["`launch rocket` has words that the text does not contain: `launch`, `rocket`"]
+    assert found == [
+        "`launch rocket` contains words that do not occur in the text: `launch`, `rocket`"
+    ]
 
 
 @pytest.mark.parametrize("answer", ["", "I cannot help with that.", '{"nodes": []}', "-> -> ->"])

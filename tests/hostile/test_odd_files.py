@@ -83,4 +83,4 @@ def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path
 
     monkeypatch.setattr("orgflow.compiler.open_source", full)
     done = here(["check", "m.bpmn"], tmp_path)
-    assert (done.code, done.err) == (2, "orgflowc: there is not enough memory for this\n")
+    assert (done.code, done.err) == (2, "orgflowc: out of memory\n")

@@ -259,9 +259,9 @@ def test_two_deploys_at_once(site: Site, tmp_path: Path) -> None:
     assert other not in {one["name"] for one in row["nodes"]}
     loser = said[("bill", "thank").index(other)]
     # The other one was overwritten and says so, came first and is updated, or was refused, also
-    # since the one that came first is made from another file, which is named.
+    # since the one that came first was compiled from another file, which is named.
     made_from = (
-        f"is made from {'its' if last == 'thank' else 'mine'}/order.bpmn, which is still there"
+        f"was compiled from {'its' if last == 'thank' else 'mine'}/order.bpmn, which still exists"
     )
     refused = "N8N01" in loser[2] or ("OF620" in loser[2] and made_from in loser[2])
     assert loser[0] == 0 or refused, said

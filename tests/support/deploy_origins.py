@@ -105,7 +105,7 @@ def another_process_from_nowhere(deploy: Deploy, rows: Rows, folder: Path) -> No
     one.unlink()
     ran = deploy(model(folder / "b/order.bpmn", INVOICE))
     refused(ran, "OF620")
-    assert "hardly a step" in " ".join(ran.err.split())
+    assert "hardly any step" in " ".join(ran.err.split())
     assert names(rows) == ["order"]
 
 

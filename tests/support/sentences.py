@@ -38,6 +38,7 @@ _WORD = re.compile(r"[A-Za-z][a-z'’-]*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]?\s+(?=[A-Z`*\"'(])")
 _CODE = re.compile(
     r"[;{}]\s*\n|=>|\bfunction\s*\(|</?\w+[ >]|\(\?[:P!=<]|\\[bswd]|^\s*(import|SELECT|INSERT)\b"
+    r"|@\w+ @\w|/api/v1/|\w>\w"
 )
 _ITEM = re.compile(r"\s*(([-*|#>]|\d+\.)\s?|\w+ ?(\([\w, ]*\))?:\s)")
 _HEADING = re.compile(r"(What it finds|Why it is wrong|Example|Instead)$|\S.*\?$")
@@ -63,7 +64,34 @@ class Habit(NamedTuple):
     instead: str
 
 
-HABITS: tuple[Habit, ...] = ()
+HABITS: tuple[Habit, ...] = (
+    Habit(r"\b(is|are|was|be) told\b", "is reported"),
+    Habit(r"\bwithout a word\b|\bsays nothing\b|\bnothing says so\b", "silently"),
+    Habit(r"\b[Nn]othing says (when|what|which|who|how)\b", "it is undefined when"),
+    Habit(r"\bdo(es)? not say (when|what|which|who|how|whether)\b", "does not define when"),
+    Habit(r"\bways? (through|out)\b|\b(every|each) way\b", "path, branch, outgoing flow"),
+    Habit(r"\bmend(s|ed)?\b|\banew\b|\bfor ever\b", "fix, again, indefinitely"),
+    Habit(r"\bheld against\b|\bholds? .{1,30} to the engine\b", "compared with"),
+    Habit(r"\bwhat (a|each|the|that|this) target can(not)? say\b", "the target supports"),
+    Habit(r"\bwork (that is )?done twice\b", "duplicate execution"),
+    Habit(r"\bdraw its content\b", "move its steps into the parent process"),
+    Habit(r"\b(is|are) not there\b", "does not exist, is missing"),
+    Habit(r"\bside by side\b(?!.*\b(page|show|print|see|text)|[ .]*$)", "in parallel"),
+    Habit(r"\b(is|are) (still )?under way\b", "is active"),
+    Habit(r"\bbroken? off\b|\bbreaks off\b", "interrupted"),
+    Habit(r"\bnot to be had\b|\bto be had\b", "not available"),
+    Habit(r"\bof which the (model|file) does not\b", "that the model does not"),
+    Habit(r"\b[Gg]ive the (same )?command again\b", "run the command again"),
+    Habit(r"\b[Nn]othing need be wrong\b", "this may be intended"),
+    Habit(r"\b[Mm]ostly (a|an|the) \w+ was\b", "usually"),
+    Habit(r"\bhand(s|ed)? (it |them )?on\b", "pass on"),
+    Habit(r"\bmisuse or our fault\b|\bour fault\b", "usage error or internal error"),
+    Habit(r"\b(a|an) \w+ of (its|their|one's) own\b", "its own"),
+    Habit(r"\bwhat is around it\b|\bto be judged by\b", "a noun"),
+    Habit(r"\bnot \w+ any more\b", "no longer"),
+    Habit(r"\bis no (JSON|Python|XML|BPMN|FEEL|DMN|list|object|text)\b", "is not"),
+    Habit(r"\bworse than\b.*\bworse than\b", "one comparison"),
+)
 
 
 def collect() -> list[Sentence]:

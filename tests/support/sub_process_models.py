@@ -249,7 +249,7 @@ REFUSED: dict[str, tuple[Model, str]] = {
     ),
     "two starts": (
         within(sub([start("s1"), start("s2"), task("x")], "s1>x", "s2>x")),
-        "nothing says at which of its start events it begins",
+        "the model does not define at which of its start events it begins",
     ),
     "a timer on it": (
         within(either(end("ee")), boundary(definition("timer"))),

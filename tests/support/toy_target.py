@@ -93,7 +93,7 @@ class ToyPlan(DeployPlan):
 
     def _report(self, one: Wanted, ctx: PassContext) -> None:
         if self._action(one) == "edited":
-            ctx.emit(EditedFile, f"`{one.name}` was edited", help="give --take-over")
+            ctx.emit(EditedFile, f"`{one.name}` was edited", help="use --take-over")
 
     def apply(self, ctx: PassContext) -> None:
         for at, one in enumerate(self._wanted):

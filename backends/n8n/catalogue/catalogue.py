@@ -255,8 +255,8 @@ def read_catalogue(path: Path) -> N8nCatalogue:
                 break
         else:
             raise CatalogueError(
-                f"{path} has no n8n-nodes-base: run `orgflowc engine install`, or name the folder "
-                "in which n8n is installed"
+                f"{path} contains no n8n-nodes-base: run `orgflowc engine install`, or name the "
+                "folder in which n8n is installed"
             )
     try:
         data = file.read_bytes()
@@ -279,7 +279,9 @@ def make_catalogue(data: bytes, source: str, where: str) -> N8nCatalogue:
     try:
         return _parsed(data, source, hashlib.sha256(data).hexdigest())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise CatalogueError(f"{where} has no descriptions of node types ({error!r})") from None
+        raise CatalogueError(
+            f"{where} contains no descriptions of node types ({error!r})"
+        ) from None
 
 
 @lru_cache(maxsize=2)

@@ -104,7 +104,7 @@ def _kept(file: Path, url: str) -> N8nCatalogue:
         read = datetime.datetime.fromtimestamp(file.stat().st_mtime)
     except FileNotFoundError:
         raise CatalogueError(
-            f"n8n gives its node types only to a login: set {EMAIL} and {PASSWORD}, "
+            f"n8n returns its node types only after a login: set {EMAIL} and {PASSWORD}, "
             f"{_SAVE.format(url=url)}"
         ) from None
     except OSError as error:

@@ -66,7 +66,7 @@ def diff_behaviour(
     if _behaviour(old, matching.pairs, matching.renamed) == _behaviour(
         new, {n: n for n in new.steps}, {}
     ):
-        return Behaviour("same", 0, "nothing that n8n looks at differs")
+        return Behaviour("same", 0, "no difference affects n8n")
     setting = _setting(old, new)
     if setting:
         return Behaviour("different", 0, setting)
@@ -77,8 +77,8 @@ def diff_behaviour(
         which = "old" if new.order else "new" if old.order else ""
         who = f"the {which} workflow has" if which else "the workflows have"
         return Behaviour(
-            "unknown", 0, f"{who} n8n's first order of execution, which is not modelled; add "
-            "`executionOrder: v1` to the settings"
+            "unknown", 0, f"{who} n8n's legacy execution order, which is not modelled; add "
+                          "`executionOrder: v1` to the settings"
         )  # fmt: skip
     try:
         machines = EngineModel(old), EngineModel(new)
@@ -99,7 +99,7 @@ def diff_behaviour(
         most = min(limit, SEVERAL)
         more = Walk(*sides, joints, singles, most, several=True, idle=idle).run(starts)
         if more.verdict == "bounded":
-            reason = f"where one item may become several, {more.reason}"
+            reason = f"if one item may become several, {more.reason}"
             more = more._replace(reason=reason)
         found = more._replace(looked_at=found.looked_at + more.looked_at)
     if found.verdict != "different":
@@ -108,7 +108,7 @@ def diff_behaviour(
             return Behaviour("different", found.looked_at, other)
     assumed = list(_waits(old, new, matching))
     if any(joint.changed for joint in decisions.joints.values()):
-        assumed.append("conditions that were changed decide as they did")
+        assumed.append("the changed conditions decide as before")
     return found._replace(assumed=tuple(assumed))
 
 
@@ -124,7 +124,7 @@ def _waits(old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str]
     gone = [n for n in matching.missing if _holds_up(old.steps[n])]
     come = [n for n in matching.added if _holds_up(new.steps[n])]
     if gone:
-        yield f"nothing has to wait at {_some(gone)} any more"
+        yield f"the run no longer waits at {_some(gone)}"
     if come:
         yield f"the run may wait at {_some(come)}"
 

@@ -24,7 +24,7 @@ _HOW = {
     "map": "by the map in the sticky note",
     "notes": "by its notes",
     "id": "by its id",
-    "graph": "by its place among the others",
+    "graph": "by its neighbours",
 }
 _MISSING = object()
 _WHOLE = 64
@@ -70,7 +70,7 @@ def _conditions(matching: Matching[str], decisions: Decisions) -> Iterator[Chang
             if _is_order_free(joint):
                 continue
             old, new = ([r.label or r.words for r in d.rules] for d in (joint.old, joint.new))
-            detail = "its conditions are tried in another order"
+            detail = "its conditions are evaluated in another order"
             yield Change("changed", "condition", partner, detail, ", ".join(old), ", ".join(new))
         elif mine != its:
             for rule in joint.old.rules:

@@ -82,7 +82,7 @@ def _read(source: SourceFile, ctx: PassContext) -> tuple[WorkflowDocument, ...] 
         return None
     flows = workflows_of(value)
     if not flows:
-        said = f"{source.path} cannot be compared: there is no n8n workflow in it"
+        said = f"{source.path} cannot be compared: it contains no n8n workflow"
         ctx.emit(NotComparable, said, loc=SourceLocation(file=source.path, line=1), help=again)
         return None
     return flows

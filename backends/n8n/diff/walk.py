@@ -78,9 +78,9 @@ class Walk:
                 looked_at = self.explorer.looked_at
                 return Behaviour("different", looked_at, found.reason, (*before, *found.rows))
         if self.explorer.bounded:
-            self.cut = f"{self.limit} configurations were looked at"
+            self.cut = f"{self.limit} configurations were explored"
         if self.old.left_out or self.new.left_out:
-            self.cut = self.cut or "a node can decide in more ways than are tried"
+            self.cut = self.cut or "a node has more possible outcomes than are explored"
         return Behaviour("bounded" if self.cut else "same", self.explorer.looked_at, self.cut)
 
     def _go(self, one: Config, other: Config, rows: tuple[Row, ...]) -> None:
@@ -98,7 +98,7 @@ class Walk:
         if one.endless or other.endless:
             if one.endless is not other.endless:
                 which = "old" if one.endless else "new"
-                raise _Different(f"only the {which} run goes round indefinitely", *rows)
+                raise _Different(f"only the {which} run loops indefinitely", *rows)
             return
         a, b = one.config, other.config
         if self.old.piles_up(a) or self.new.piles_up(b):
@@ -126,7 +126,7 @@ class Walk:
         node = side.node(config)
         assert node is not None
         if len(side.hidden(config)) == 1:
-            self.cut = "a part that only one of them has continues for too long"
+            self.cut = "a part that only one of them has runs for too long"
             return
         decision = side.decisions.get(node.name)
         for outcome in side.hidden(config):
@@ -165,11 +165,11 @@ class Walk:
             last = Row(mine.name, its.name, False)
             later = (_comes(self.new, b, key), _comes(self.old, a, other))
             if all(later):
-                reason = f"`{mine.name}` and `{its.name}` run in another order"
+                reason = f"`{mine.name}` and `{its.name}` run in a different order"
             elif later[0]:
-                reason = f"the new workflow runs `{its.name}` here, the old one does not"
+                reason = f"the new workflow runs `{its.name}` here, but the old one does not"
             elif later[1]:
-                reason = f"the old workflow runs `{mine.name}` here, the new one does not"
+                reason = f"the old workflow runs `{mine.name}` here, but the new one does not"
             else:
                 reason = f"the old workflow runs `{mine.name}` where the new one runs `{its.name}`"
             raise _Different(reason, *rows, last)
@@ -179,12 +179,12 @@ class Walk:
             old, new = (f"{n.name} (switched off)" if n.disabled else n.name for n in (mine, its))
             reason = f"`{its.name}` is switched {how} in the new workflow"
             if its.disabled:
-                reason += ": it does no work, and passes on what it gets"
+                reason += ": it does no work, and passes on its input"
             raise _Different(reason, *rows, Row(old, new, False))
         if self.old.phase(a) is Phase.READY and not same_items(mine, given[0], its, given[1]):
             old, new = (_items(counts) for counts in given)
             last = Row(f"{mine.name} ({old})", f"{its.name} ({new})", False)
-            reason = f"`{its.name}` gets {old} in the old workflow and {new} in the new one"
+            reason = f"`{its.name}` receives {old} in the old workflow and {new} in the new one"
             raise _Different(reason, *rows, last)
 
     def _move(self, a: Config, b: Config, rows: tuple[Row, ...]) -> None:
@@ -198,7 +198,7 @@ class Walk:
             last = Row(mine.name, its.name, False)
             raise _Different(f"`{its.name}` waits differently: {found.apart}", *rows, last)
         if found.cut:
-            self.cut = f"`{its.name}` can decide in more ways than are tried"
+            self.cut = f"`{its.name}` has more possible outcomes than are explored"
         for both in found.both:
             row = Row(_wire_text(mine.name, both.old_label), _wire_text(its.name, both.new_label))
             resumed = self.old.phase(a) is not Phase.READY

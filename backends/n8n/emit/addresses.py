@@ -31,7 +31,7 @@ def protect(compiled: CompiledScope, ctx: PassContext) -> None:
         if starting:
             ctx.emit(
                 rules.OpenAddress,
-                f"whoever knows the address of {listed(starting)} can start runs of "
+                f"anyone who knows the address of {listed(starting)} can start runs of "
                 f"{ctx.name(compiled.scope.body)}",
                 element=compiled.scope.body,
                 help="compile with the option `auth=header`, or `deploy --keys`, which puts a "
@@ -57,9 +57,9 @@ def protect(compiled: CompiledScope, ctx: PassContext) -> None:
     if needed:
         ctx.emit(
             rules.CredentialNeeded,
-            f"callers of {ctx.name(compiled.scope.body)} identify themselves: it needs "
+            f"callers of {ctx.name(compiled.scope.body)} have to authenticate: it needs "
             f"{listed(needed)}",
             element=compiled.scope.body,
-            help="create the credentials in n8n and choose them in these nodes, or give them to "
+            help="create the credentials in n8n and select them in these nodes, or pass them to "
             "`deploy --credentials`",
         )

@@ -245,7 +245,7 @@ MOST_NAMED = 4
 def stop_message(decision: Decision, compiled: CompiledScope) -> str:
     """What the run says where no branch fits: variable, allowed values, who sets it."""
     label = compiled.workflow_graph.nodes[decision.gateway.id].name
-    parts = [f"No branch of “{label}” fits."]
+    parts = [f"No branch of “{label}” matches."]
     if decision.values:
         setter = compiled.name_of(decision.setter)
         what = "a list of one or more" if decision.several else "one"

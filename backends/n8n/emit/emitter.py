@@ -635,7 +635,7 @@ class _Emitter:
         name = f"{task.name or task.id} round"
         parameters = set_.assigning(fields, str(key))
         node = self.workflow_graph.add(key, name, "set", parameters, element=task.id, role="round")
-        node.notes.append("Counts the rounds, so the page of an earlier one answers nothing.")
+        node.notes.append("Counts the rounds, so that the page of an earlier round has no effect.")
         self._enter_by(task.id, key)
         return node.name
 
@@ -656,8 +656,8 @@ class _Emitter:
             role="guard",
         )
         node.notes.append(
-            f"Asks again where what was sent is no answer to “{name}”: the page of another form, "
-            "or one that breaks a rule."
+            f"Asks again if the answer to “{name}” is invalid: the page of another form, or a "
+            "value that violates a rule."
         )
         graph.wires = {
             (Port(key) if source == Port(task) else source, target): flow
@@ -811,7 +811,7 @@ class _Emitter:
         work = work_in(task, self.ctx)
         if work.act is not None and decisions:
             names = ", ".join(f"`{decision.variable}`" for decision in decisions)
-            work = Work(unread=(Unread("request", "", f"no answer of it sets {names}"),))
+            work = Work(unread=(Unread("request", "", f"none of its answers sets {names}"),))
         if not work.statements and work.steps is None and not work.unread and work.act is None:
             return None
         self.e.work[task.id] = work
@@ -911,7 +911,7 @@ class _Emitter:
         work = holding(
             definition,
             f"{words} waits for a condition that does not hold, and nothing else is active that "
-            "could make it hold.",
+            "could change it.",
         )
         if work is None:
             return False
@@ -971,7 +971,7 @@ class _Emitter:
             self.workflow_graph.connect(Port(event.id), Port(key))
             node.notes.append(f"Asks for {listed(page.variables)}.")
         if kind == "manualTrigger" and event.trigger == "none" and self.by_page:
-            node.notes.append("Started by hand: a gateway reads what a run is started with.")
+            node.notes.append("Started manually: a gateway reads the input of the run.")
         decisions = self.setters.get(event.id, [])
         if event.binding is not None and kind == "webhook":
             self._takes(event, node)

@@ -26,14 +26,14 @@ def failure_scope(model: Model) -> WorkflowScope:
     process = Process(
         id=f"{first.id}__errors",
         name=f"{title(model, first)}: what failed",
-        doc="Runs when a run of the process fails, with what failed and where.",
+        doc="Runs when a run of the process fails, and reports the failed step and its position.",
         nodes=(
             Event(id="failed", name="A run failed", position="start"),
             Task(
                 id=_TELL,
                 name="Report the failure",
                 task_type="service",
-                doc="Gets process, step, performer, problem, run, address and text.",
+                doc="Receives process, step, performer, problem, run, address and text.",
             ),
         ),
         flows=(Flow(id="failed-tell", source="failed", target=_TELL),),
@@ -48,7 +48,7 @@ def write_failures(errors: CompiledProcess, compiled: Iterable[CompiledProcess])
     key = HelperKey(_TELL, "inputs")
     found = graph.add(key, "What failed", code.NODE.name, {}, element=_TELL, role="inputs")
     found.parameters = code.running(_failure_code(one for p in compiled for one in p.scopes))
-    found.notes.append("Says in the words of the model what failed, and where.")
+    found.notes.append("Reports the failure in the terms of the model.")
     graph.wires = {
         (source, Port(key) if target == Port(_TELL) else target): flow
         for (source, target), flow in graph.wires.items()

@@ -101,7 +101,7 @@ def wire_failures(compiled: CompiledScope) -> None:
             element=host,
             role="caught",
         )
-        made.notes.append(f"Which error of “{node.name}” is caught by which event.")
+        made.notes.append(f"Selects the event that catches the error of “{node.name}”.")
         for port in ports:
             graph.connect(port, Port(key))
         for output, one in enumerate(coded):

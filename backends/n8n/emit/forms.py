@@ -208,7 +208,7 @@ class FormField(NamedTuple):
                 return option.label
         if self.asked.open:
             return self.options[-1].label
-        raise ValueError(f"“{self.label}” cannot be answered by {value!r}")
+        raise ValueError(f"“{self.label}” cannot be answered with {value!r}")
 
 
 class TaskForm(NamedTuple):

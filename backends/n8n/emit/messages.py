@@ -72,7 +72,7 @@ def request_of(element: Task | Event, model: Model, ctx: PassContext, base: str)
         rawContentType="application/json",
         body=expression(_BODY.format(kind=kind, name=js_string(name), sent=js_string(SENT))),
     )
-    said = f"the model does not say to which address the {kind} `{name}` goes"
+    said = f"the model does not define the address for the {kind} `{name}`"
     if not known and not any(d.message == said for d in ctx.diagnostics):
         ctx.emit(
             SettingNeeded,

@@ -122,7 +122,10 @@ def contract(called: Iterable[Use]) -> str:
     called = list(called)
     work = called[0].work
     lines = [f"Does the work of the {work.kind} {work.name}, which the model only names."]
-    lines.append("It gets all process variables as one item. What it passes on is the new value.")
+    lines.append(
+        "It receives all process variables as one item. The fields that it passes on are the "
+        "new values."
+    )
     wanted: dict[str, list[str]] = {}
     for use in called:
         lines += ["", f"Called by “{plain(use.task.label)}”"]
@@ -133,7 +136,7 @@ def contract(called: Iterable[Use]) -> str:
             if why not in known:
                 known.append(why)
     if wanted:
-        lines += ["", "Has to pass on"]
+        lines += ["", "Required output"]
         lines += [f"{name}: {listed(why)}" for name, why in wanted.items()]
     if isinstance(binding := called[0].task.binding, Script) and binding.code:
         lines += [
@@ -152,7 +155,10 @@ def work_to_do(files: Mapping[str, CompiledScope]) -> str:
             (
                 f"## {literal(one.scope.title)}",
                 "",
-                f"In `{path}`, replace the placeholder by what does this, and keep its name.",
+                (
+                    f"In `{path}`, replace the placeholder with a node that does the work, and "
+                    "keep its name."
+                ),
                 "",
                 *(f"    {line}".rstrip() for line in one.scope.body.doc.splitlines()),
             )

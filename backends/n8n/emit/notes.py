@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.work.people import About
     from orgflow_ir.analysis.work.tasks import Unread, Work
 
-_REPLACE = "in n8n, replace the placeholder by the node that does this and keep its name"
+_REPLACE = "in n8n, replace the placeholder with the node that does the work, and keep its name"
 _ONCE = (
     "Keep Always Output Data and Execute Once on in its settings (a new node has them off): "
     "without them a run ends where it passes on no item, and does the rest once for each of "
     "several."
 )
-_TIMES = "give the event an ISO 8601 duration or date"
-_CYCLES = "give the event a cycle such as R/P1D, or use a Schedule Trigger in n8n"
+_TIMES = "use an ISO 8601 duration or date"
+_CYCLES = "use a cycle such as R/P1D, or use a Schedule Trigger in n8n"
 
 
 def _doc(text: str) -> list[str]:
@@ -66,26 +66,29 @@ def _or_default(decision: Decision) -> str:
 
 def computed(node: Task) -> list[str]:
     """Note of a task that the workflow does itself."""
-    return [f"Computes what the model says: {summary(node)}.", *_doc(node.doc)]
+    return [f"Computes {summary(node)}, as defined in the model.", *_doc(node.doc)]
 
 
 def mapping(*, before: bool) -> list[str]:
     """Note of a node with the mappings of a task."""
     if before:
-        return ["Computes what the next step is given, as the model says."]
-    return ["Sets process variables from what the step before passes on, as the model says."]
+        return ["Computes the input of the next step, as defined in the model."]
+    return ["Sets process variables from the output of the previous step, as defined in the model."]
 
 
 def about(*, mapped: bool) -> list[str]:
     """Note of the node that computes for whom a task is, and until when, or what it is given."""
     if mapped:
-        return ["Computes what the page of the task shows, as the model says."]
-    return ["Computes for whom the task is, and until when, as the model says."]
+        return ["Computes the values that the page of the task shows, as defined in the model."]
+    return ["Computes the assignees and the due date of the task, as defined in the model."]
 
 
 def moment() -> list[str]:
     """Note of the node that computes until when an event waits."""
-    return ["Computes until when the next step waits. Dates without a zone are in the workflow's."]
+    return [
+        "Computes when the wait of the next step ends. Dates without a time zone use that of "
+        "the workflow."
+    ]
 
 
 def task(
@@ -142,7 +145,7 @@ def _called_back(node: Task | Event, defaults: Defaults) -> None:
         (OpenMessage,),
         node.id,
         "the Wait node waits until its address is called",
-        "hand the address in the node's note to the sender in an earlier node",
+        "pass the address in the node's note to the sender in an earlier node",
     )
 
 
@@ -161,12 +164,12 @@ def named_work(
     there yet."""
     ctx.emit(
         UnsupportedBinding,
-        f"the work of `{node.label}` is not in the model: emitted a call of a workflow for the "
-        f"{called}, in which it is to be done{_why(work.unread if work else ())}",
+        f"`{node.label}` has no implementation in the model: emitted a call to a workflow for the "
+        f"{called}, where it is to be implemented{_why(work.unread if work else ())}",
         element=node,
-        help="in n8n, fill that workflow by what its note says; it is done once for all callers",
+        help="in n8n, implement that workflow as its note describes; all callers share it",
     )
-    said = f"Calls the workflow in which the work of the {plain(called)} is done."
+    said = f"Calls the workflow that does the work of the {plain(called)}."
     return [said, *_sets(decisions), *_doc(node.doc)]
 
 
@@ -174,29 +177,31 @@ def outside(node: Task, made: OutsideNode, ctx: PassContext) -> list[str]:
     """Note of a node that sends a request or mail, or does an operation that the task was filled
     with; OF424 for a credential to connect, OF426 for a value to set, OF404 for what n8n does not
     do of it."""
-    lines = ["Does what the model says." if made.version is None else "Filled in: check it."]
+    lines = [
+        "Does the work defined in the model." if made.version is None else "Filled in: check it."
+    ]
     if made.credential is not None:
         _, words = made.credential
         ctx.emit(
             CredentialNeeded,
             f"`{node.label}` needs {words}",
             element=node,
-            help="create the credential in n8n and choose it in the node",
+            help="create the credential in n8n and select it in the node",
         )
-        lines.append(f"Connect {words} before it is published.")
+        lines.append(f"Connect {words} before you publish the workflow.")
     for what, how in made.settings:
         ctx.emit(
             SettingNeeded,
-            f"the model does not say of `{node.label}` {what}",
+            f"the model does not define {what} for `{node.label}`",
             element=node,
             help=how,
         )
     if made.lost:
         ctx.emit(
             UnsupportedBinding,
-            f"n8n does not do {made.lost} of `{node.label}` as the model says",
+            f"n8n does not do {made.lost} of `{node.label}` as defined in the model",
             element=node,
-            help="let another workflow try it again later where that is not enough",
+            help="if that is not sufficient, let another workflow retry later",
         )
     return [*lines, *made.notes, *_doc(node.doc)]
 
@@ -209,7 +214,7 @@ def message(
         (OpenTask, OpenMessage),
         node.id,
         f"emitted a request with the {kind} `{name}`",
-        "let what answers at its address hand the message on",
+        "let the receiver at its address pass the message on",
     )
     return [f"Sends the {kind} “{name}” with all process variables.", *made.notes, *_doc(node.doc)]
 
@@ -245,15 +250,15 @@ def form(
                 f"orgflow does not support {rest} of `{node.label}` on n8n yet; emitted a form, "
                 f"with it in the note{_why(said.work.unread if said is not None else ())}",
                 element=node,
-                help="in n8n, add to the form what the page of the source has",
+                help="in n8n, add the content of the original page to the form",
             )
     defaults.add(
         (OpenTask,),
         node.id,
         "emitted a form that a person fills in",
-        "in the model, give it form fields where the form should ask for more",
+        "to ask for more, add form fields to the task in the model",
     )
-    lines = ["A person fills in this form, and the run continues when it is sent."]
+    lines = ["A person fills in this form; the run continues after it is submitted."]
     if variables:
         lines.append(f"Asks for {listed(variables)}.")
     return [*lines, *_doc(node.doc)]
@@ -266,17 +271,17 @@ def asked(node: Task, made: AskingNode, ctx: PassContext) -> list[str]:
         CredentialNeeded,
         f"`{node.label}` needs {made.credential}",
         element=node,
-        help="create the credential in n8n and choose it in the node",
+        help="create the credential in n8n and select it in the node",
     )
     for what, how in made.settings:
         ctx.emit(
             SettingNeeded,
-            f"the model does not say of `{node.label}` {what}",
+            f"the model does not define {what} for `{node.label}`",
             element=node,
             help=how,
         )
     return [
-        f"Connect {made.credential} before it is published.",
+        f"Connect {made.credential} before you publish the workflow.",
         *(f"Open: {what}; {how}." for what, how in made.settings),
     ]
 
@@ -303,15 +308,15 @@ def decision(d: Decision, defaults: Defaults, *, asked: bool = False) -> list[st
             )
     if d.coded:
         names = listed(f"`{'.'.join(path)}`" for path in d.coded)
-        reads.append(f"{names} as the step that set {_them(d)} last has left {_them(d)}")
-        helps.append(f"let a step before it pass on {names}")
+        reads.append(f"{names} as left by the step that set {_them(d)} last")
+        helps.append(f"make an earlier step pass on {names}")
     words = f"the workflow reads {', and '.join(reads)}"
     help = "; ".join(helps)
     known = d.labelled or d.coded
     gap = source_ids(d.gateway)[0]
     defaults.add((OpenDecision,) if known else (UnlabelledBranch,), gap, words, help)
     for flow, _ in d.unread:
-        words = f"the branch is taken by a value of `{d.variable}` in the output of {setter}"
+        words = f"the value of `{d.variable}` in the output of {setter} selects the branch"
         defaults.add((UnreadCondition,), flow.id, words)
     return _doc(d.gateway.doc)
 
@@ -332,8 +337,8 @@ def gateway(node: Gateway) -> list[str]:
 
 def stub(node: Opaque, reason: str) -> list[str]:
     """Note of the placeholder of what n8n does not support."""
-    lead = "lead what leads to the stop here, and remove the stop"
-    return [f"{plain(reason)}. Put the node that does it here, {lead}.", *_doc(node.doc)]
+    lead = "connect the predecessors of the stop to the new nodes, and remove the stop"
+    return [f"{plain(reason)}. Put the node that does the work here, {lead}.", *_doc(node.doc)]
 
 
 def event(node: Event, open_time: bool, text: str, suffix: str, defaults: Defaults) -> list[str]:
@@ -342,7 +347,7 @@ def event(node: Event, open_time: bool, text: str, suffix: str, defaults: Defaul
     if open_time:
         words = "the Wait node waits 0 seconds until the time is set"
         defaults.add((OpenTime,), node.id, words, f"{_TIMES}, or set it in n8n's Wait node")
-        lines.append("How long to wait is left open: 0 seconds until it is set.")
+        lines.append("The duration of the wait is undefined: 0 seconds until you set it.")
     elif node.position == "catch" and node.trigger in ("message", "signal"):
         _called_back(node, defaults)
         lines.append(_address_of(suffix))
@@ -356,11 +361,13 @@ def event(node: Event, open_time: bool, text: str, suffix: str, defaults: Defaul
         defaults.add(
             (OpenMessage,),
             node.id,
-            "emitted a placeholder that passes on at once",
-            "in n8n, replace the placeholder by a Wait or a polling loop and keep its name",
+            "emitted a placeholder that passes on immediately",
+            "in n8n, replace the placeholder with a Wait or a polling loop, and keep its name",
         )
         said = f": {plain(text)}" if text.strip() else ""
-        lines.append(f"Placeholder for waiting until a condition holds{said}. Passes on at once.")
+        lines.append(
+            f"Placeholder for waiting until a condition holds{said}. Passes on immediately."
+        )
     return [*lines, *_doc(node.doc)]
 
 
@@ -370,7 +377,7 @@ def unread_mapping(node: Event, unread: Sequence[Unread], ctx: PassContext) -> l
         UnsupportedBinding,
         f"orgflow does not support {summary(node)} of `{node.label}` on n8n yet{_why(unread)}",
         element=node,
-        help="in n8n, put a node after it that sets the variables",
+        help="in n8n, add a node after it that sets the variables",
     )
     return [f"{one.what}: {one.text}." for one in unread]
 
@@ -380,14 +387,14 @@ def condition(node: Event, defaults: Defaults) -> list[str]:
     defaults.add(
         (OpenMessage,),
         node.id,
-        "the run stops there where the condition does not hold",
-        "let the steps before it make the condition hold",
+        "the run stops there if the condition does not hold",
+        "make the condition hold in the steps before it",
     )
     (definition,) = node.definitions
     text = plain(definition.expression.text) if definition.expression is not None else ""
     return [
-        f"Goes on if this holds: {text}. Stops the run if not: nothing else is active that could "
-        "change it.",
+        f"Continues if this holds: {text}. Otherwise it stops the run: nothing else is active "
+        "that could change the condition.",
         *_doc(node.doc),
     ]
 
@@ -403,11 +410,11 @@ def start(
     """Note of a trigger, with how the workflow starts until its gap is filled."""
     lines: list[str] = []
     if node.trigger == "timer" and unread:
-        defaults.add((OpenTime,), node.id, "the workflow is started by hand", _CYCLES)
-        lines.append("When this starts is left open: put a Schedule Trigger in its place.")
+        defaults.add((OpenTime,), node.id, "the workflow is started manually", _CYCLES)
+        lines.append("The start time is undefined: replace this node with a Schedule Trigger.")
     if kind == "webhook":
         words = "emitted a webhook"
-        help = "give the webhook's URL to the sender, or use the trigger of the channel in n8n"
+        help = "pass the webhook's URL to the sender, or use the trigger of the channel in n8n"
         defaults.add((OpenMessage,), node.id, words, help)
         defaults.add((OpenStart,), process.id, f"emitted a webhook for `{node.label}`", help)
         lines.append("Starts when its URL is called; the fields are under body.")

@@ -150,8 +150,8 @@ def _request(act: Request, more: dict[str, Any], lost: str) -> OutsideNode:
     if is_keyed(act):
         key = f"$json.{SENT}.key"
         notes.append(
-            f"All tries of one request have the same {KEY_HEADER}, also where a failed run is "
-            "tried again."
+            f"All attempts of one request have the same {KEY_HEADER}, also if a failed run is "
+            "retried."
         )
     parameters |= _pairs("header", "headers", headers, act.all_headers, act.headers, key)
     query = [(n, _value(("query", n), t)) for n, t in act.query]
@@ -218,7 +218,7 @@ _ADDRESSES = "[].concat({}).join(', ')"
 def _mail(act: Message, more: dict[str, Any], lost: str, sender: str) -> OutsideNode:
     if act.sender is not None:
         sender = _value(("sender",), act.sender)
-    notes = () if sender else ("The model does not define who sends it: set From Email.",)
+    notes = () if sender else ("The model does not define the sender: set From Email.",)
     settings = () if sender else (("who sends it", "set From Email in the node, `from` in the "
                                    "model, or the target n8n{sender=ADDRESS}"),)  # fmt: skip
     to = act.to or act.cc or act.bcc

@@ -37,10 +37,10 @@ def report_parallel(scope: Scope, ctx: PassContext) -> None:
             ctx.emit(
                 rules.SequentialWait,
                 f"while {ctx.name(graph.nodes[wait])} waits, the other branches after "
-                f"{ctx.name(graph.nodes[beside[wait]])} stand still on n8n",
+                f"{ctx.name(graph.nodes[beside[wait]])} are paused on n8n",
                 element=graph.nodes[wait],
-                help="put the wait before or after the parallel part, or let the branches take "
-                "turns",
+                help="put the wait before or after the parallel part, or let the branches run in "
+                "turn",
             )
 
 

@@ -119,7 +119,7 @@ def check_payload(compiled: CompiledScope, start: NodeKey) -> None:
         if_.testing(is_true(f"({problems}).length === 0", str(check))),
         element=trigger.element,
         role="check",
-        notes=[f"A call has to give {', '.join(map(_words, fields))}."],
+        notes=[f"A call has to contain {', '.join(map(_words, fields))}."],
     )
     started = '({ message: "Workflow was started", run: $execution.id })'
     graph.add(

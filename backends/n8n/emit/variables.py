@@ -440,7 +440,7 @@ class _Carrier:
     def _fill_start(self, key: NodeKey) -> None:
         added = self.graph.nodes[HelperKey(key, "data")]
         added.parameters = set_.writing(expression("$json.body ?? $json"), keep=False)
-        added.notes.append("Hands on what was sent as the item, so its fields are variables.")
+        added.notes.append("Passes on what was sent as the item, so that its fields are variables.")
 
     def _fill_step(self, key: NodeKey, source: Port | None) -> None:
         """The variables as the step hands them on, else as they were."""
@@ -458,7 +458,7 @@ class _Carrier:
         variables = listed(names)
         added.notes.append(
             f"Keeps {variables}: what “{step.name}” passes on under such a name is the new value, "
-            "else it stays what it was. To take it from elsewhere, edit its line here."
+            "else it stays what it was. To read it from elsewhere, edit its line here."
         )
 
     def _form(self, key: NodeKey) -> TaskForm | None:
@@ -496,10 +496,13 @@ class _Carrier:
         added.parameters = set_.writing(expression(body), keep=False, literal_names=dotted)
         variables = [f.asked.variable for f in fields if f.asked.variable not in form.inside]
         added.notes.append(
-            f"Makes {listed(variables)} of the answers of “{step.name}”. What is left blank stays "
-            "as it was."
+            f"Sets {listed(variables)} from the answers of “{step.name}”. Blank answers change "
+            "nothing."
             if variables
-            else f"Keeps what the mappings of “{step.name}” set; all else stays as it was."
+            else (
+                f"Keeps the variables that the mappings of “{step.name}” set; all others stay "
+                "unchanged."
+            )
         )
 
     def _set_before(self, element: str) -> dict[str, str]:
@@ -580,8 +583,8 @@ class _Carrier:
         )
         added.parameters = set_.writing(expression(f"({{ {inside} }})"))
         added.notes.append(
-            f"Takes {listed(self.beside[gateway])} from the branch that set it last, since "
-            "branches run one after the other and this decision sees what all of them have set."
+            f"Reads {listed(self.beside[gateway])} from the branch that set it last: branches run "
+            "one after the other, and this decision sees all values that they have set."
         )
 
     def _fill_join(self, key: NodeKey, sources: list[Port]) -> None:
@@ -600,8 +603,8 @@ class _Carrier:
             _JOIN.format(items=",\n  ".join(items), names=json.dumps(names), count=self.count)
         )
         added.notes.append(
-            f"Keeps {listed(names)} as the branch left it that set it; two branches that leave it "
-            "different stop the run."
+            f"Keeps {listed(names)} as left by the branch that set it; two branches that set "
+            "different values stop the run."
         )
 
     def _item(self, port: Port) -> str:

@@ -39,13 +39,13 @@ def waiting_alone(
     ]
     if beside:
         names = [ctx.name(task) for task in beside]
-        them = "it stays a placeholder" if len(beside) == 1 else "they stay placeholders"
+        them = "it remains a placeholder" if len(beside) == 1 else "they stay placeholders"
         ctx.emit(
             rules.WaitsBeside,
-            f"{listed(names)} may be open beside other work that waits, and an n8n execution waits "
-            f"at one place at a time: {them}",
+            f"{listed(names)} may be open while other work waits, and an n8n execution waits at "
+            f"one place at a time: {them}",
             element=beside[0],
-            help="let one step that waits come after the other, or in n8n put a node there that "
-            "hands the work to people and continues when all have answered",
+            help="put the waiting steps in sequence, or in n8n use a node there that distributes "
+            "the work and continues when all of it is done",
         )
     return frozenset(task.id for task in tasks if task not in beside)

@@ -438,7 +438,7 @@ class _Writer:
         yield f"{indent}const {hits} = {rows};"
         if one.mapping in ("singleEntry", "singleResult"):
             said = js_string(
-                f"The decision “{decision.name}” has several results, and one is expected."
+                f"The decision “{decision.name}” has several results, but one is expected."
             )
             yield f"{indent}if ({hits}.length > 1) throw new Error({said});"
         named = f"{{ {single}: hit }}" if single else "hit"

@@ -321,7 +321,7 @@ def _summary(
     if len(todo) > _LIST:
         todo = [*todo[: _LIST - 1], f"- … and {len(todo) - _LIST + 1} more (see the notes)"]
     if todo:
-        lines += ["", "**What is left to do**", *todo]
+        lines += ["", "**Remaining work**", *todo]
     doc = compiled.scope.body.doc.strip()
     if doc:
         lines += ["", *map(literal, doc.splitlines())]

@@ -82,7 +82,9 @@ def status() -> EngineStatus:
     if not path.is_dir():
         problems.append(f"{path} does not exist: run `orgflowc engine install`")
     elif not (path / _MARKER).is_file():
-        problems.append(f"{path} is not a finished install: run `orgflowc engine install --force`")
+        problems.append(
+            f"{path} is an incomplete installation: run `orgflowc engine install --force`"
+        )
     else:
         problems += [
             f"{name} is {versions.get(name, 'missing')}, {wanted} is needed: "
@@ -154,7 +156,9 @@ def _fill(work: Path, node: NodeRuntime, npm: tuple[str, ...], say: OnLine) -> N
     run_npm(npm, ("install", "--ignore-scripts", *QUIET_FLAGS), work, node, say)
     wrong = [name for name, wanted in PACKAGES.items() if package_version(work, name) != wanted]
     if wrong:
-        raise InstallError(f"npm reported success but installed no or another {', '.join(wrong)}")
+        raise InstallError(
+            f"npm reported success but installed a missing or different {', '.join(wrong)}"
+        )
     marker = {"layout": LAYOUT, "packages": dict(PACKAGES), "node": node.version_text}
     (work / _MARKER).write_text(json.dumps(marker, indent=1) + "\n", encoding="utf-8")
 

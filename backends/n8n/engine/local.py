@@ -116,7 +116,7 @@ class LocalEngine:
         try:
             process = NodeProcess(node, directory, self._more)
         except OSError as error:
-            raise EngineError(f"n8n's engine does not start: {error}") from error
+            raise EngineError(f"n8n's engine failed to start: {error}") from error
         self._process = process
         try:
             process.send({"id": 0, "cmd": "ping"})
@@ -124,7 +124,7 @@ class LocalEngine:
         except (NodeDied, NodeSilent) as error:
             stderr = process.stderr_text()
             self._drop()
-            raise EngineError(f"n8n's engine does not start: {stderr or error}") from error
+            raise EngineError(f"n8n's engine failed to start: {stderr or error}") from error
 
     def close(self) -> None:
         """End the process and remove its folder; may be called again."""
@@ -137,7 +137,7 @@ class LocalEngine:
             EngineError: it does not start, or a `run_many` is not finished.
         """
         if self._busy:
-            raise EngineError("this engine is in the middle of another run_many")
+            raise EngineError("this engine is already executing another run_many")
         self.start()
         process = self._running()
         process.send({"id": 0, "cmd": "ping"})
@@ -184,7 +184,7 @@ class LocalEngine:
                 another `run_many` of this engine is not finished.
         """
         if self._busy:
-            raise EngineError("this engine is in the middle of another run_many")
+            raise EngineError("this engine is already executing another run_many")
         self._busy = True
         source = iter(requests)
         waiting: collections.deque[tuple[RunRequest, dict[str, Any]]] = collections.deque()
@@ -205,7 +205,9 @@ class LocalEngine:
                 except NodeDied as died:
                     deaths += 1
                     if deaths > 1:
-                        raise EngineError(f"n8n's engine died twice over one run: {died}") from died
+                        raise EngineError(
+                            f"n8n's engine crashed twice during one run: {died}"
+                        ) from died
                     self._again(waiting, skip=0)
                     continue
                 waiting.popleft()

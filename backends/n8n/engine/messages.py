@@ -19,16 +19,16 @@ def _means(
     return EngineMessage(rule, re.compile(pattern, re.IGNORECASE), fault, cause, fix, confidence)
 
 
-_SERVER = "look into the server's log and try again"
+_SERVER = "check the server's log and try again"
 
 MESSAGES: tuple[EngineMessage, ...] = (
     # First: it quotes labels, which may be any text.
     _means("no-branch", r"^no branch of “", "model",
-           "no branch of a gateway fits the data",
+           "no branch of a gateway matches the data",
            "add a default flow or a branch for the value", "medium"),
     _means("no-trigger", r"has no trigger node", "model",
-           "nothing in the model says what starts the process",
-           "give the start event a message or a timer"),
+           "the model does not define what starts the process",
+           "add a message or a timer to the start event"),
     _means("taken-path", r"conflict with one of the webhooks|url path .* already taken",
            "target", "another published workflow has the webhook path",
            "unpublish the other workflow or rename the start event"),
@@ -37,43 +37,44 @@ MESSAGES: tuple[EngineMessage, ...] = (
            "deploy the called workflow before its caller"),
     _means("missing-credential", r"(missing|required) credential|credentials? (is|are) not set",
            "model", "a node needs a credential that the model does not name",
-           "choose the credential in n8n"),
+           "select the credential in n8n"),
     _means("missing-parameter", r"missing or invalid required parameter|parameter .* is required",
-           "model", "a node needs a setting that the model does not give",
+           "model", "a node needs a setting that the model does not contain",
            "add the setting to the model or in n8n"),
     _means("unknown-node", r"unrecognized node type|unknown node type", "target",
            "the server does not have a node of this type",
            "install the node's package on the server, or compile for its version"),
     _means("refused-shape", r"must not have additional properties|must have required property|"
-           r"request/body", "translation", "n8n's API does not take the workflow as it is",
-           "report it as a defect of the compiler"),
+           r"request/body", "translation", "n8n's API rejects the workflow",
+           "report it as a bug in the compiler"),
     _means("archived", r"archived workflow", "unknown",
            "somebody archived the workflow", "restore or delete it, then deploy again"),
-    _means("refused-key", r"refused the api key|unauthorized|forbidden", "unknown",
-           "the server does not take the API key", "make a key and give it by N8N_API_KEY"),
-    _means("unreachable", r"cannot be reached|broke off|did not answer .* in time|starting",
-           "unknown", "the server did not answer", "start the server and try again"),
+    _means("refused-key", r"rejected the api key|unauthorized|forbidden", "unknown",
+           "the server rejects the API key", "create a key and set N8N_API_KEY"),
+    _means("unreachable", r"cannot reach|n8n at .* interrupted|did not respond .* in time|"
+           r"starting",
+           "unknown", "the server did not respond", "start the server and try again"),
     _means("failed-server", r"with (429|5\d\d):", "unknown", "the server failed", _SERVER),
     _means("missing-node-reference", r"referenced node (doesn't|does not|is) |"
            r"no node .* (exists|found)", "translation",
-           "an expression names a node that the workflow does not have",
-           "report it as a defect of the compiler"),
+           "an expression refers to a node that does not exist",
+           "report it as a bug in the compiler"),
     _means("unexecuted-reference", r"(hasn't|has not) been executed|node .* unexecuted",
            "translation", "an expression reads a node that did not run on this path",
-           "guard the reference by isExecuted"),
+           "guard the reference with isExecuted"),
     _means("broken-expression", r"invalid syntax|syntaxerror|unexpected token|is not defined|"
            r"is not a function|cannot read propert", "translation",
-           "an expression cannot be evaluated", "report it as a defect of the compiler"),
+           "an expression cannot be evaluated", "report it as a bug in the compiler"),
     _means("wrong-type", r"wrong type:|is a (string|number|boolean|object) but was expecting",
            "model", "a condition compares values of different types",
-           "make the step that sets the value put out the type the condition compares with",
+           "make the step that sets the value output the type that the condition compares with",
            "medium"),
-    _means("too-long", r"not over after|timed out|timeout|canceled", "unknown",
-           "the run was not over in time", "look for a loop without an end, or allow more time",
+    _means("too-long", r"not finished after|timed out|timeout|canceled", "unknown",
+           "the run did not end in time", "check for an endless loop, or allow more time",
            "low"),
     _means("out-of-memory", r"out of memory|heap limit|maximum call stack", "target",
            "n8n ran out of memory", "split the work into sub-workflows", "medium"),
     _means("no-connection", r"econnrefused|enotfound|etimedout|socket hang up", "unknown",
-           "a service that the workflow calls did not answer", "start the service and try again"),
+           "a service that the workflow calls did not respond", "start the service and try again"),
 )  # fmt: skip
 """Messages of n8n 2.41 and of this project's client, most telling first."""

@@ -160,7 +160,7 @@ def _version(path: Path, origin: str) -> tuple[int, int, int]:
             stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise NodeNotFoundError(f"{path} ({origin}) is not a Node that runs: {error}") from error
+        raise NodeNotFoundError(f"{path} ({origin}) is not a working Node: {error}") from error
     match = re.match(r"v(\d+)\.(\d+)\.(\d+)", done.stdout)
     if match is None:
         said = (done.stdout or done.stderr).strip()[:200]

@@ -26,16 +26,15 @@ class N8nEngines(EngineProvider):
     """n8n's engine in a Node process of this machine, or a server by its address and key."""
 
     about = (
-        "n8n's own engine on this machine: what `run`, `eval` and the tests execute workflows with."
-        "\n\n"
-        "It is installed from npm, by this command only, into ORGFLOW_ENGINE_DIR (else the user's "
-        "cache folder); it takes about 0.9 GB. n8n's packages are under the Sustainable Use "
-        "License."
+        "n8n's own engine on this machine: what `run`, `eval` and the tests execute workflows "
+        "with.\n\nIt is installed from npm, only by this command, into ORGFLOW_ENGINE_DIR (by "
+        "default the user's cache folder), and takes about 0.9 GB. n8n's packages are under the "
+        "Sustainable Use License."
     )
-    engine = Installable("Install the engine, unless it is there already (about a minute).")
+    engine = Installable("Install the engine, unless it is already installed (about a minute).")
     server = Installable(
-        "With --server a whole n8n server is installed as well, into ORGFLOW_N8N_SERVER (else "
-        "the user's cache folder): for tests on the real thing. It needs python3, make and a C++ "
+        "With --server, also install a whole n8n server into ORGFLOW_N8N_SERVER (by default the "
+        "user's cache folder), to test against the real server. It needs python3, make and a C++ "
         "compiler.",
         "2.9 GB, minutes",
         whole_server.VERSIONS,

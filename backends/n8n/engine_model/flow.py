@@ -114,13 +114,15 @@ def compile_flow(
     what = "the workflow" if flow_id is None else f"workflow `{flow_id}`"
     document = WorkflowDocument(workflow)
     if document.order != "v1":
-        raise ValueError(f"{what} has not the execution order v1, the only one that is modelled")
+        raise ValueError(
+            f"{what} does not use the execution order v1, the only one that is modelled"
+        )
     steps = document.steps
     if any(step.key != step.name for step in steps.values()):
-        raise ValueError(f"{what} has two nodes of one name")
+        raise ValueError(f"{what} has two nodes with the same name")
     for fault in document.faults:
         if fault.kind in ("lost-source", "lost-target"):
-            raise ValueError(f"{what} connects `{fault.name}`, which is no node of it")
+            raise ValueError(f"{what} connects `{fault.name}`, which is not one of its nodes")
     main = [wire for wire in document.wires if wire.kind == "main"]
     for name in (end for wire in main for end in (wire.source, wire.target)):
         if name not in steps:

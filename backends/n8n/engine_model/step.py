@@ -122,7 +122,7 @@ class Work:
             case "call":
                 self._call(node, inputs[0], node.tries - 1)
             case _:
-                raise ValueError(f"what `{node.name}` does has to be chosen")
+                raise ValueError(f"the outcome of `{node.name}` has to be chosen")
 
     def _skip(self, node: Node) -> None:
         """A node without input: n8n goes on at once and does not even look at waiting nodes."""

@@ -80,7 +80,7 @@ def read_parameter(text: str) -> Reading:
             faults += reading.faults
         position = end + 2
     if expressions == 0 and not faults:
-        faults.append("begins with `=` but holds no `{{ }}`, so n8n drops the `=`")
+        faults.append("begins with `=` but contains no `{{ }}`, so n8n drops the `=`")
     return Reading(tuple(faults), tuple(references))
 
 

@@ -40,9 +40,9 @@ _ID: Final = 8
 """Characters of a node's id that are kept: enough to tell the nodes of one workflow apart."""
 
 _PHRASES: Final = (
-    "the work here, keep the name. Keep Always Output Data and Execute Once on in its settings "
-    "(a new node has them off): without them a run ends where it passes on no item, and does the "
-    "rest once for each of several.\\n\\norgflow: ",
+    "the work here, keep the name. Keep Always Output Data and Execute Once on in its settings (a "
+    "new node has them off): without them a run ends where it hands on no item, and does the rest "
+    "once for each of several.\\n\\norgflow: ",
     '"rightValue":"","operator":{"type":"boolean","operation":"true","singleValue":true}}],'
     '"combinator":"and"},"renameOutput":true,"outputKey":"',
     '"}]},"looseTypeValidation":true,"options":{"fallbackOutput":"extra","renameFallbackOutput":"',

@@ -60,7 +60,7 @@ def type_versions(short_type: str, version: N8nVersion = DEFAULT_VERSION) -> tup
     column = KNOWN_VERSIONS.index(require_known(version))
     kind = node_types.of(short_type)
     if kind is None or not kind.described:
-        raise ValueError(f"`{short_type}` is not a node type that is emitted")
+        raise ValueError(f"`{short_type}` is not a supported node type")
     return kind.versions[column]
 
 

@@ -30,25 +30,25 @@ from orgflow.backends.n8n.format.versions import (
 )
 
 KINDS: Final[Mapping[str, str]] = {
-    "schema": "the workflow is not shaped as n8n reads it (`schema_check`)",
+    "schema": "the workflow does not match n8n's format (`schema_check`)",
     "api-key": "this n8n's API answers the key with 400",
     "duplicate-name": "two nodes have one name",
     "duplicate-id": "two nodes have one id",
-    "node-type": "a node type that is not emitted",
-    "type-version": "a typeVersion that this n8n or our schemas do not know",
+    "node-type": "an unsupported node type",
+    "type-version": "a typeVersion that is unknown to this n8n or to orgflow's schemas",
     "choose-branch": "a Merge that silently ends everything after a dead branch",
-    "parameters": "parameters that n8n ignores, misses or misreads (`schema_check`)",
-    "connection-source": "a wire from a node that does not exist",
-    "connection-target": "a wire to a node that does not exist",
-    "connection-output": "a wire from an output that the node does not have",
-    "connection-input": "a wire to an input that the node does not have",
-    "merge-input": "an input of a Merge without a wire",
-    "no-trigger": "nothing starts the workflow",
+    "parameters": "parameters that n8n ignores, misses or misinterprets (`schema_check`)",
+    "connection-source": "a connection from a node that does not exist",
+    "connection-target": "a connection to a node that does not exist",
+    "connection-output": "a connection from an output that the node does not have",
+    "connection-input": "a connection to an input that the node does not have",
+    "merge-input": "an input of a Merge without a connection",
+    "no-trigger": "no trigger starts the workflow",
     "unreachable": "no trigger leads to the node",
-    "expression": "an expression that n8n cannot read, or reads otherwise",
-    "unknown-reference": "an expression names a node that does not exist",
-    "webhook-path": "two triggers answer at one address",
-    "webhook-suffix": "two Waits share one address, or theirs is not fixed",
+    "expression": "an expression that n8n cannot read, or interprets differently",
+    "unknown-reference": "an expression refers to a node that does not exist",
+    "webhook-path": "two triggers share one address",
+    "webhook-suffix": "two Waits share one address, or the address is not fixed",
     "form-field": "a field name that n8n ignores",
     "stale-timer": "a Wait's time limit that can end a later Wait",
 }
@@ -167,7 +167,7 @@ def _check_names(graph: _Graph) -> Iterator[Problem]:
     owners: dict[str, _Node] = {}
     for node in graph.nodes:
         if graph.by_name[node.name] is not node:
-            yield node.problem("duplicate-name", f"another node is called `{node.name}`", "name")
+            yield node.problem("duplicate-name", f"another node has the name `{node.name}`", "name")
         identity = node.raw.get("id")
         if isinstance(identity, str):
             first = owners.setdefault(identity, node)
@@ -189,7 +189,10 @@ def _check_node(node: _Node, version: N8nVersion) -> Iterator[Problem]:
         yield node.problem("type-version", f"`{node.name}`: {message}", "typeVersion")
         return
     if node.short == "merge" and node.parameters.get("mode") == "chooseBranch":
-        message = f"`{node.name}` never fires when a branch is dead, and the run ends green"
+        message = (
+            f"`{node.name}` never runs if a branch is not taken, and the run ends with status "
+            "success"
+        )
         yield node.problem("choose-branch", message, "parameters", "mode")
         return
     if node.short == "wait":
@@ -217,14 +220,15 @@ def _check_wires(graph: _Graph) -> Iterator[Problem]:
         path = ("connections", source, "main", output, place)
         if source not in outputs:
             if source not in unknown:
-                message = f"no node is called `{source}`"
+                message = f"no node has the name `{source}`"
                 yield Problem(pointer("connections", source), message, "connection-source")
                 unknown.add(source)
         else:
             count = outputs[source]
             if count is not None and output >= count:
                 message = (
-                    f"`{source}` has {_plural(count, 'output')}, a wire leaves output {output}"
+                    f"`{source}` has {_plural(count, 'output')}, but a connection leaves "
+                    f"output {output}"
                 )
                 yield Problem(pointer(*path), message, "connection-output")
         if target not in inputs:
@@ -234,13 +238,15 @@ def _check_wires(graph: _Graph) -> Iterator[Problem]:
         wired.setdefault(target, set()).add(index)
         count = inputs[target]
         if count is not None and not 0 <= index < count:
-            message = f"`{target}` has {_plural(count, 'input')}, a wire enters input {index}"
+            message = (
+                f"`{target}` has {_plural(count, 'input')}, but a connection enters input {index}"
+            )
             yield Problem(pointer(*path, "index"), message, "connection-input")
     for node in graph.nodes:
         if node.short == "merge":
             missing = set(range(inputs[node.name] or 0)) - wired.get(node.name, set())
             for index in sorted(missing):
-                message = f"nothing is wired to input {index} of `{node.name}`"
+                message = f"input {index} of `{node.name}` has no connection"
                 yield node.problem("merge-input", message)
 
 
@@ -248,7 +254,7 @@ def _check_reach(graph: _Graph) -> Iterator[Problem]:
     triggers = [node for node in graph.nodes if is_trigger(node.raw)]
     starts = [node.name for node in triggers if node.raw.get("disabled") is not True]
     if not starts:
-        yield Problem("/nodes", "no trigger: nothing ever starts this workflow", "no-trigger")
+        yield Problem("/nodes", "no trigger starts this workflow", "no-trigger")
         return
     reached = {*_closure(starts, graph.targets()), *(node.name for node in triggers)}
     for node in graph.nodes:
@@ -296,7 +302,7 @@ def _check_addresses(graph: _Graph) -> Iterator[Problem]:
         if address is not None:
             first = triggers.setdefault(address, node.name)
             if first != node.name:
-                message = f"`{first}` and `{node.name}` both answer at `{address[-1]}`"
+                message = f"`{first}` and `{node.name}` both respond at `{address[-1]}`"
                 yield node.problem("webhook-path", message, "parameters", *keys)
 
 
@@ -312,7 +318,7 @@ def _check_suffix(
     first = waits.setdefault((suffix, *pages), node.name)
     if first != node.name:
         how = "have one webhookSuffix" if suffix else "have no webhookSuffix"
-        message = f"`{first}` and `{node.name}` {how}: an answer may resume the other one"
+        message = f"`{first}` and `{node.name}` {how}: an answer may resume the wrong one"
         yield node.problem("webhook-suffix", message, *(path if suffix else ("parameters",)))
 
 
@@ -333,7 +339,7 @@ def _check_timers(graph: _Graph) -> Iterator[Problem]:
     endangered = _closure(before, sources)
     for node in limited:
         if node.name in endangered:
-            message = f"the time limit of `{node.name}` can end a wait that comes after it"
+            message = f"the time limit of `{node.name}` can end a later wait"
             yield node.problem("stale-timer", message, "parameters", "limitWaitTime")
 
 

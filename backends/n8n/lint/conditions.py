@@ -52,7 +52,7 @@ def check_conditions(report: Report, active: frozenset[int]) -> None:
                 UnreadableCondition,
                 node,
                 f"the rules of `{node.name}` have the shape of an older version: version "
-                f"{node.version:g} sees none, and every item is gone",
+                f"{node.version:g} ignores them, and drops every item",
                 "write them as `rules.values`, each with `conditions`",
                 "parameters",
                 "rules",
@@ -74,8 +74,8 @@ def _second(report: Report, node: Node, condition: Condition, path: Path) -> Non
     if condition.first:
         if not condition.raw.keys().isdisjoint(FIRST_TYPES):
             add(
-                f"its conditions have the shape of version 1; version {node.version:g} sees none "
-                "and takes every item as a match",
+                f"its conditions have the shape of version 1; version {node.version:g} ignores "
+                "them, and every item matches",
                 "write them as a list `conditions` with a `combinator`",
             )
         return
@@ -117,8 +117,8 @@ def _second(report: Report, node: Node, condition: Condition, path: Path) -> Non
                 MistypedCondition,
                 node,
                 f"`{node.name}`: {why}, so the node fails",
-                "write a value of that type, or compare with types converted "
-                "(`looseTypeValidation`, and `typeValidation` loose)",
+                "write a value of that type, or convert types (`looseTypeValidation`, and "
+                "`typeValidation` loose)",
                 *path,
                 *one.place,
                 side,
@@ -153,9 +153,9 @@ def _mistyped(
         if strict and fitting is not None and not _is(value, fitting):
             yield side, f"its {which} value is {_kind(value)}, compared strictly as `{wanted}`"
         elif wanted == "number" and not _numeric(value):
-            yield side, f"its {which} value is {_kind(value)}, which is no number"
+            yield side, f"its {which} value is {_kind(value)}, which is not a number"
         elif wanted == "dateTime" and isinstance(value, str) and not _DIGIT.search(value):
-            yield side, f"its {which} value is {_kind(value)}, which is no date"
+            yield side, f"its {which} value is {_kind(value)}, which is not a date"
 
 
 def _is(value: Any, fitting: type | tuple[type, ...]) -> bool:
@@ -187,8 +187,8 @@ def _first(report: Report, node: Node, condition: Condition, path: Path) -> None
         report.add(
             UnreadableCondition,
             node,
-            f"`{node.name}`: its conditions have the shape of version 2; version "
-            f"{node.version:g} sees none and takes every item as a match",
+            f"`{node.name}`: its conditions have the shape of version 2; version {node.version:g} "
+            "ignores them, and every item matches",
             "set `typeVersion` to 2 or later, or write lists by type",
             *path,
         )

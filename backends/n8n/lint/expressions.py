@@ -152,7 +152,7 @@ def _broken(report: Report, node: Node) -> None:
         if not text.startswith("="):
             continue
         faults = [f for f in read_parameter(text).faults if not f.startswith(_HARMLESS)]
-        faults += [f"`{code}` ends in the middle" for code in _unfinished(text)]
+        faults += [f"`{code}` is incomplete" for code in _unfinished(text)]
         if faults:
             report.add(
                 BrokenExpression,
@@ -184,7 +184,7 @@ def _vanishing(report: Report, node: Node) -> None:
             VanishingData,
             node,
             f"`{node.name}` {verb} {what}",
-            "hand the value on in the item",
+            "pass the value on in the item",
             "parameters",
             *path,
         )
@@ -213,7 +213,7 @@ def _literal(report: Report, node: Node) -> None:
                 node,
                 f"`{node.name}`: the text at `{path[-1]}` has `{{{{ }}}}` and does not begin with "
                 "`=`: it is passed on as it is, with the braces",
-                "put `=` in front of it",
+                "put `=` before it",
                 "parameters",
                 *path,
             )
@@ -224,7 +224,7 @@ def _literal(report: Report, node: Node) -> None:
             node,
             f"`{node.name}`: the text at `{dropped[0][-1]}`{count} begins with `=` and has no "
             "`{{ }}`: n8n drops the `=`",
-            "where the `=` is meant, write `={{ '=…' }}`; else remove it",
+            "to keep the `=`, write `={{ '=…' }}`; otherwise remove it",
             "parameters",
             *dropped[0],
             severity=Severity.INFO,
@@ -237,9 +237,9 @@ def _index(report: Report, node: Node) -> None:
             report.add(
                 RestartedIndex,
                 node,
-                f"`{node.name}` reads `$runIndex` in a workflow that others call: it begins at 0 "
-                "in every call",
-                "hand the count over as an input of the call",
+                f"`{node.name}` reads `$runIndex` in a workflow that others call: it restarts at "
+                "0 in every call",
+                "pass the count as an input of the call",
                 "parameters",
                 *path,
             )
@@ -287,9 +287,9 @@ def check_references(report: Report, found: list[Reference]) -> None:
         report.add(
             MissingNodeReference,
             one.node,
-            f"`{one.node.name}` reads from `{one.name}`, which the workflow does not have: the "
-            "node fails when it runs",
-            "name a node of the workflow, as it is written there",
+            f"`{one.node.name}` reads from `{one.name}`, which does not exist in the workflow: "
+            "the node fails when it runs",
+            "use the exact name of a node of the workflow",
             "parameters",
             *one.path,
             severity=Severity.WARNING if one.tried or one.maybe else None,

@@ -53,7 +53,7 @@ def _dropped(report: Report, items: Items, node: Node) -> None:
             DroppedField,
             node,
             f"`{node.name}` reads `$json.{name}`, which `{setter.name}` set: `{by.name}` in "
-            f"between replaced the item, so nothing is read there{unless}",
+            f"between replaced the item, so the field is missing{unless}",
             f"read `$('{setter.name}').first().json.{name}`",
             "parameters",
             *path,
@@ -94,7 +94,7 @@ def _mistyped(report: Report, items: Items, node: Node) -> None:
                 node,
                 f"`{node.name}`: `{match[1]}` is set as `{types.pop()}` by `{writers[0].name}` and "
                 f"compared strictly as `{wanted}`, so the node fails",
-                "set it as the type it is compared as, or compare with types converted "
+                "set it with the type of the comparison, or convert types "
                 "(`looseTypeValidation`, and `typeValidation` loose)",
                 *base,
                 "conditions",
@@ -147,7 +147,7 @@ def _tell_stale(
         node,
         f"`{reader.name}` reads `$json.{name}`, which `{setter.name}` sets on one branch; input "
         f"{old} of `{node.name}` carries an older `{name}` and overwrites it",
-        f"read `$('{setter.name}').first().json.{name}`, or let the fresh input win "
+        f"read `$('{setter.name}').first().json.{name}`, or let the newer input win "
         "(`clashHandling`)",
         others=(("reads it", reader),),
     )

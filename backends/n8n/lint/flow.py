@@ -26,8 +26,8 @@ def check_runs(report: Report, walk: Walk) -> None:
         report.add(
             UnexploredRuns,
             flow.document.path,
-            f"`{flow.name}` has more than {MOST_STATES:,} situations: what goes wrong only in the "
-            "rest was not found",
+            f"`{flow.name}` has more than {MOST_STATES:,} states: faults that occur only in the "
+            "others are not reported",
             "split the workflow, or check its parts",
         )
     check_left(report, walk)
@@ -70,9 +70,9 @@ def _endless(report: Report, walk: Walk) -> None:
         report.add(
             InescapableLoop,
             flow.nodes[node],
-            f"nothing leads out of the loop of {listed([n.name for n in nodes])}: the run never "
-            f"ends{'' if sure else ' unless one of them fails or gives nothing'}",
-            "put an If into the loop, with one output that leads out",
+            f"the loop of {listed([n.name for n in nodes])} has no exit: the run never "
+            f"ends{'' if sure else '  unless one of them fails or outputs no item'}",
+            "add an If to the loop, with one output that leaves it",
             severity=None if sure else Severity.WARNING,
         )
 
@@ -104,7 +104,7 @@ def _waits(report: Report, walk: Walk) -> None:
                 node,
                 f"`{node.name}` and `{later.name}` wait in parallel: n8n waits at one place at a "
                 f"time, so a call for `{later.name}` gets 404 until `{node.name}` is answered",
-                "put the waits one after the other, or each branch into its own workflow",
+                "put the waits in sequence, or move each branch to its own workflow",
                 severity=Severity.WARNING,
                 others=(("the other wait", later),),
             )
@@ -112,7 +112,7 @@ def _waits(report: Report, walk: Walk) -> None:
             report.add(
                 WaitBesideWork,
                 node,
-                f"while `{node.name}` waits, the whole run stands still, {names} included",
+                f"while `{node.name}` waits, the whole run is paused, including {names}",
                 "put the wait before or after the branches, or into its own workflow",
             )
 

@@ -39,10 +39,10 @@ def check_left(report: Report, walk: Walk) -> None:
         report.add(
             BlockedMerges,
             flow.nodes[nodes[0]],
-            f"{names} lie in one loop and can both wait for an input that does not come: neither "
-            "goes on, nothing after them runs, and the run ends with status success",
-            "let something come to every input each time round: wire an If's other output straight "
-            "into the Merge",
+            f"{names} are in one loop and can both wait for an input that never arrives: neither "
+            "continues, nothing after them runs, and the run ends with status success",
+            "provide every input in each iteration: connect the other output of an If directly "
+            "to the Merge",
             others=tuple(("the other Merge", flow.nodes[n]) for n in nodes[1:]),
         )
 
@@ -81,20 +81,21 @@ def _starved(report: Report, walk: Walk, node: Node, slots: list[int]) -> None:
         report.add(
             StarvedMerge,
             node,
-            f"input {which} of `{node.name}` comes only from after it, and the mode "
+            f"input {which} of `{node.name}` receives items only from later nodes, and the mode "
             f"`chooseBranch` waits for it: {_after(flow, node, 'never')}, and every run ends with "
             "status success",
-            "a loop needs no Merge at its entry: wire both ways into the same input",
+            "a loop needs no Merge at its entry: connect both paths to the same input",
             severity=Severity.ERROR,
         )
         return
     report.add(
         StarvedMerge,
         node,
-        f"in some run input {which} of `{node.name}` does not come, and the mode `chooseBranch` "
-        f"waits for it: {_after(flow, node, 'not')}, and the run ends with status success",
-        "wire the branches of a choice into the same input of the next node; to join parallel "
-        "branches use `combineByPosition`",
+        f"in some run, input {which} of `{node.name}` receives no item, and the mode "
+        f"`chooseBranch` waits for it: {_after(flow, node, 'not')}, and the run ends with status "
+        "success",
+        "connect alternative branches to the same input of the next node; to join parallel "
+        "branches, use `combineByPosition`",
     )
 
 
@@ -114,17 +115,17 @@ def check_empty(report: Report, walk: Walk) -> None:
         if not flow.out[index] or triggers_apart(flow, node):
             continue
         if not any(w.slot == slot for w in flow.into[index]):
-            why = f"nothing is wired to input {slot} of `{node.name}`"
+            why = f"input {slot} of `{node.name}` has no connection"
             certain = True
         else:
-            why, certain = f"in some run input {slot} of `{node.name}` does not come", False
+            why, certain = f"in some run, input {slot} of `{node.name}` receives no item", False
         idle = _idle(_only_behind(flow, node), "never" if certain else "not")
         report.add(
             EmptyMerge,
             node,
-            f"{why}: it gives no item and {idle}, while the run ends with status success",
-            "wire the branches of a choice into the same input of the next node; to join what "
-            "does not always come use `combineByPosition` with `includeUnpaired`",
+            f"{why}: it outputs no item and {idle}, and the run ends with status success",
+            "connect alternative branches to the same input of the next node; to join optional "
+            "inputs, use `combineByPosition` with `includeUnpaired`",
         )
 
 
@@ -136,7 +137,7 @@ def _after(flow: Workflow, node: Node, how: str) -> str:
 def _idle(names: list[str], how: str) -> str:
     """`A` does not run; `A` and `B` never run."""
     one = len(names) < 2
-    what = listed(names, most=3) if names else "what is after it"
+    what = listed(names, most=3) if names else "the nodes after it"
     if how == "never":
         return f"{what} never {'runs' if one else 'run'}"
     return f"{what} {'does' if one else 'do'} not run"

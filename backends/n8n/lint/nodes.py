@@ -84,8 +84,8 @@ def _unknown_type(report: Report, node: Node) -> None:
     report.add(
         UnknownNodeType,
         node,
-        f"`{node.name}` is of the type `{node.type}`, which n8n {catalogue.release()} does not "
-        f"have: it does not publish the workflow",
+        f"`{node.name}` has the type `{node.type}`, which n8n {catalogue.release()} does not "
+        "have: it does not publish the workflow",
         f"did you mean `{package}.{near[0]}`?" if near else "use a type that n8n has",
         "type",
         severity=Severity.INFO if node.disabled else None,
@@ -96,12 +96,12 @@ def _unknown_version(report: Report, node: Node, found: tuple[float, ...]) -> No
     newest = found[-1]
     newer = "is newer than any" if node.version > newest else "is none"
     apart = catalogue.versioned(node.type)
-    does = "cannot run the node" if apart else "runs it by untested rules"
+    does = "cannot run the node" if apart else "runs it with untested behaviour"
     report.add(
         UnknownTypeVersion,
         node,
         f"version {node.version:g} of `{node.name}` {newer} of those that n8n "
-        f"{catalogue.release()} has of `{catalogue.split_type(node.type)[1]}`: it takes the "
+        f"{catalogue.release()} has of `{catalogue.split_type(node.type)[1]}`: it accepts the "
         f"workflow and {does}",
         f"write one of {', '.join(f'{v:g}' for v in found)}, with its parameters",
         "typeVersion",
@@ -117,8 +117,8 @@ def _no_version(report: Report, node: Node, found: tuple[float, ...]) -> None:
         report.add(
             UnknownTypeVersion,
             node,
-            f"`{node.name}` has no `typeVersion`: n8n takes its default version, and drops "
-            "parameters that belong to certain versions",
+            f"`{node.name}` has no `typeVersion`: n8n uses its default version, and ignores "
+            "parameters of other versions",
             f"write the version its parameters are of: {', '.join(f'{v:g}' for v in found)}",
             severity=Severity.WARNING,
         )
@@ -136,8 +136,8 @@ def _parameters(report: Report, node: Node) -> None:
         report.add(
             UnknownParameter,
             node,
-            f"`{node.name}` has {_called(unknown)}, which no version of `{node.short}` knows: n8n "
-            f"ignores {'it' if len(unknown) == 1 else 'them'}",
+            f"`{node.name}` has {_called(unknown)}, which no version of `{node.short}` supports: "
+            f"n8n ignores {'it' if len(unknown) == 1 else 'them'}",
             f"did you mean {listed(list(dict.fromkeys(near)), 'or')}?" if near else "remove it",
             "parameters",
             unknown[0],
@@ -147,10 +147,10 @@ def _parameters(report: Report, node: Node) -> None:
         report.add(
             OtherVersionParameter,
             node,
-            f"`{node.name}` has {_called(other)}, which `{node.short}` knows in version "
-            f"{' and '.join(spans)} only: version {node.version:g} ignores "
+            f"`{node.name}` has {_called(other)}, which `{node.short}` supports only in version "
+            f"{' and '.join(spans)}: version {node.version:g} ignores "
             f"{'it' if len(other) == 1 else 'them'}",
-            f"write what version {node.version:g} calls it, or change `typeVersion`",
+            f"use the name that version {node.version:g} has for it, or change `typeVersion`",
             "parameters",
             other[0],
         )
@@ -182,7 +182,7 @@ def _required(report: Report, node: Node) -> None:
                 MissingParameter,
                 node,
                 f"`{node.name}` has no `{name}`: n8n does not publish the workflow",
-                "fill it in, or disable the node",
+                "set it, or disable the node",
                 "parameters",
             )
 
@@ -194,8 +194,7 @@ def _on_error(report: Report, node: Node) -> None:
     report.add(
         UnknownErrorHandling,
         node,
-        f"`{node.name}` has the `onError` {value!r}, which n8n does not know: its errors stop the "
-        "run",
+        f"`{node.name}` has the unknown `onError` value {value!r}: its errors stop the run",
         f"write one of {', '.join(_ON_ERROR)}",
         "onError",
     )
@@ -232,10 +231,10 @@ def _odd(
     report.add(
         RefusedKey,
         (*path, odd[0]),
-        f"{what} has {'the key' if one else 'the keys'} {listed(odd)}, which n8n does "
-        f"not know: its API refuses the workflow, its editor ignores {'it' if one else 'them'}",
+        f"{what} has {'the key' if one else 'the keys'} {listed(odd)}, which n8n does not "
+        f"support: its API rejects the workflow, its editor ignores {'it' if one else 'them'}",
         f"did you mean {'; '.join(meant)}?".replace(" for ", " to be ")
         if meant
-        else f"remove {'it' if one else 'them'} before the file is sent to the API",
+        else f"remove {'it' if one else 'them'} before you send the file to the API",
         severity=Severity.WARNING if meant else None,
     )

@@ -52,7 +52,7 @@ def _report_early(report: Report, one: Reference, why: str, severity: Severity |
         EarlyReference,
         one.node,
         f"`{one.node.name}` reads from `{one.name}`, which {why}: the node then fails",
-        f"ask `$('{one.name}').isExecuted` first, or read what is sure to have run",
+        f"check `$('{one.name}').isExecuted` first, or read a node that has always run",
         "parameters",
         *one.path,
         severity=severity,

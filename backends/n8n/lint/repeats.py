@@ -55,10 +55,10 @@ def _refilled(report: Report, walk: Walk) -> frozenset[int]:
         report.add(
             RefilledInput,
             node,
-            f"{names} all lead into input {several[0]} of `{node.name}` and can come in one run: "
-            "it runs once for each, the later times with some inputs empty, and so does all "
-            "after it",
-            "give each source an input of its own (`numberInputs`)",
+            f"{names} all lead to input {several[0]} of `{node.name}` and can arrive in one run: "
+            "the node and everything after it run once for each, the later times with some "
+            "inputs empty",
+            "give each source its own input (`numberInputs`)",
         )
     return frozenset(found)
 
@@ -89,9 +89,9 @@ def _repeated(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
         report.add(
             RepeatedWork,
             node,
-            f"{names} can all run in one run and lead into `{node.name}` without a Merge: "
-            f"it{' and all after it run' if behind else ' runs'} once for each",
-            "put a Merge (`combineByPosition`) in front of it, an input for each branch",
+            f"{names} can all run in one run and lead to `{node.name}` without a Merge: "
+            f"it{'  and all nodes after it run' if behind else ' runs'} once for each",
+            "put a Merge (`combineByPosition`) before it, with an input for each branch",
         )
     reported = _in_loops(report, walk)
     for index in sorted(walk.piled & flow.cyclic):
@@ -101,9 +101,10 @@ def _repeated(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
         report.add(
             RepeatedWork,
             node,
-            f"`{node.name}` piles up: its loop leads back to where branches fork before they have "
-            "met, so every pass starts more of them, and what is behind runs ever more often",
-            "join the branches with a Merge before the loop leads back",
+            f"`{node.name}` accumulates runs: its loop returns to a fork before its branches have "
+            "joined, so every iteration starts more of them, and the nodes after it run more and "
+            "more often",
+            "join the branches with a Merge before the loop returns",
         )
 
 
@@ -134,9 +135,9 @@ def _in_loops(report: Report, walk: Walk) -> bool:
         report.add(
             RepeatedWork,
             node,
-            f"{names} lead into `{node.name}`, in a loop, without a Merge, and several of them "
-            "can run before it is done: the loop runs once for each, and so does what is after it",
-            "join the branches with a Merge (`combineByPosition`) before the loop leads back",
+            f"{names} lead to `{node.name}`, in a loop, without a Merge, and several of them can "
+            "run before it is done: the loop and the nodes after it run once for each",
+            "join the branches with a Merge (`combineByPosition`) before the loop returns",
         )
     return reported
 
@@ -154,8 +155,8 @@ def _overwritten(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
         report.add(
             OverwrittenItem,
             node,
-            f"an item that waits on input {slot} of `{node.name}` can be overwritten by a "
-            "later one: it is lost, and what comes after is joined with what does not belong to it",
+            f"a later item can overwrite one that waits on input {slot} of `{node.name}`: the "
+            "first item is lost, and later items are joined with unrelated ones",
             "join the branches before the node that runs several times",
         )
 
@@ -173,12 +174,12 @@ def _multiplied(report: Report, walk: Walk) -> None:
     for index, count in sorted(found.items()):
         node = flow.nodes[index]
         loops = growing and index in flow.cyclic
-        more = ", and their number grows with every pass of its loop" if loops else ""
+        more = ", and their number grows with every iteration of its loop" if loops else ""
         report.add(
             MultipliedItems,
             node,
-            f"`{node.name}` passes on the items of all its branches: what is after it works "
-            f"{'several times' if loops else f'{count} times'} for one{more}",
-            "use `combineByPosition` to get one item of one item per branch",
+            f"`{node.name}` passes on the items of all its branches: the nodes after it run "
+            f"{count} for one{more}",
+            "use `combineByPosition` to combine one item per branch into one",
             severity=Severity.WARNING if loops else None,
         )

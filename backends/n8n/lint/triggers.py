@@ -43,8 +43,8 @@ def check_triggers(report: Report, others: tuple[Workflow, ...]) -> None:
         report.add(
             LegacyOrder,
             (*flow.document.path, "settings"),
-            f"`{flow.name}` does not say `executionOrder` v1, so n8n runs it in its legacy order",
-            'write "settings": {"executionOrder": "v1"} after a look at the order of branches',
+            f"`{flow.name}` does not set `executionOrder` v1, so n8n runs it in its legacy order",
+            'add "settings": {"executionOrder": "v1"} after you review the order of the branches',
         )
     _error_workflow(report, others)
     _addresses(report)
@@ -80,8 +80,8 @@ def _error_workflow(report: Report, others: tuple[Workflow, ...]) -> None:
     report.add(
         ErrorWorkflowElsewhere,
         (*flow.document.path, "settings", "errorWorkflow"),
-        f"the error workflow `{said}` of `{flow.name}` {what}: unless it is there, published and "
-        "has an Error Trigger, n8n runs nothing when this one fails",
+        f"the error workflow `{said}` of `{flow.name}` {what}: unless it exists, is published and "
+        "has an Error Trigger, n8n runs nothing when this workflow fails",
         "publish it before this workflow",
         severity=Severity.WARNING if found is not None else None,
     )
@@ -100,8 +100,8 @@ def _schedule(report: Report, node: Node) -> None:
             report.add(
                 DeadSchedule,
                 node,
-                f"`{node.name}` never starts: n8n cannot read the cron expression `{said}`, {why}",
-                "write five fields (minute hour day month weekday), or six with seconds first",
+                f"`{node.name}` never starts: n8n cannot parse the cron expression `{said}`, {why}",
+                "use five fields (minute hour day month weekday), or six with the seconds first",
                 "parameters",
                 *rule.written,
             )
@@ -123,14 +123,14 @@ def unreadable_cron(text: str) -> str:
         for part in said.split(","):
             match = _PART.fullmatch(part)
             if match is None:
-                return f"`{part}` means nothing to it"
+                return f"`{part}` is not supported"
             if match[1] == "*":
                 continue
             for end in match[1].split("-"):
                 if end in names:
                     continue
                 if not end.isdecimal():
-                    return f"`{part}` means nothing to it"
+                    return f"`{part}` is not supported"
                 if not low <= int(end) <= high:
                     return f"`{end}` is not within {low} to {high}"
     return ""
@@ -155,8 +155,8 @@ def _addresses(report: Report) -> None:
                     report.add(
                         SharedAddress,
                         node,
-                        f"`{first.name}` and `{node.name}` both answer {method} at `{path}`: n8n "
-                        "does not publish the workflow",
+                        f"`{first.name}` and `{node.name}` both respond to {method} at `{path}`: "
+                        "n8n does not publish the workflow",
                         "give each its own path",
                         "parameters",
                         "path",
@@ -171,7 +171,7 @@ def _addresses(report: Report) -> None:
                     node,
                     f"`{node.name}` can never be answered: its `webhookSuffix` is an expression, "
                     "and calls get 404",
-                    "write a fixed text",
+                    "use a fixed text",
                     "parameters",
                     "options",
                     "webhookSuffix",
@@ -198,9 +198,10 @@ def _limited(report: Report, node: Node) -> None:
         report.add(
             UntoldTimeout,
             node,
-            f"when the time limit of `{node.name}` is over, the run continues as if an answer had "
-            "come, and no node after it asks which of the two it was",
-            "set a field before it and test with an If after it: it is there only after a timeout",
+            f"when the time limit of `{node.name}` expires, the run continues as if an answer had "
+            "arrived, and no later node distinguishes the two",
+            "set a field before it and test it with an If after it: the field is present "
+            "only after a timeout",
             "parameters",
             "limitWaitTime",
         )
@@ -209,12 +210,12 @@ def _limited(report: Report, node: Node) -> None:
         report.add(
             StaleTimer,
             node,
-            f"the time limit of `{node.name}` stays when it is answered, and can end "
+            f"the time limit of `{node.name}` remains active after the answer, and can end "
             f"`{flow.nodes[later[0]].name}` too early",
-            "put the limited wait into its own workflow, and call that",
+            "move the limited wait to its own workflow, and call that workflow",
             "parameters",
             "limitWaitTime",
-            others=(("what it can end", flow.nodes[later[0]]),),
+            others=(("a later wait", flow.nodes[later[0]]),),
         )
 
 

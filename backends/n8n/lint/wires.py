@@ -66,7 +66,7 @@ def _connections(report: Report) -> None:
                 IgnoredConnection,
                 path,
                 f"the connection from `{flow.nodes[source].name}` to `{flow.nodes[target].name}` "
-                f"is of the kind `{kind}`, which n8n does not know: it carries nothing",
+                f"has the unknown type `{kind}`: it carries no items",
                 "write `main`",
             )
     for wire in flow.wires:
@@ -77,8 +77,8 @@ def _connections(report: Report) -> None:
             report.add(
                 IgnoredConnection,
                 wire.path,
-                f"the connection to `{target_node.name}` ends as `{kind}` and begins as `main`: "
-                "n8n does not count it as an input that is waited for",
+                f"the connection to `{target_node.name}` ends as `{kind}` but begins as `main`: "
+                "n8n does not count it as an input to wait for",
                 'write "type": "main"',
             )
         count = inputs_of(target_node.raw)
@@ -86,13 +86,12 @@ def _connections(report: Report) -> None:
             continue
         many = "one input" if count == 1 else f"{count} inputs"
         giver = flow.nodes[wire.source].name
-        what = "what comes there is dropped" if target_node.short == "merge" else "it gets nothing"
+        what = "its items are dropped" if target_node.short == "merge" else "it gets nothing"
         report.add(
             IgnoredConnection,
             wire.path,
-            f"`{giver}` leads to the {ordinal(wire.slot + 1)} input of `{target_node.name}`, which "
-            f"has {many}: "
-            f"{what}, and nothing says so",
+            f"`{giver}` leads to the {ordinal(wire.slot + 1)} input of `{target_node.name}`, "
+            f"which has {many}: {what}, and n8n reports no error",
             "set `numberInputs`" if target_node.short == "merge" else "connect its first input",
         )
 
@@ -105,7 +104,7 @@ def _disabled(report: Report, node: Node) -> None:
     report.add(
         DisabledStep,
         node,
-        f"`{node.name}` is disabled: what comes in on its first input passes through{says}",
+        f"`{node.name}` is disabled: the items of its first input pass through{says}",
         "remove it, or enable it",
         "disabled",
     )
@@ -122,9 +121,9 @@ def _error_output(report: Report, node: Node) -> None:
     report.add(
         UnwiredErrorOutput,
         node,
-        f"nothing is wired to the error output of `{node.name}`: items that fail are gone, and "
-        "the run ends with status success",
-        "wire its last output, or leave `onError` away",
+        f"the error output of `{node.name}` has no connection: failed items are lost, and the run "
+        "ends with status success",
+        "connect its last output, or remove `onError`",
         "onError",
     )
 
@@ -146,9 +145,9 @@ def _siblings(report: Report, node: Node) -> None:
             report.add(
                 SamePosition,
                 found[0],
-                f"{names} after `{node.name}` lie at the same place, so n8n runs them in the "
-                "reverse of their wiring",
-                "move the one that should run first up",
+                f"{names} after `{node.name}` have the same position, so n8n runs them in the "
+                "reverse of their connection order",
+                "move up the node that should run first",
                 "position",
             )
 
@@ -162,8 +161,8 @@ def _added_item(report: Report, node: Node) -> None:
         report.add(
             AddedItem,
             node,
-            f"`{node.name}` has `alwaysOutputData`: where nothing is for its first output, an "
-            "empty item is sent there, so both branches run",
+            f"`{node.name}` has `alwaysOutputData`: if its first output has no items, an empty "
+            "item is sent there, so both branches run",
             "take `alwaysOutputData` away",
             "alwaysOutputData",
         )
@@ -178,8 +177,9 @@ def _first_item(report: Report, node: Node) -> None:
     report.add(
         FirstItemOnly,
         node,
-        f"`{node.name}` has `executeOnce`: of several items it takes the first, the rest is gone",
-        "take it away, or aggregate the items first",
+        f"`{node.name}` has `executeOnce`: it processes only the first of several items and "
+        "drops the rest",
+        "remove it, or aggregate the items first",
         "executeOnce",
     )
 
@@ -208,16 +208,16 @@ def _item_settings(report: Report, node: Node) -> None:
         return
     says = []
     if ends:
-        says.append("where it passes on no item, the run ends there with status success")
+        says.append("if it passes on no item, the run ends there with status success")
     if each:
-        says.append(f"where it passes on several, {listed(each)} and what follows run for each")
+        says.append(f"if it passes on several, {listed(each)} and the following nodes run for each")
     report.add(
         LostItemSettings,
         node,
         f"`{node.name}` lacks the settings of the placeholder: {'; '.join(says)}",
-        "switch on Execute Once there and in the next step"
+        "turn on Execute Once there and in the next step"
         if failing
-        else "switch on Always Output Data in its settings, and Execute Once there and in the next "
+        else "turn on Always Output Data in its settings, and Execute Once there and in the next "
         "step",
     )
 
@@ -256,9 +256,9 @@ def _no_fallback(report: Report, node: Node) -> None:
     report.add(
         UnmatchedItem,
         node,
-        f"an item that no rule of `{node.name}` takes is gone: the run ends there with status "
-        "success",
-        "set `fallbackOutput` and wire it to what should happen then",
+        f"an item that matches no rule of `{node.name}` is dropped: the run ends there with "
+        "status success",
+        "set `fallbackOutput` and connect it to the step for other values",
         "parameters",
     )
 
@@ -323,8 +323,8 @@ def _triggers(report: Report, node: Node) -> None:
             node,
             f"the inputs of `{node.name}` come from different triggers "
             f"({listed([t.name for t in apart])}), each of which starts its own run: the Merge "
-            "never gets both",
-            "store what one brings, and read it when the other starts",
+            "never receives both",
+            "store the data of one trigger, and read it when the other one starts",
         )
 
 

@@ -175,7 +175,7 @@ class ContentMerge:
                         name,
                         f"{place} is `{shown(clash.theirs)}`",
                         f"{place} is `{shown(clash.ours)}`",
-                        "make both equal in one of the two, then merge again",
+                        "make both equal in the workflow or the model, then merge again",
                     )
                 )
             return found
@@ -184,7 +184,8 @@ class ContentMerge:
                 name,
                 f"{type_label(theirs)} does the work",
                 f"it became {type_label(ours)}{_asking(ours)}",
-                "delete the node in the workflow to take the model's, or put the model back",
+                "delete the node in the workflow to use the model's version, or restore "
+                "the element in the model",
             )
         )
         return keep
@@ -197,7 +198,7 @@ class ContentMerge:
             return ours
         before = mapping(base.get("parameters")).get("path")
         if wanted != before:
-            text = f"`{name}` keeps its address `{live}`; by its new name it would be `{wanted}`"
+            text = f"`{name}` keeps its address `{live}`; its new name would give `{wanted}`"
             self.changes.append(MergeChange("workflow", text))
         return {**ours, "parameters": {**mapping(ours.get("parameters")), "path": live}}
 
@@ -222,7 +223,7 @@ class ContentMerge:
                 )
             )
             return
-        text = f"`{name}` ({kind}) is now asked for {listed}; make it hand that on"
+        text = f"`{name}` ({kind}) is now asked for {listed}; make it pass them on"
         self.changes.append(MergeChange("model", text, notable=True))
 
     # -- the rest ----------------------------------------------------------------------------------
@@ -237,7 +238,7 @@ class ContentMerge:
                     name,
                     f"the setting {key} is `{shown(str(clash.theirs))}`",
                     f"the setting {key} is `{shown(str(clash.ours))}`",
-                    "make both equal in one of the two, then merge again",
+                    "make both equal in the workflow or the model, then merge again",
                 )
             )
         return value

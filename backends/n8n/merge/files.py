@@ -51,7 +51,7 @@ def merge_file(
         _unmergeable(f"{edited.path} is not JSON: {fault.message}", place, ctx)
         return None
     if not flows:
-        _unmergeable(f"there is no n8n workflow in {edited.path}", here, ctx)
+        _unmergeable(f"{edited.path} contains no n8n workflow", here, ctx)
         return None
     ours = tuple(WorkflowDocument(json.loads(one.text)) for one in emitted.artifacts)
     mine = {id(document): index for index, document in enumerate(ours)}
@@ -60,7 +60,7 @@ def merge_file(
     for theirs, new, _ in paired(flows, ours):
         if new is None:
             assert theirs is not None
-            _unmergeable(f"`{theirs.title}` is no workflow of this model", here, ctx)
+            _unmergeable(f"`{theirs.title}` is not a workflow of this model", here, ctx)
             return None
         if theirs is None:
             texts[mine[id(new)]] = dumps(new.raw)
@@ -90,16 +90,15 @@ def report_merge(found: Merged, name: str, place: SourceLocation | None, ctx: Pa
     if found.two_way:
         ctx.emit(
             MergedWithoutBase,
-            f"`{name}` has no record that can be read of what it was compiled to: merged without a "
-            "base",
+            f"`{name}` has no readable record of its compiled form: merged without a base",
             loc=place,
-            help="look at the result; what differs on both sides is taken for a conflict",
+            help="review the result; parts that differ on both sides count as conflicts",
         )
     for conflict in found.conflicts:
         ctx.emit(MergeConflicts, str(conflict), loc=place, help=conflict.help)
     for change in found.changes:
         if change.notable:
-            ctx.emit(AdaptedEdit, change.text, loc=place, help="look at it in n8n's editor")
+            ctx.emit(AdaptedEdit, change.text, loc=place, help="review it in n8n's editor")
 
 
 def _unmergeable(message: str, place: SourceLocation, ctx: PassContext) -> None:
@@ -107,5 +106,5 @@ def _unmergeable(message: str, place: SourceLocation, ctx: PassContext) -> None:
         UnmergeableFile,
         message,
         loc=place,
-        help="give the workflow that was compiled from this model, as n8n's editor exports it",
+        help="pass the workflow that was compiled from this model, as exported from n8n's editor",
     )

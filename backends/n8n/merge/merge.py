@@ -140,8 +140,8 @@ class _Merge:
                 MergeConflict(
                     base.name,
                     "the node was deleted",
-                    f"it is {type_label(ours.raw)} that was changed",
-                    "put the node back, or remove the element from the model",
+                    f"it is {type_label(ours.raw)}, which was changed",
+                    "restore the node, or remove the element from the model",
                 )
             )
         self.changes.append(MergeChange("workflow", f"`{base.name}` stays deleted"))
@@ -153,13 +153,13 @@ class _Merge:
             self.conflicts.append(
                 MergeConflict(
                     theirs.name,
-                    f"{type_label(theirs.raw)} was put in or edited",
+                    f"{type_label(theirs.raw)} was added or edited",
                     f"`{base.name}` was removed",
-                    "delete the node in the workflow, or put the element back into the model",
+                    "delete the node in the workflow, or restore the element in the model",
                 )
             )
         if base.sticky and _text(theirs) != _text(base):
-            text = f"the edited sticky note `{theirs.name}` goes with what it was about"
+            text = f"the edited sticky note `{theirs.name}` is removed with its nodes"
             self.changes.append(MergeChange("model", text, notable=True))
         called = f" (renamed to `{theirs.name}`)" if theirs.name != base.name else ""
         self.changes.append(MergeChange("model", f"removed `{base.name}`{called}"))
@@ -279,7 +279,7 @@ class _Merge:
                         name,
                         f"an expression reads `{other}`",
                         f"`{other}` was removed",
-                        "in the workflow, let the expression read another node",
+                        "in the workflow, change the expression to read another node",
                     )
                 )
 
@@ -398,7 +398,7 @@ class _Merge:
                     self.theirs.title,
                     f"{what} is `{shown(str(clash.theirs))}`",
                     f"{what} is `{shown(str(clash.ours))}`",
-                    "make both equal in one of the two, then merge again",
+                    "make both equal in the workflow or the model, then merge again",
                 )
             )
         if not same(theirs, base):
@@ -416,7 +416,9 @@ class _Merge:
             if key is None or key in self.names:
                 found[self.names[key] if key is not None else name] = data
             else:
-                self.changes.append(MergeChange("model", f"the pinned data of `{name}` go with it"))
+                self.changes.append(
+                    MergeChange("model", f"the pinned data of `{name}` is removed with it")
+                )
         return found
 
     def _connections(self, kept: list[Trio], links: list[Link]) -> Json:

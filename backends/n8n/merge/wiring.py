@@ -106,8 +106,8 @@ class WiringMerge:
                         MergeConflict(
                             self.name_of(key),
                             "the node was deleted",
-                            f"it is connected with `{self.name_of(other)}` now",
-                            "put the node back, or remove the element from the model",
+                            f"it is now connected to `{self.name_of(other)}`",
+                            "restore the node, or remove the element from the model",
                         )
                     )
 
@@ -216,13 +216,13 @@ class WiringMerge:
 
     def _lost(self, segment: Segment, where: str, ends: tuple[str, ...]) -> None:
         gone = [f"`{self.name_of(key)}`" for key in ends if key not in self.alive]
-        said = f"{' and '.join(gone)} was removed" if gone else "it has no such connection any more"
+        said = f"{' and '.join(gone)} was removed" if gone else "it no longer has this connection"
         self.conflicts.append(
             MergeConflict(
                 self.name_of(segment.nodes[0]),
                 f"the added node {where}",
                 said,
-                "in the workflow, move the node to where it belongs now, or delete it",
+                "in the workflow, move the node to its new position, or delete it",
             )
         )
 
@@ -265,7 +265,7 @@ class WiringMerge:
             names = sorted({f"`{self.name_of(key)}`" for key in keys})
             return ", ".join(names) or "nothing"
 
-        model = f"it leads to {some(w.target for w in self.ours if w.start == start)} now"
+        model = f"it now leads to {some(w.target for w in self.ours if w.start == start)}"
         if dead and not new:
             model = f"{some(dead)} was removed"
         self.conflicts.append(
@@ -273,7 +273,7 @@ class WiringMerge:
                 self.name_of(start[1]),
                 f"its connection was moved to {some(w.target for w in drawn)}",
                 model,
-                "draw the connection of the model in the workflow, then merge again",
+                "add the connection of the model to the workflow, then merge again",
             )
         )
 

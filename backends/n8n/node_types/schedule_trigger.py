@@ -55,19 +55,19 @@ def why_not(time: Time) -> str:
     """Why `for_timer` has no parameters for a time."""
     match time:
         case Computed():
-            return "an expression computes it, and a trigger has no data to read"
+            return "an expression computes it, but a trigger has no data to read"
         case Unread():
-            return "it is no ISO 8601 time"
+            return "it is not an ISO 8601 time"
         case Cron():
-            return "n8n's scheduler does not take this cron expression"
+            return "n8n's scheduler does not support this cron expression"
         case Moment() | Duration():
-            return "a Schedule Trigger repeats, and this is once"
+            return "a Schedule Trigger repeats, but this time does not"
         case Cycle(repetitions=count) if count is not None and count >= 0:
-            return "a Schedule Trigger repeats without end"
+            return "a Schedule Trigger repeats indefinitely"
         case Cycle(start=None, end=None, delay=None):
-            return "n8n's scheduler cannot keep this interval evenly"
+            return "n8n's scheduler cannot keep this interval exactly"
         case Cycle():
-            return "a Schedule Trigger has no first or last moment"
+            return "a Schedule Trigger has no first or last time"
         case _:
             assert_never(time)
 

@@ -97,21 +97,21 @@ def why_not(definition: EventDefinition) -> str | None:
             try:
                 waiting_until(definition)
             except ConditionError as error:
-                return f"an expression computes it that is not understood: {error}"
+                return f"an unsupported expression computes it: {error}"
             return None
         case Unread():
-            return "it is no ISO 8601 time"
+            return "it is not an ISO 8601 time"
         case Cron():
             from orgflow.backends.n8n.node_types.schedule_trigger import cron_text
 
             known = cron_text(time) is not None
-            return None if known else "this cron expression has parts that are not understood"
+            return None if known else "this cron expression has unsupported parts"
         case Moment():
-            return "there is no such moment"
+            return "this time does not exist"
         case Duration(sign="-"):
             return "it is negative"
         case Duration() | Cycle():
-            return "a part of it is no whole number"
+            return "a part of it is not a whole number"
         case _:
             assert_never(time)
 

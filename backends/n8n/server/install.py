@@ -185,8 +185,8 @@ def _refuse_foreign(target: Path) -> None:
         if target.is_dir() and not any(target.iterdir()):
             return
         raise InstallError(
-            f"{target} is there and was not made by this command: it is not replaced; "
-            "remove it, or let ORGFLOW_N8N_SERVER name another folder"
+            f"{target} exists and was not created by this command: it is not replaced; remove it, "
+            "or set ORGFLOW_N8N_SERVER to another folder"
         )
 
 
@@ -208,7 +208,7 @@ def _node_package() -> str:
 def _files(path: Path) -> ServerFiles:
     version = package_version(path / _APP, "n8n")
     if version is None:
-        raise InstallError(f"there is no n8n in {path / _APP}")
+        raise InstallError(f"{path / _APP} contains no n8n")
     script = path / _APP / "node_modules" / "n8n" / "bin" / "n8n"
     return ServerFiles(_node_of(path), script, version)
 
@@ -219,7 +219,7 @@ def _node_of(path: Path) -> Path:
         for name in ("bin/node", "bin/node.exe"):
             if (modules / package / name).is_file():
                 return modules / package / name
-    raise InstallError(f"there is no Node in {path / _NODE}")
+    raise InstallError(f"{path / _NODE} contains no Node")
 
 
 def _fill(
@@ -275,7 +275,7 @@ def _verify(files: ServerFiles, app: Path, version: str) -> None:
                 stdin=subprocess.DEVNULL,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise InstallError(f"what npm installed does not run: {error}") from error
+            raise InstallError(f"the installed packages do not run: {error}") from error
         if done.returncode != 0 or wanted not in done.stdout:
             said = (done.stderr or done.stdout).strip()[-600:]
-            raise InstallError(f"what npm installed does not run: {said}")
+            raise InstallError(f"the installed packages do not run: {said}")

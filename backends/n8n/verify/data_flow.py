@@ -76,8 +76,8 @@ class DataFlow:
                 if hidden:
                     first = min(hidden, key=lambda n: not self._writes(n, variable))
                     return Difference(
-                        f"`{reader}` reads `{variable}`, but cannot see what `{first}` sets: no "
-                        "node passes it on from there"
+                        f"`{reader}` reads `{variable}`, but cannot see the value that `{first}` "
+                        "sets: no node passes it on"
                     )
         return None
 
@@ -106,7 +106,8 @@ class DataFlow:
                 continue
             if form not in starts and data in reach(starts, self.ahead, frozenset({form})):
                 yield Difference(
-                    f"`{data}` reads the answers of `{form}`, which some run has not come to then"
+                    f"`{data}` reads the answers of `{form}`, which some run has not "
+                    "reached by then"
                 )
 
     # -- what a condition sees -----------------------------------------------------------------

@@ -61,7 +61,7 @@ class Marking:
         now = state
         while (step := self._silent(now)) is not None:
             if len(fired) >= _MOST_SILENT:
-                raise TooMuch("gateways that lead to each other without end")
+                raise TooMuch("gateways that lead to each other endlessly")
             fired.append(step)
             now = self.game.fire(now, step)
         self._settled[state] = (now, tuple(fired))
@@ -234,8 +234,8 @@ class Marking:
         """The workflow does something that the model does not, here."""
         if point.unfit:
             return Differs(
-                f"where no branch of `{point.unfit}` fits, the workflow goes on to `{name}`; the "
-                "model has no such run",
+                f"if no branch of `{point.unfit}` matches, the workflow continues with `{name}`; "
+                "the model has no such run",
                 (SideBySide("", name),),
                 steps,
                 unfit=True,

@@ -40,7 +40,7 @@ def verify_file(
         return ()
     here = SourceLocation(file=source.path)
     if not flows:
-        _unverifiable(f"there is no n8n workflow in {source.path}", here, ctx)
+        _unverifiable(f"{source.path} contains no n8n workflow", here, ctx)
         return ()
     try:
         refs = references(model, ctx, emitted)
@@ -57,8 +57,8 @@ def verify_file(
                 rules.MissingWorkflow,
                 f"no workflow in {source.path} was compiled from {ctx.name(processes[process])}",
                 element=processes[process],
-                help="give all files that were compiled from the model, or their folder, or name "
-                "one process with --process",
+                help="pass all files that were compiled from the model, or their folder, or "
+                "select one process with --process",
             )
             label = processes[process].label
             missing = Difference("there is no workflow for this process")
@@ -124,7 +124,7 @@ def _more(
             rules.UnverifiedWorkflow,
             f"the workflow `{flow.title}` belongs to no process of the model and was not compared",
             loc=place,
-            help="give --target the options that it was compiled with, or leave it out",
+            help="pass --target with the options of the compile, or omit it",
         )
     return found
 
@@ -134,7 +134,7 @@ def _unverifiable(message: str, place: SourceLocation, ctx: PassContext) -> None
         rules.UnverifiableFile,
         message,
         loc=place,
-        help="give a workflow as n8n's editor exports it or `compile --target n8n` writes it",
+        help="pass a workflow as exported from n8n's editor or written by `compile --target n8n`",
     )
 
 
@@ -148,7 +148,7 @@ def _report(
             result.difference.message,
             loc=place,
             trace=result.difference.steps,
-            help="compile the model again, or draw what the workflow does now",
+            help="compile the model again, or change the model to match the workflow",
         )
     if result.verdict is Verdict.BOUNDED and not result.states:
         _unverifiable(f"`{result.workflow}` cannot be followed: {result.bound}", place, ctx)
@@ -158,24 +158,25 @@ def _report(
             f"no difference was found in `{result.workflow}`, but not everything was compared: "
             f"{result.bound}",
             loc=place,
-            help="play its runs as well: orgflowc run --all-paths",
+            help="run it as well: orgflowc run --all-paths",
         )
     for change in result.changed:
         if change.node == SETTINGS:
             ctx.emit(
                 rules.UnverifiableFile,
-                f"`{result.workflow}` has not the execution order v1: n8n runs it in its first "
-                "order, in which parallel branches and their joins do other things",
+                f"`{result.workflow}` does not use the execution order v1: n8n runs it in its "
+                "legacy order, in which parallel branches and their joins behave differently",
                 loc=place,
-                help="in the editor: settings of the workflow, execution order, v1 (recommended)",
+                help="in the editor, set the execution order in the settings of the workflow to "
+                "v1 (recommended)",
             )
             continue
         ctx.emit(
             rules.ChangedExpression,
-            f"`{change.node}` has `{change.now}`, the model gives `{change.was}`",
+            f"`{change.node}` has `{change.now}`, but the model has `{change.was}`",
             element=change.element,
             loc=place,
-            help="if it is meant, write it into the model and compile again",
+            help="if this is intended, change the model and compile again",
         )
     if not strict:
         for name in result.added:

@@ -44,7 +44,7 @@ SETTINGS = "the workflow's settings"
 
 _V1 = "executionOrder v1"
 _SHOWN = 5
-_ASSUMED_STEPS = "steps that were filled in or added pass each item on once and do not fail"
+_ASSUMED_STEPS = "filled and added steps pass each item on once and do not fail"
 
 
 def verify_process(
@@ -125,7 +125,7 @@ class _Verifier:
         try:
             machine = EngineModel(self.workflow)
         except ValueError as error:
-            return self._result(Verdict.BOUNDED, bound=f"nothing was looked at: {error}")
+            return self._result(Verdict.BOUNDED, bound=f"nothing was compared: {error}")
         roles = self._roles()
         # A call is one step here; the called workflow is compared by itself.
         alone = self.model.replace(processes=(self.ref.process,))
@@ -150,8 +150,8 @@ class _Verifier:
             labels = self._labels(roles.loose)
             return self._result(
                 Verdict.BOUNDED,
-                bound=f"no node stands for the choice at {labels}: what decides in its place is "
-                "assumed to take any of its outputs, and not every combination was compared",
+                bound=f"no node decides at {labels}: the node in its place is assumed to take any "
+                "of its outputs, and not every combination was compared",
             )
         changed = self.changed
         return self._result(Verdict.CHANGED if changed else Verdict.PROVED)
@@ -165,7 +165,7 @@ class _Verifier:
         for start in game.starts(self.ref.process.id):
             if not any(s == start for _, s in starts):
                 label = self.ref.labels.get(start or "", "the start")
-                return Difference(f"nothing in the workflow stands for the start `{label}`")
+                return Difference(f"no node of the workflow corresponds to the start `{label}`")
         for trigger, start in starts:
             state = game.initial(self.ref.process.id, start)
             given = sorted(self.walk.roles.given) if trigger in self.matching.key_of else []
@@ -418,14 +418,16 @@ class _Verifier:
     def _strictly(self) -> Difference | None:
         if self.matching.added:
             names = ", ".join(f"`{n}`" for n in self.matching.added)
-            return Difference(f"the workflow has steps that the model does not have: {names}")
+            return Difference(f"the workflow has steps that are not in the model: {names}")
         contradicted = self._contradicted()
         if contradicted:
             return Difference(contradicted[0])
         changed = self.changed
         if changed:
             nodes = ", ".join(f"`{n}`" for n in dict.fromkeys(c.node for c in changed))
-            return Difference(f"expressions of the workflow are not the model's: {nodes}")
+            return Difference(
+                f"expressions of the workflow differ from those of the model: {nodes}"
+            )
         if self.walk is not None and self.walk.delayed:
             return Difference(next(iter(self.walk.delayed)))
         return None
@@ -440,8 +442,8 @@ class _Verifier:
             if self.matching.how[name] == "notes" and other != element:
                 labels = self.ref.labels
                 said.append(
-                    f"`{name}` stands for `{labels.get(element, element)}`, as its notes say; by "
-                    f"its name it would be `{labels.get(other, other)}`"
+                    f"`{name}` stands for `{labels.get(element, element)}` according to its "
+                    f"notes; its name would match `{labels.get(other, other)}`"
                 )
         return said
 
@@ -450,9 +452,7 @@ class _Verifier:
         stops = self.walk.stopped if self.walk is not None else {}
         if not stops:
             return ()
-        return (
-            f"what follows where a run stops, since n8n does not support it: {_names([*stops])}",
-        )
+        return (f"everything after a stop, since n8n does not support it: {_names([*stops])}",)
 
     def _result(
         self, verdict: Verdict, bound: str | None = None, difference: Difference | None = None

@@ -108,7 +108,7 @@ class Walk:
         place = self.machine.at(point.config)
         name = place.node if place is not None else ""
         return Differs(
-            f"the workflow loops at `{name}` indefinitely, where the model goes on",
+            f"the workflow loops at `{name}` indefinitely, where the model continues",
             (SideBySide(" or ".join(self.marking.next(point)[:3]), f"{name}: again and again"),),
         )
 
@@ -174,8 +174,8 @@ class Walk:
         name, items = place.node, place.inputs[0]
         if node.on_error != "error":
             raise Differs(
-                f"an error of `{name}` ends the run, where the model continues after it: `On "
-                "Error` is not `Continue (using error output)`",
+                f"an error of `{name}` ends the run, but the model continues after it: `On Error` "
+                "is not `Continue (using error output)`",
                 (SideBySide("", f"{name}: fails"),),
             )
         opened = self.marking.opens(point, element, name)
@@ -275,7 +275,7 @@ class Walk:
         frame = config.frames[0]
         size = len(frame.stack) + sum(len(entries) for _, entries in frame.waiting)
         if size > self.most_items:
-            raise PilesUp(f"items pile up in the workflow, over {self.most_items} of them")
+            raise PilesUp(f"items accumulate in the workflow, more than {self.most_items}")
         if not self.inert:
             return config
         kept = tuple(entry for entry in frame.stack if entry[0] not in self.inert)
@@ -291,8 +291,8 @@ class Walk:
         flows, default = self.roles.branches[reader.gateway]
         if reader.broken:
             raise Differs(
-                f"`{place.node}` reads `{reader.broken[0]}`, which is not in the workflow: n8n "
-                "ends the run with an error there",
+                f"`{place.node}` reads `{reader.broken[0]}`, which does not exist in the "
+                "workflow: n8n ends the run with an error there",
                 (SideBySide(self.marking.label(owner), f"{place.node}: error"),),
             )
         # A further node of a gateway (a branch test of an inclusive split) repeats its decision and
@@ -341,8 +341,7 @@ class Walk:
         for _ in range(place.inputs[0]):
             if (reader.gateway, taken) not in chosen:
                 raise Differs(
-                    f"`{place.node}` reads what was chosen last, where the model has chosen "
-                    "otherwise before",
+                    f"`{place.node}` reads the previous choice, where the model chose differently",
                     (SideBySide("", place.node),),
                 )
             chosen.remove((reader.gateway, taken))
@@ -362,8 +361,8 @@ class Walk:
             label = self.marking.label(self.roles.owners[reader.gateway])
             ways = self.marking.ways(other)
             raise Differs(
-                f"`{place.node}` reads what was decided before, since nothing has decided again: "
-                f"it cannot take `{ways}` here, and the model can",
+                f"`{place.node}` reads an earlier decision, since no new one was made: it cannot "
+                f"take `{ways}` here, but the model can",
                 (SideBySide(f"{label} → {ways}", place.node),),
                 (options[other],),
             )
@@ -436,8 +435,8 @@ class Walk:
         if point.unfit:
             if point.config.status != "error":
                 raise Differs(
-                    f"where no branch of `{point.unfit}` fits, the run ends silently, as if "
-                    "all were done; a compiled workflow stops there and says so",
+                    f"if no branch of `{point.unfit}` matches, the run ends silently as if it "
+                    "were complete; a compiled workflow stops there with an error",
                     (SideBySide("", "ends"),),
                     unfit=True,
                 )
@@ -453,19 +452,19 @@ class Walk:
         shown = " or ".join(goes_on[:3])
         if point.config.status == "error" and outcome != "error":
             raise Differs(
-                "the workflow stops with an error where the model does not",
+                "the workflow stops with an error, but the model does not",
                 (SideBySide(shown, "stops with an error"),),
             )
         if point.begun:
             raise Differs(
-                f"the workflow ends after `{marking.label(point.begun[0])}`, where the model takes "
+                f"the workflow ends after `{marking.label(point.begun[0])}`, but the model takes "
                 "one of its branches",
                 (SideBySide(shown, "ends"),),
             )
         # Where the model is stuck the workflow ends, too: the fault is the model's.
         if not game.finished(state) and outcome != "stuck":
             raise Differs(
-                f"the workflow ends where the model continues with {listed(goes_on)}",
+                f"the workflow ends, but the model continues with {listed(goes_on)}",
                 (SideBySide(shown, "ends"),),
             )
 
@@ -476,9 +475,7 @@ class Walk:
         game = self.marking.game
         for element in (*(s.element for s in game.enabled(state)), *game.open_elements(state)):
             if element != waiting:
-                self.delayed[f"while `{label(waiting)}` waits, `{label(element)}` stands still"] = (
-                    None
-                )
+                self.delayed[f"while `{label(waiting)}` waits, `{label(element)}` is paused"] = None
 
 
 def _decide(point: Point, gateway: str, taken: tuple[str, ...]) -> Point:

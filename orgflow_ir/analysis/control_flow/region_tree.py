@@ -27,7 +27,7 @@ class Region(NamedTuple):
     join: str | None = None
 
     def elements(self) -> Iterator[str]:
-        """Every element in the region, in order; one that joins and splits is told once."""
+        """Every element in the region, in order; one that joins and splits is listed once."""
         told: set[str] = set()
         stack: list[Region | str] = [self]
         while stack:

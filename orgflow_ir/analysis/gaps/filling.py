@@ -74,7 +74,7 @@ def fill_gaps(
 
     Args:
         judge: gives the errors of a model; an answer must not bring one that was not there.
-        report_open: whether gaps that stay open without a word of an agent are reported (OF522).
+        report_open: whether gaps that stay open without an answer of an agent are reported (OF522).
 
     Raises `Cancelled` between two questions.
     """

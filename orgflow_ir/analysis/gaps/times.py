@@ -10,7 +10,7 @@ from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Tim
 
 def time_kind(time: Time) -> str | None:
     """What a time is in BPMN's words (`duration`, `date`, `cycle`); `None` for prose and for an
-    expression, which says nothing before a run computes it."""
+    expression, which is unknown until a run computes it."""
     match time:
         case Moment():
             return "date"

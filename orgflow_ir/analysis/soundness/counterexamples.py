@@ -18,7 +18,7 @@ from orgflow_ir.model import Event, Gateway, Task
 SETTLING = 400
 """Most steps played after the fault to see that nothing can repair it."""
 SEARCHED = 1_500
-"""Most states searched for a fault whose run could not be told."""
+"""The limit of states to search for a fault whose run is unknown."""
 SOON = 12
 """Most steps played on to what comes after a gateway that two tokens pass."""
 ROUNDS = 50

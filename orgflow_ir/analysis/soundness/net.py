@@ -49,7 +49,7 @@ class Net:
     token leaves an activity through a boundary event; `acting` are nodes that do something each
     time one of several ways brings a token; `ghosts` are arcs that no token ever takes, which are
     there because paths count for inclusive joins; `held` are activities that are never left, for
-    what is inside them (and is told there); `live` are elements some way
+    what is inside them (and is reported there); `live` are elements some way
     leads to; `passing` are arcs inside gateways, where no token is ever seen; `far` keeps distances
     once the net is made (`witness_search.distances`).
     """

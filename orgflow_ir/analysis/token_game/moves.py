@@ -312,7 +312,7 @@ def handlers_due(
     net: Net, frames: dict[FrameId, Frame], at: FrameId, node: NetNode
 ) -> tuple[FrameId, list[tuple[int, int]]]:
     """For a compensation throw in frame `at`: the frame whose activities it compensates (from an
-    event sub-process: the one around it, unless it names an activity of its own), and (activity,
+    event sub-process: the one around it, unless it names one of its own activities), and (activity,
     times completed) for each with a handler.
     """
     owner = frames[at].owner

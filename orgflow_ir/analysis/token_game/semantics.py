@@ -23,7 +23,7 @@ Tokens lie on sequence flows and in open elements. Every choice is free: data is
 - An element read but not modelled (`Opaque`) that flows lead to passes its token.
 - An error, escalation or cancel goes to the nearest event sub-process or boundary event that
   catches it; an uncaught error ends the process instance with outcome `error`.
-- Terminate ends the process or the sub-process it stands in (13.5.6), not what is around it.
+- Terminate ends the process or the sub-process it stands in (13.5.6), not its surroundings.
 - Compensation: a throw starts the handlers of the completed activities of its scope (or of the
   one it names) and is done when they are; handlers run in any order. A completed sub-process is
   compensated by its own handler, else by those inside it; compensation event sub-processes are
@@ -78,7 +78,7 @@ class Game:
     # -- where runs begin ---------------------------------------------------------------------
 
     def starts(self, process_id: str) -> tuple[str | None, ...]:
-        """Each way the process can begin, by itself: its start events, instantiating receive tasks
+        """Each possible start of the process: its start events, instantiating receive tasks
         and event-based gateways. `None`: it has none, and all nodes that nothing leads to begin
         together (BPMN 2.0.2, 13.2). Raises `KeyError` for an unknown process."""
         scope = self.net.scopes[self.net.processes[process_id]]

@@ -39,7 +39,7 @@ Kind = Literal[
 - `event`: an event with several definitions, or with another trigger, happens.
 - `decide`: a gateway or another split takes the flows of the payload.
 - `open`, `turn`: nothing from outside: of several elements that can go on by themselves, this one
-  does (`open`: it begins to wait). Engines have an order of their own and skip it.
+  does (`open`: it begins to wait). Engines have their own order and skip it.
 - `data`: what an element of the target puts out at its next completion; the token game does not
   evaluate data and skips it.
 """
@@ -302,7 +302,7 @@ def stimuli_from_json(text: str | bytes) -> tuple[Stimulus, ...]:
     except ValueError as error:
         raise StimulusError(f"this is not JSON: {error}") from None
     if not isinstance(data, dict) or data.get("format") != "orgflow-stimuli":
-        raise StimulusError("this is no list of stimuli: its `format` is not `orgflow-stimuli`")
+        raise StimulusError("this is not a list of stimuli: its `format` is not `orgflow-stimuli`")
     if data.get("version") != STIMULI_VERSION:
         raise StimulusError(f"the version of the list is not {STIMULI_VERSION}")
     rows = data.get("stimuli")

@@ -46,7 +46,7 @@ def read_operation(worker: Worker) -> CatalogueOperation | None:
         try:
             constants[name] = json.loads(text)
         except (ValueError, RecursionError):
-            raise ConditionError(f"the parameter `{name}` is no JSON") from None
+            raise ConditionError(f"the parameter `{name}` is not JSON") from None
     inputs: list[tuple[str, Tree]] = []
     for given in worker.inputs:
         if not given.text.strip():
@@ -58,7 +58,7 @@ def read_operation(worker: Worker) -> CatalogueOperation | None:
     blanks = tuple(given.name for given in worker.inputs if not given.text.strip())
     accounts = constants.pop(ACCOUNTS, ())
     if not isinstance(accounts, list | tuple) or not all(isinstance(a, str) for a in accounts):
-        raise ConditionError(f"`{ACCOUNTS}` is no list of texts")
+        raise ConditionError(f"`{ACCOUNTS}` is not a list of texts")
     return CatalogueOperation(
         backend, kind, tuple(constants.items()), tuple(inputs), blanks, tuple(accounts)
     )

@@ -79,7 +79,7 @@ def _table_problems(spec: TargetSpec) -> Iterator[str]:
         if not isinstance(verdict, Illegal | LegalIf):
             yield f"its table says {verdict!r} of `{name}`"
         elif not verdict.reason.strip() or verdict.reason.endswith("."):
-            yield f"the reason for `{name}` is no text without a full stop: {verdict.reason!r}"
+            yield f"the reason for `{name}` is not a text without a full stop: {verdict.reason!r}"
     for name, values in spec.options.items():
         if not isinstance(values, tuple) or not all(isinstance(v, str) for v in values):
             yield f"the values of its option `{name}` are no tuple of texts: {values!r}"

@@ -23,7 +23,7 @@ _TASKS = ("FirstOfAll", "LastOfAll")
 
 def dependence_problems(backend: Backend, models: Iterable[tuple[str, Model]]) -> list[str]:
     """Constant output, tasks and flows that are dropped, files that are written, text that is
-    printed, and questions to the machine; a backend that raises is told of elsewhere."""
+    printed, and questions to the machine; a backend that raises is reported elsewhere."""
     models = list(models)
     with no_writing() as written, silent() as printed:
         found = [*_constant(backend, models), *_dropped(backend), *_dropped_flows(backend)]

@@ -271,7 +271,7 @@ def told_models() -> dict[str, tuple[Model, str]]:
         "OF505": (model([start(), message, end()], "s>m m>e"), "`Answer` waits for a message"),
         "OF406": (code, "is not supported (a Choice state cannot compute)"),
         "OF508": (lone, "`Gate x` has only one branch, `Yes`"),
-        "OF509": (CASES["several starts"], "the input's field `start` selects it by"),
+        "OF509": (CASES["several starts"], "the input field `start` selects it with"),
         "OF510": (model([start(), each, end()], "s>t t>e"), "repeated for each item of `orders`"),
     }
 
@@ -344,7 +344,7 @@ def test_deep_nesting_is_refused_not_crashed_on(registry: Registry, referee: Val
     assert referee.problems(made.definitions[0]) == []
     deeper = Compiled(nested(400), registry)
     (error,) = (d for d in deeper.ctx.diagnostics if d.severity is Severity.ERROR)
-    assert f"more than {MAX_DEPTH} forks lie inside each other" in error.message
+    assert f"more than {MAX_DEPTH} forks are nested" in error.message
 
 
 def test_large_models_are_quick(registry: Registry) -> None:
@@ -402,4 +402,4 @@ def test_a_sub_process_with_several_starts_is_refused(registry: Registry) -> Non
     inner = sub("sub", [start("i1"), start("i2"), end("ie")], "i1>ie i2>ie")
     made = Compiled(model([start(), inner, end()], "s>sub sub>e"), registry)
     (error,) = made.told("OF403")
-    assert "(sub-process.starts) is not supported for asl: nothing says at which" in error.message
+    assert "(sub-process.starts) is not supported for asl: the model does not define at which" in error.message

@@ -28,13 +28,13 @@ def referee() -> Iterator[Validator]:
     [
         ("duration", "P1M", "it has no fixed length"),
         ("duration", "P2Y", "it has no fixed length"),
-        ("cycle", "0 0/5 * * * ?", "it is a repetition, and a state waits once"),
+        ("cycle", "0 0/5 * * * ?", "it repeats, but a state waits once"),
         ("duration", "-PT5M", "it is negative"),
         ("duration", "PT-5M", "it is negative"),
         ("duration", "P2000D", "it is longer than"),
         ("date", "2030-01-31T10:00:05", "it has no time zone"),
-        ("duration", "5 working days", "it is no ISO 8601 duration"),
-        ("date", "tomorrow", "it is no date with a time zone"),
+        ("duration", "5 working days", "it is not an ISO 8601 duration"),
+        ("date", "tomorrow", "it is not a date with a time zone"),
         ("duration", "${wait}", "it is read from data"),
         ("date", "${now() + 1}", "it is read from data"),
     ],
@@ -82,7 +82,7 @@ def test_a_definition_longer_than_aws_takes_is_an_error(registry: Registry) -> N
     ctx = emitted(model([start(), *tasks, end()], text), registry)
     (told,) = (d for d in ctx.diagnostics if d.severity is Severity.ERROR)
     assert told.code == "OF479"
-    assert "takes 1048576 at most" in told.message
+    assert "accepts at most 1048576" in told.message
     small = emitted(model([start(), task("t", doc="x" * 1900), end()], "s>t t>e"), registry)
     assert not small.has_errors
 
@@ -132,4 +132,4 @@ def test_a_list_that_no_path_reads_is_refused(named: str | None, registry: Regis
     loop = Loop(kind="multi-instance", collection=named)
     made = Compiled(model([start(), task("t", loop=loop), end()], "s>t t>e"), registry)
     (told,) = made.told("OF403")
-    assert "one name of ASCII letters" in told.message
+    assert "single name of ASCII letters" in told.message

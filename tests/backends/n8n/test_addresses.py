@@ -61,7 +61,7 @@ def test_how_callers_identify_themselves(
 
 def test_open_addresses_are_reported_once_a_workflow() -> None:
     _, ctx = compiled(model("message"))
-    assert found(ctx, "OF425") == ["whoever knows the address of `s` can start runs of `P`"]
+    assert found(ctx, "OF425") == ["anyone who knows the address of `s` can start runs of `P`"]
     for start, options in (
         ("message", {"auth": "header"}),
         (None, {"trigger": "manual"}),

@@ -106,16 +106,16 @@ def mapped(**more: Any) -> CallActivity:
 
 
 REFUSED = {
-    "which process `${z}` names shows in a run only": straight(call(called="${z}")),
-    "it does not define what it calls": with_callee(straight(call().replace(called=None))),
+    "the process that `${z}` names is known only at run time": straight(call(called="${z}")),
+    "it has no defined called process": with_callee(straight(call().replace(called=None))),
     "`P` calls itself": straight(call(called="p")),
     "does not begin with one plain start event": with_callee(
         straight(call()), callee().replace(nodes=(start("s1"), start("s2")), flows=())
     ),
-    "its mapping `y`, `${bean.of(x)}`, is not understood": with_callee(
+    "its mapping `y`, `${bean.of(x)}`, is not supported": with_callee(
         straight(mapped(inputs=(Parameter(name="y", text="${bean.of(x)}"),)))
     ),
-    "its mapping `a.y`, `x`, is not understood: `a.y` is no variable": with_callee(
+    "its mapping `a.y`, `x`, is not supported: `a.y` is no variable": with_callee(
         straight(mapped(outputs=(Parameter(name="a.y", text="x"),)))
     ),
     "it reads `y`, which a mapping before it sets": with_callee(
@@ -128,7 +128,7 @@ REFUSED = {
             )
         )
     ),
-    "code that is not in the model maps its variables": with_callee(
+    "code outside the model maps its variables": with_callee(
         straight(mapped(parameters=(("variableMappingClass", "org.acme.Map"),)))
     ),
     "it continues while `Part q` is active": with_callee(

@@ -357,7 +357,7 @@ DECISIONS: tuple[tuple[str, str, Any, Any], ...] = (
     (MANY, decides("resultList"), 15, {"r": [{"risk": "x"}]}),
     (MANY, decides("singleEntry"), 15, {"r": "x"}),
     (MANY, decides("singleEntry"), 30,
-     "The decision “Rating” has several results, and one is expected."),
+     "The decision “Rating” has several results, but one is expected."),
     (SUM, decides("singleEntry"), 30, {"r": 3}),
     (ONE, ZEEBE, 50, {"r": "low"}),
     (TWO, ZEEBE, 50, {"r": {"risk": "low", "by": "a"}}),

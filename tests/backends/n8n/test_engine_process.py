@@ -137,7 +137,7 @@ def test_a_failed_install_changes_nothing(tmp_path: Path, monkeypatch: pytest.Mo
         install(lines.append)
     assert "npm error no luck" in lines
     fake_node(tmp_path / "b", monkeypatch, "v24.0.0", "exit 0")
-    with pytest.raises(InstallError, match="installed no or another"):
+    with pytest.raises(InstallError, match="installed a missing or different"):
         install()
     make = ";".join(
         f"mkdir -p node_modules/{name};"

@@ -260,4 +260,4 @@ def test_what_waits_reports_no_error(registry: Registry, task_type: str) -> None
     waiting = Task.validate({"id": "t", "name": "Call", "task_type": task_type})
     made, errors = compiled(failing(on("any", ANY_ERROR), middle=waiting), registry)
     assert made is None
-    assert any("what waits at `Call` reports no error to n8n" in e for e in errors), errors
+    assert any("the wait at `Call` reports no error to n8n" in e for e in errors), errors

@@ -75,23 +75,23 @@ def test_a_time_left_open_is_a_gap_and_waits_0_seconds(kind: str | None, text: s
 
 
 NOT_KEPT = [
-    ("catch", "soon", "it is no ISO 8601 time"),
-    ("catch", "14 Werktage", "it is no ISO 8601 time"),
-    ("catch", "P", "it is no ISO 8601 time"),
+    ("catch", "soon", "it is not an ISO 8601 time"),
+    ("catch", "14 Werktage", "it is not an ISO 8601 time"),
+    ("catch", "P", "it is not an ISO 8601 time"),
     (
         "catch",
         "${timer.next()}",
-        "an expression computes it that is not understood: calls of `next` are not understood",
+        "an unsupported expression computes it: calls of `next` are not understood",
     ),
     ("catch", "-PT5S", "it is negative"),
-    ("catch", "P0.5M", "a part of it is no whole number"),
-    ("catch", "2030-13-01", "there is no such moment"),
-    ("catch", "0 0 12 L * ?", "this cron expression has parts that are not understood"),
-    ("start", "${due}", "an expression computes it, and a trigger has no data to read"),
-    ("start", "R3/PT10M", "a Schedule Trigger repeats without end"),
-    ("start", "R/2030-01-01/P1D", "a Schedule Trigger has no first or last moment"),
-    ("start", "R/PT7M", "n8n's scheduler cannot keep this interval evenly"),
-    ("start", "0 0 12 L * ?", "n8n's scheduler does not take this cron expression"),
+    ("catch", "P0.5M", "a part of it is not a whole number"),
+    ("catch", "2030-13-01", "this time does not exist"),
+    ("catch", "0 0 12 L * ?", "this cron expression has unsupported parts"),
+    ("start", "${due}", "an expression computes it, but a trigger has no data to read"),
+    ("start", "R3/PT10M", "a Schedule Trigger repeats indefinitely"),
+    ("start", "R/2030-01-01/P1D", "a Schedule Trigger has no first or last time"),
+    ("start", "R/PT7M", "n8n's scheduler cannot keep this interval exactly"),
+    ("start", "0 0 12 L * ?", "n8n's scheduler does not support this cron expression"),
 ]
 
 
@@ -210,7 +210,7 @@ def test_waits_and_placeholders_run(engine: LocalEngine) -> None:
     assert list(report.runs[0].executed) == [
         "s", "pause", "answer", "sunny", "told", "Work", "sent",
     ]  # fmt: skip
-    assert any("`pause` is resumed at once" in line for line in report.changed)
+    assert any("`pause` is resumed immediately" in line for line in report.changed)
 
 
 def test_signals_from_and_to_outside_run(engine: LocalEngine) -> None:
@@ -224,7 +224,7 @@ def test_signals_from_and_to_outside_run(engine: LocalEngine) -> None:
     report = replay_model(model, emitted(legal), LocalRunner(engine), PassContext())
     assert report.ok, [r.divergence for r in report.runs]
     assert list(report.runs[0].executed) == ["s", "heard", "told", "over"]
-    assert any("`heard` is resumed at once" in line for line in report.changed)
+    assert any("`heard` is resumed immediately" in line for line in report.changed)
     workflow, found = compiled(model)
     assert node(workflow, "s")["type"] == "n8n-nodes-base.webhook"
     assert node(workflow, "heard")["parameters"]["resume"] == "webhook"
@@ -252,11 +252,11 @@ def test_a_signal_between_events_of_the_model_is_refused() -> None:
     legalise(model, N8N_TARGET, ctx, allow_lossy=False)
     assert [(d.code, d.element) for d in ctx.diagnostics] == [("OF403", "told"), ("OF403", "heard")]
     assert (
-        "yet: no signal is carried to another event of the model, `heard`"
+        "yet: no signal is delivered to another event of the model, `heard`"
         in ctx.diagnostics[0].message
     )
     assert (
-        "yet: no signal is carried from another event of the model, `told`"
+        "yet: no signal is delivered from another event of the model, `told`"
         in ctx.diagnostics[1].message
     )
 

@@ -101,7 +101,7 @@ def test_what_nobody_knows_is_visible(catalogue: N8nCatalogue) -> None:
     binding = catalogue.binding(post, {"select": "channel"}, (feel("text", "order.date"),))
     made = orgflow.compile(model(binding, "2026-03-04"))
     found = {d.code: d for d in made.diagnostics}
-    said = "the model does not say of `Look at the date` what `channelId` is"
+    said = "the model does not define what `channelId` is for `Look at the date`"
     assert found["OF426"].message == said
     assert "slackApi" in found["OF424"].message
     node = _node(made, "Look at the date")

@@ -185,7 +185,7 @@ def test_an_unknown_version_says_which_are_known() -> None:
         N8nVersion.parse("2.40.0")
     with pytest.raises(ValueError, match=r"known are 1\.123, 2\.41"):
         type_version("if", N8nVersion(3, 0))
-    with pytest.raises(ValueError, match="`discord` is not a node type that is emitted"):
+    with pytest.raises(ValueError, match="`discord` is not a supported node type"):
         type_version("discord")
 
 

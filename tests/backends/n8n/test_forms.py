@@ -440,7 +440,7 @@ def test_what_no_field_is_for_is_given_by_hand() -> None:
     model = behind_the_start("${order.amount &gt; 100}")
     assert started_by(model) == ("manualTrigger", {})
     (node,) = [n for n in compiled(model).root.workflow_graph.nodes.values() if n.role == "trigger"]
-    assert "Started by hand" in " ".join(node.notes)
+    assert "Started manually" in " ".join(node.notes)
     assert started_by(behind_the_start("${order.amount &gt; 100}", "task"))[0] == "formTrigger"
 
 

@@ -86,7 +86,9 @@ def test_errors_and_code(engine: LocalEngine, registry: Registry) -> None:
     real, modelled = both(model, made, engine)
     same(real, modelled)
     assert {run.executed[-1] for run in modelled.runs} == {"Done", "Not booked"}
-    assert modelled.changed == ("`Add up` is not executed: it passes on each item that it gets",)
+    assert modelled.changed == (
+        "`Add up` is not executed: it passes on each item that it receives",
+    )
 
 
 @pytest.mark.parametrize("sub", [choosing(), parallel()])

@@ -59,7 +59,7 @@ def test_the_refusal_names_what_may_run() -> None:
 def test_a_second_token_is_refused() -> None:
     made = model("start s; and f; xor m; end e terminate", "s f, f m, f m, m e")
     (message,) = refusals(made)
-    assert "another branch may still be under way" in message
+    assert "another branch may still be active" in message
 
 
 def test_a_boundary_event_that_does_not_interrupt_is_something_beside() -> None:
@@ -76,7 +76,7 @@ def test_a_boundary_event_that_does_not_interrupt_is_something_beside() -> None:
     ("event", "arcs", "reason"),
     [
         ("catch c", "s c, c e", "it has no trigger, so it waits for nothing"),
-        ("on t c", "s t, t e, c e", "it has no trigger, so it never comes"),
+        ("on t c", "s t, t e, c e", "it has no trigger, so it never occurs"),
     ],
 )
 def test_an_event_without_trigger_is_not_refused_for_what_n8n_lacks(

@@ -66,7 +66,7 @@ def test_what_n8n_cannot_wait_for_is_refused(registry: Registry, seed: int) -> N
     assert {kind for kind, _ in joins(process)} & {"unstructured"}
     made, errors = compiled(Model(id="m", processes=(process,)), registry)
     assert made is None
-    assert any("n8n cannot tell which branches are still to come" in e for e in errors), errors
+    assert any("n8n cannot determine which branches are still active" in e for e in errors), errors
 
 
 def test_random_joins(engine: LocalEngine, registry: Registry) -> None:

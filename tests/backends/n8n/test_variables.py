@@ -192,7 +192,7 @@ def test_readers_and_setters() -> None:
         ("work", "form"), ("start", "payload"),
     ]  # fmt: skip
     assert {s.by for s in found.setters(by_mapping)} == {"unknown", "payload"}
-    assert found.readers_after("note", found.reads) == found.reads, "the loop leads back"
+    assert found.readers_after("note", found.reads) == found.reads, "the loop returns"
     assert found.readers_after("done", found.reads) == ()
 
 

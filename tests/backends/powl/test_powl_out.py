@@ -1,4 +1,4 @@
-"""POWL out: the language stays, in JSON and in code, and what POWL has no words for is refused."""
+"POWL out: the language stays, in JSON and in code, and what POWL cannot express is refused."
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_what_nothing_shows_is_not_highlighted() -> None:
     done = orgflowc("compile", "-", "--from", "bpmn", "--target", target, stdin=DATA)
     assert done.code == 0
     assert "OF495" in done.err
-    assert "`do` is to be highlighted, and nothing in the picture shows it" in done.err
+    assert "`do` should be highlighted, but it is not visible in the picture" in done.err
     assert "`t` is" not in done.err
 
 

@@ -149,7 +149,7 @@ def test_conditions_and_questions() -> None:
         ("m = gen.activity('')", "no label"),
         ("m = gen.xor()", "no children"),
         ("m = gen.partial_order([(a, b)])", "`a` is not part"),
-        ("a = gen.activity('A')\nm = gen.partial_order([(a, a)])", "before itself"),
+        ("a = gen.activity('A')\nm = gen.partial_order([(a, a)])", "precedes itself"),
         (
             "a = gen.activity('A')\nb = gen.activity('B')\nm = gen.partial_order([(a, b), (b, a)])",
             "has a cycle",

@@ -131,7 +131,7 @@ class Client:
         """The descriptions of all node types, which n8n gives its editor. Needs a login."""
         found = self._call(self._editor, "GET", "/types/nodes.json").get("data")
         if not isinstance(found, list):
-            raise RefusedError(f"n8n at {self.shown} gives no list of node types", 0)
+            raise RefusedError(f"n8n at {self.shown} returns no list of node types", 0)
         return found
 
     # -- workflows -----------------------------------------------------------------------------
@@ -259,7 +259,7 @@ class Client:
         try:
             answer = self._outside.request(method, whole, json=body, timeout=limit)
         except httpx.TimeoutException as error:
-            said = f"{method} {place_of(whole)} was not answered in time"
+            said = f"{method} {place_of(whole)} received no answer in time"
             raise TookTooLongError(said) from error
         except httpx.HTTPError as error:
             raise UnreachableError(
@@ -364,12 +364,14 @@ class Client:
         try:
             answer = client.request(method, self.url + path, content=sent, headers=kind)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            said = f"n8n at {self.shown} cannot be reached: {self._hide(why(error, self.url))}"
+            said = f"cannot reach n8n at {self.shown}: {self._hide(why(error, self.url))}"
             raise UnreachableError(said, sent=False) from None
         except httpx.TimeoutException:
-            raise TookTooLongError(f"n8n at {self.shown} did not answer {what} in time") from None
+            raise TookTooLongError(
+                f"n8n at {self.shown} did not respond to {what} in time"
+            ) from None
         except httpx.HTTPError as error:
-            said = f"n8n at {self.shown} broke off {what}: {self._hide(why(error, self.url))}"
+            said = f"n8n at {self.shown} interrupted {what}: {self._hide(why(error, self.url))}"
             raise UnreachableError(said) from None
         return body_of(answer, what, self.shown, self._hide)
 

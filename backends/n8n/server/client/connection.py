@@ -54,7 +54,7 @@ def door(
         return httpx.Client(timeout=seconds, headers=headers, trust_env=not mine, verify=trust)
     except (ImportError, ValueError) as error:
         said = str(error).partition(". ")[0]
-        raise ServerError(f"the proxy that the environment names cannot be used: {said}") from None
+        raise ServerError(f"the proxy from the environment is not usable: {said}") from None
 
 
 def why(error: Exception, url: str) -> str:
@@ -63,19 +63,22 @@ def why(error: Exception, url: str) -> str:
     low = said.lower()
     secure = url.startswith("https:")
     if secure and any(words in low for words in _PLAIN):
-        return f"what answers there does not speak https; try http{url.removeprefix('https')}"
+        return f"the server does not use https; try http{url.removeprefix('https')}"
     if any(words in low for words in _UNTRUSTED):
         reason = low.rpartition("certificate verify failed: ")[2].partition(" (_ssl")[0]
         return (
-            f"its certificate is not trusted ({reason}); where it is your own, let "
-            "SSL_CERT_FILE name the file of your certificate authority"
+            f"its certificate is not trusted ({reason}); if it is your own, set SSL_CERT_FILE to "
+            "the file of your certificate authority"
         )
     if any(words in low for words in _NO_NAME):
-        said = "there is no host of this name"
+        said = "this host does not exist"
     elif any(words in low for words in _NOBODY):
         said = "nothing listens there"
     elif not secure and "disconnected without" in low:
-        return "it hung up without an answer; if it speaks https, the address begins with https://"
+        return (
+            "it closed the connection without an answer; if it uses https, the address begins "
+            "with https://"
+        )
     return f"{said or type(error).__name__}{_by_proxy(url)}"
 
 
@@ -92,4 +95,6 @@ def _by_proxy(url: str) -> str:
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     if not proxy or proxy_bypass(parts.host):
         return ""
-    return f" (through the proxy {proxy.rpartition('@')[2].rpartition('//')[2]} of the environment)"
+    return (
+        f" (through the proxy {proxy.rpartition('@')[2].rpartition('//')[2]} from the environment)"
+    )

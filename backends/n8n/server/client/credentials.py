@@ -45,7 +45,7 @@ def server_urls(text: str) -> tuple[str, ...]:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise AccessError(f"`{place_of(text)}` is not the address of a server, {_such_as(text)}")
     if parts.username is not None or parts.password is not None:
-        raise AccessError("a password in the address would end up in logs; use the API key alone")
+        raise AccessError("a password in the address would appear in logs; use only the API key")
     if not parts.hostname.isascii() or not _PRINTABLE.fullmatch(parts.hostname):
         raise AccessError(f"`{place_of(text)}` is not the address of a server")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
@@ -74,7 +74,7 @@ def api_key(
         text, where = environment.get(KEY_VARIABLE, ""), KEY_VARIABLE
         if not text.strip():
             raise AccessError(
-                f"there is no API key: set {KEY_VARIABLE}, or name a file by --key-file"
+                f"there is no API key: set {KEY_VARIABLE}, or name a file with --key-file"
             )
     elif file == "-":
         text, where = standard_input.read(_LONGEST), "standard input"
@@ -84,9 +84,9 @@ def api_key(
             with Path(file).open(encoding="utf-8") as opened:
                 text = opened.read(_LONGEST)
         except (OSError, UnicodeDecodeError) as error:
-            said = getattr(error, "strerror", None) or "not a text file"
+            said = getattr(error, "strerror", None) or "it is not a text file"
             raise AccessError(f"the key file {file} cannot be read: {said.lower()}") from None
     key = text.strip().strip(_QUOTES)
     if not _PRINTABLE.fullmatch(key):
-        raise AccessError(f"what {where} holds cannot be an API key")
+        raise AccessError(f"the content of {where} cannot be an API key")
     return key

@@ -141,22 +141,22 @@ def body_of(answer: httpx.Response, what: str, where: str, hide: Callable[[str],
         except ValueError:
             if _STARTING in answer.text[:_SAID]:
                 raise StartingError(f"n8n at {where} is still starting") from None
-            raise NotN8nError(f"{where} does not answer {what} as n8n does", status) from None
+            raise NotN8nError(f"{where} does not respond to {what} like n8n", status) from None
         return parsed if isinstance(parsed, dict) else {"data": parsed}
     if status in _PAGES and "/api/" in what and answer.text.lstrip()[:1] == "<":
-        said = f"{where} answers {what} with {status} and a page, not as n8n does"
+        said = f"{where} responds to {what} with {status} and a page, unlike n8n"
         raise NotN8nError(said, status)
     if status == 400 and "HTTPS port" in answer.text:
-        raise NotN8nError(f"{where} speaks https: the address begins with https://", status)
+        raise NotN8nError(f"{where} uses https: the address begins with https://", status)
     said = hide(_message(answer.text))
     if answer.is_redirect:
         to = place_of(hide(answer.headers.get("location", "")))
-        raise NotN8nError(f"{where} answers {what} with a redirection to {to}", status)
+        raise NotN8nError(f"{where} redirects {what} to {to}", status)
     if status == 401:
         door = "API key" if "/api/v1/" in what else "login"
-        raise RefusedError(f"n8n at {where} refused the {door} ({what})", 401, said)
+        raise RefusedError(f"n8n at {where} rejected the {door} ({what})", 401, said)
     raise RefusedError(
-        f"n8n refused {what} with {status}: {said}", status, said, _retry_after(answer)
+        f"n8n rejected {what} with {status}: {said}", status, said, _retry_after(answer)
     )
 
 

@@ -59,7 +59,7 @@ class WorkflowClient(Client):
             said = f"{self.shown} does not have n8n's API: {error.said or 'not found'}"
             raise NotN8nError(said, 404) from None
         if not isinstance(page.get("data"), list):
-            raise NotN8nError(f"{self.shown} does not list workflows as n8n does", 200)
+            raise NotN8nError(f"{self.shown} does not list workflows like n8n", 200)
 
     def version_text(self) -> str | None:
         """The server's version, such as `2.41.1`; None where it keeps it to itself.
@@ -111,7 +111,7 @@ class WorkflowClient(Client):
             page = self._call(self._api, "GET", f"{path}{tail}")
             rows = page.get("data")
             if not isinstance(rows, list):
-                raise NotN8nError(f"{self.shown} does not list {what} as n8n does", 200)
+                raise NotN8nError(f"{self.shown} does not list {what} like n8n", 200)
             yield from (row for row in rows if isinstance(row, dict))
             cursor = str(page.get("nextCursor") or "")
             if not cursor:
@@ -192,7 +192,8 @@ class WorkflowClient(Client):
             if waited > seconds:
                 name = workflow.get("name")
                 raise TookTooLongError(
-                    f"`{name}` is published, but its triggers did not answer within {seconds:.0f} s"
+                    f"`{name}` is published, but its triggers did not respond within "
+                    f"{seconds:.0f} s"
                 )
             self.sleep(_LOOK_SECONDS)
 

@@ -38,7 +38,7 @@ def read_credentials(text: str) -> tuple[GivenCredential, ...]:
     except (json.JSONDecodeError, RecursionError):
         raise ValueError("it is no JSON") from None
     if not isinstance(rows, list):
-        raise ValueError("it is no list of credentials")
+        raise ValueError("it is not a list of credentials")
     found = []
     for number, row in enumerate(rows, 1):
         said = mapping(row)
@@ -49,9 +49,9 @@ def read_credentials(text: str) -> tuple[GivenCredential, ...]:
         if not isinstance(data, Mapping):
             raise ValueError(f"entry {number} needs the object `data`")
         if not isinstance(nodes, list) or not all(isinstance(one, str) for one in nodes):
-            raise ValueError(f"`nodes` of entry {number} is no list of names")
+            raise ValueError(f"`nodes` of entry {number} is not a list of names")
         if set(said) - {"name", "type", "data", "nodes"}:
-            raise ValueError(f"entry {number} has other fields than name, type, data and nodes")
+            raise ValueError(f"entry {number} has fields other than name, type, data and nodes")
         found.append(GivenCredential(name, kind, data, tuple(nodes)))
     return tuple(found)
 

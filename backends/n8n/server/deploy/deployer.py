@@ -115,7 +115,9 @@ class N8nDeploySession(DeploySession):
             for row in found.get(one.identity, ()) if isinstance(one, Wanted) else ():
                 name, id = str(row.get("name")), str(row["id"])
                 if is_edited(row) and not edited:
-                    yield Removed(name, id, "somebody edited it since: --take-over removes it too")
+                    yield Removed(
+                        name, id, "somebody edited it: --take-over removes it nevertheless"
+                    )
                     continue
                 if not dry_run:
                     self._server.client.delete(id)

@@ -38,8 +38,7 @@ _NAME = "Deployed by orgflow"
 _BELOW = 200
 _WIDTH, _HEIGHT = 320, 96
 _WORDS = (
-    "**Deployed by orgflow**: keep this note. What is changed here by hand stays when the model is "
-    "deployed again."
+    "**Deployed by orgflow**: keep this note. Manual changes stay when the model is deployed again."
 )
 _LENGTH = 16
 # What n8n 1 adds to settings by itself.

@@ -30,7 +30,7 @@ from orgflow_ir.diagnostics import Rule
 from orgflow_ir.pipeline import PassContext
 
 _ITS_OWN = "the process in one of them an `id` or its own name"
-_AGAIN = "give the same command again: it completes the rest"
+_AGAIN = "run the same command again: it completes the rest"
 
 
 class Explanation(NamedTuple):
@@ -51,24 +51,22 @@ def explain(error: ServerError) -> Explanation:
             return Explanation(rules.ServerUnreachable, "wait until n8n has started")
         case NotN8nError():
             return Explanation(
-                rules.NotN8n, "give the address of n8n's editor; is its API switched on?"
+                rules.NotN8n, "use the address of n8n's editor, and check that its API is enabled"
             )
         case EditedMeanwhileError():
-            return Explanation(rules.EditedSince, "look at it with --dry-run, or give --take-over")
+            return Explanation(rules.EditedSince, "review it with --dry-run, or use --take-over")
         case AnotherDeployError():
             return Explanation(origin_rules.Overtaken, _AGAIN)
         case NotLiveError():
             return Explanation(
-                rules.NotLive, "look into the server's log; do its webhooks answer there?"
+                rules.NotLive, "check the server's log, and whether its webhooks respond there"
             )
         case TookTooLongError():
-            return Explanation(
-                rules.ServerUnreachable, f"look into the server's log, then {_AGAIN}"
-            )
+            return Explanation(rules.ServerUnreachable, f"check the server's log, then {_AGAIN}")
         case RefusedError():
             return _refused(error)
         case _:
-            return Explanation(rules.FailedServer, "look into the server's log")
+            return Explanation(rules.FailedServer, "check the server's log")
 
 
 def _refused(error: RefusedError) -> Explanation:
@@ -80,16 +78,16 @@ def _refused(error: RefusedError) -> Explanation:
             )
         case 404 if said in ("", "not found") or "<html" in said:
             return Explanation(
-                rules.NotN8n, "give the address of n8n's editor; is its API switched on?"
+                rules.NotN8n, "use the address of n8n's editor, and check that its API is enabled"
             )
         case 404:
             return Explanation(rules.VanishedWorkflow, _AGAIN)
         case 400 | 409 if "conflict with one of the webhooks" in said or _taken(said):
             return Explanation(rules.TakenPath, "change the path, or unpublish the other workflow")
         case _ if error.of_database or error.status in (429, 500, 502, 503, 504):
-            return Explanation(rules.FailedServer, f"look into the server's log, then {_AGAIN}")
+            return Explanation(rules.FailedServer, f"check the server's log, then {_AGAIN}")
         case _:
-            return Explanation(rules.RefusedWorkflow, "correct what n8n names")
+            return Explanation(rules.RefusedWorkflow, "fix what n8n reports")
 
 
 def _taken(said: str) -> bool:
@@ -110,14 +108,14 @@ def report_version(version: ServerVersion, ctx: PassContext) -> None:
     if version.known is None:
         ctx.emit(
             rules.UnsupportedServer,
-            f"the server is n8n {version.text}, which is older than any n8n whose nodes are known",
+            f"the server runs n8n {version.text}, which is older than the oldest supported version",
             help=f"update n8n to {KNOWN_VERSIONS[0]} or later",
         )
     elif not version.exact:
         what = f"the server is n8n {version.text}" if version.text else "the version is unknown"
         ctx.emit(
             rules.UnknownServerVersion,
-            f"{what}: workflows are deployed as n8n {version.known} takes them",
+            f"{what}: workflows are deployed in the format of n8n {version.known}",
         )
 
 
@@ -129,7 +127,7 @@ def report_fit(wanted: Wanted, version: N8nVersion, ctx: PassContext) -> bool:
         ctx.emit(
             rules.NodeTooNew,
             f"node `{node.node}` of `{wanted.name}` is `{node.kind}` {node.version:g}; the server "
-            f"has it up to {node.newest:g} and would run another version silently",
+            f"supports up to version {node.newest:g} and would silently run another version",
             help=f"compile for it: --target 'n8n{{version={version}}}', or deploy the model itself",
         )
     return fits
@@ -144,9 +142,9 @@ def report_step(step: Step, ctx: PassContext) -> None:
     if step.moved_from and not step.problems:
         ctx.emit(
             origin_rules.MovedSource,
-            f"`{step.wanted.name}` was deployed from {step.moved_from} so far, which does not "
-            f"exist any more; now it is made from {step.wanted.source}",
-            help="if this is a copy for another purpose, give its process an id of its own",
+            f"`{step.wanted.name}` was deployed from {step.moved_from}, which no longer exists; "
+            f"it is now compiled from {step.wanted.source}",
+            help="if this is a copy for another purpose, change the id of its process",
         )
 
 
@@ -156,36 +154,36 @@ def _problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
         case "edited":
             ctx.emit(
                 rules.EditedSince,
-                f"{name} was changed on the server (id {problem.detail}) since it was deployed; "
-                "it was left as it is",
-                help="look at the change with --dry-run, or overwrite it with --take-over",
+                f"{name} was changed on the server (id {problem.detail}) after it was deployed; "
+                "it was not updated",
+                help="review the change with --dry-run, or overwrite it with --take-over",
             )
         case "conflict":
             ctx.emit(
                 rules.EditedSince,
-                f"{name} was changed on the server (id {problem.detail}) where the model changed, "
-                "too; it was left as it is",
-                help="settle each conflict, or overwrite it with --take-over",
+                f"{name} was changed on the server (id {problem.detail}) in the same part as the "
+                "model; it was not updated",
+                help="resolve each conflict, or overwrite it with --take-over",
             )
         case "unverified":
             ctx.emit(
                 rules.EditedSince,
-                f"{name} was changed on the server and would not do what the model says with the "
-                f"change: {problem.detail}",
-                help="take the change back in n8n, or put it into the model",
+                f"{name} was changed on the server and would no longer match the model: "
+                f"{problem.detail}",
+                help="revert the change in n8n, or make it in the model",
             )
         case "older":
             ctx.emit(
                 origin_rules.OlderModel,
-                f"the model of {name} was deployed before and has been replaced since (revision "
+                f"the model of {name} was deployed earlier and has since been replaced (revision "
                 f"{problem.detail})",
-                help="update your clone; --rollback deploys it anyway",
+                help="update your checkout; --rollback deploys it anyway",
             )
         case "foreign":
             ctx.emit(
                 rules.NotDeployedHere,
-                f"a workflow {name} is on the server (id {problem.detail}) that was not made by "
-                "deploying; it was left as it is",
+                f"a workflow {name} on the server (id {problem.detail}) was not created by a "
+                "deployment; it was not updated",
                 help="rename one of the two, or overwrite it with --take-over",
             )
         case "ambiguous":
@@ -197,38 +195,38 @@ def _problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
         case "circle":
             ctx.emit(
                 rules.MutualCalls,
-                f"{name} is in a circle of calls, which n8n cannot publish: {problem.detail}",
-                help="call by a webhook in one place",
+                f"{name} is part of a circle of calls, which n8n cannot publish: {problem.detail}",
+                help="replace one of the calls with a webhook",
             )
         case "twice":
             ctx.emit(
                 rules.SameIdentity,
                 f"{name} in {wanted.source} is the same workflow as one in {problem.detail}",
-                help=f"leave one out, or give {_ITS_OWN}",
+                help=f"remove one of them, or give {_ITS_OWN}",
             )
         case "another":
             row, _, place = problem.detail.partition(" ")
             made = f", made from {place}" if place else ""
             ctx.emit(
                 origin_rules.AnotherProcess,
-                f"the workflow {name} on the server (id {row}{made}) is another process than the "
-                f"one in {wanted.source}: they have hardly a step in common",
-                help=f"give {_ITS_OWN}, or deploy it by --as NAME; --take-over overwrites",
+                f"the workflow {name} on the server (id {row}{made}) is a different process from "
+                f"the one in {wanted.source}: they share hardly any step",
+                help=f"give {_ITS_OWN}, or deploy it with --as NAME; --take-over overwrites",
             )
         case "other-file":
             row, _, place = problem.detail.partition(" ")
             ctx.emit(
                 origin_rules.AnotherProcess,
-                f"the workflow {name} on the server (id {row}) is made from {place}, which is "
-                f"still there: {wanted.source} would overwrite it",
-                help=f"give {_ITS_OWN}, or deploy it by --as NAME; --take-over overwrites",
+                f"the workflow {name} on the server (id {row}) was compiled from {place}, which "
+                f"still exists: {wanted.source} would overwrite it",
+                help=f"give {_ITS_OWN}, or deploy it with --as NAME; --take-over overwrites",
             )
         case "renamed":
             ctx.emit(
                 origin_rules.RenamedProcess,
                 f"{name} would be a second workflow of a process that is on the server under "
                 f"another name: {problem.detail}",
-                help="update that one by --take-over, or deploy a second one by --as NAME",
+                help="update that one with --take-over, or deploy a second one with --as NAME",
             )
         case _:
             identity, _, where = problem.detail.partition(" in ")
@@ -236,7 +234,7 @@ def _problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
                 rules.MissingCallee,
                 f"{name} calls a workflow `{identity}` ({where}) that is neither among the files "
                 "nor on the server",
-                help="give all files of the model together, or deploy the called one first",
+                help="pass all files of the model together, or deploy the called workflow first",
             )
 
 
@@ -248,13 +246,15 @@ def report_stale_runs(left: Iterable[StaleRun], ctx: PassContext) -> None:
             case "removed":
                 said, help_ = f"{what} that was killed; it was removed", None
             case "over":
-                said, help_ = f"{what} that was killed", "deploy without --dry-run: that removes it"
+                said, help_ = f"{what} that was killed", "run deploy without --dry-run to remove it"
             case "stuck":
                 said = f"{what} that was killed, and could not be removed"
                 help_ = "delete it in n8n"
             case _:
-                said = f"{what} that may still go on elsewhere; it was left as it is"
-                help_ = "nothing: where the run was killed, it is removed by a later command"
+                said = f"{what} that may still be active elsewhere; it was not removed"
+                help_ = (
+                    "no action is needed: if the run was killed, a later command removes the copy"
+                )
         ctx.emit(origin_rules.LeftRun, said, help=help_)
 
 
@@ -269,19 +269,19 @@ def report_results(results: Iterable[GroupResult], ctx: PassContext) -> None:
             names = ", ".join(f"`{name}`" for name in result.left)
             ctx.emit(
                 rules.LeftBehind,
-                f"unfinished work could not be undone: {names}",
-                help="give the same command again once the server answers",
+                f"incomplete changes could not be undone: {names}",
+                help="run the same command again when the server responds",
             )
         for name in result.overtaken:
             ctx.emit(
                 origin_rules.Overtaken,
                 f"`{name}` was deployed by somebody else at the same time: the server has their "
-                "workflow, not the one of this deploy",
-                help="look at it in n8n, or give the same command again",
+                "workflow, not yours",
+                help="check it in n8n, or run the same command again",
             )
         for placed in result.placed:
             if placed.state == "by hand":
                 ctx.emit(
                     rules.StartedByHand,
-                    f"`{placed.name}` is there but not published: only a person starts it",
+                    f"`{placed.name}` exists but is not published: it can only be started manually",
                 )

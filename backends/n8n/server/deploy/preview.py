@@ -23,7 +23,7 @@ def preview(deployer: DeployRun, step: Step, width: int) -> str:
     from the server's version to the file's."""
     name = f"`{step.wanted.name}`"
     if step.existing is None:
-        left = " (stands against it: see the message)" if step.problems else ""
+        left = " (in conflict: see the message)" if step.problems else ""
         return f"create     {name}{left}\n"
     now = without_marker(to_api(step.existing, deployer.client.version))
     new = without_marker(deployer.transaction().body(step, str(step.existing["id"]), step.existing))
@@ -33,7 +33,10 @@ def preview(deployer: DeployRun, step: Step, width: int) -> str:
     verb = "leave" if step.problems else "update"
     if same or (marker is not None and digest_of(now) == digest_of(new)):
         return f"unchanged  {where}\n"
-    missing = "  without a note of a deploy: it was deleted, or the workflow is made otherwise\n"
+    missing = (
+        "  it has no note of a deployment: the note was deleted, or the workflow was created "
+        "differently\n"
+    )
     if digest_of(now) == digest_of(new):
         return f"{verb:<9}  {where}\n{missing}"
     if step.merged is not None:

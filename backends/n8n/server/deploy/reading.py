@@ -25,7 +25,7 @@ def read_workflows(source: SourceFile, ctx: PassContext) -> list[Json]:
         return []
     first = SourceLocation(file=source.path, line=1)
     if not flows:
-        _refuse(f"there is no n8n workflow in {source.path}", first, ctx)
+        _refuse(f"{source.path} contains no n8n workflow", first, ctx)
     for flow in flows:
         for message in _faults(flow):
             _refuse(f"`{flow.raw.get('name')}` cannot be deployed: {message}", first, ctx)

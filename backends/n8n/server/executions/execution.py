@@ -144,7 +144,7 @@ def _flat(
         while waiting and _began(waiting[0]) <= run.ended:
             found += _flat(waiting.pop(0), children, callers)
     if waiting:
-        raise ValueError(f"execution {waiting[0].id} fits no call of {execution.id}")
+        raise ValueError(f"execution {waiting[0].id} matches no call of {execution.id}")
     return found
 
 

@@ -48,10 +48,10 @@ def find_deployed(
         fitting = marked or [row for row in rows if _imported(row, process, workflow)]
         if len(fitting) > 1:
             ids = ", ".join(str(row["id"]) for row in fitting)
-            raise NotDeployed(f"several workflows are made of this model: {ids}")
+            raise NotDeployed(f"several workflows were compiled from this model: {ids}")
         found += fitting
     if not found:
-        raise NotDeployed("no workflow on the server is made of this model")
+        raise NotDeployed("no workflow on the server was compiled from this model")
     return found
 
 
@@ -116,7 +116,7 @@ def _read(path: str, data: bytes) -> list[Json]:
             value = value["data"]
         found += [one for one in (value if isinstance(value, list) else [value]) if _is_one(one)]
     if not found:
-        raise ValueError(f"{path} has no executions of n8n in it")
+        raise ValueError(f"{path} contains no executions of n8n")
     return found
 
 

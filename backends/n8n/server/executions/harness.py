@@ -47,7 +47,7 @@ class Harness:
 
     def __init__(self, request: RunRequest, path: str, version: N8nVersion) -> None:
         if request.workflows:
-            raise ValueError("runs with sub-workflows are not played on a server")
+            raise ValueError("runs with sub-workflows are not executed on a server")
         self.path = path
         self._version = version
         self._stubs = tuple(request.stubs or {})

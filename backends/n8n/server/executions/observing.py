@@ -113,7 +113,7 @@ class Tie:
                 now.setdefault(pair, ends)
         names = {key: name for name, key in reversed(key_of.items())}
         gone = [
-            f"`{names[a]}` does not lead to `{names[b]}` any more"
+            f"`{names[a]}` no longer leads to `{names[b]}`"
             for a, b in sorted(made - now.keys(), key=lambda ends: [str(end) for end in ends])
             if a in names and b in names
         ]
@@ -163,12 +163,13 @@ class Observer(ExecutionObserver):
         identity = str(execution.get("id", "?"))
         workflow = execution.get("workflowData") or self.workflow
         if not isinstance(workflow, Mapping) or not isinstance(workflow.get("nodes"), list):
-            raise UnreadableExecution(f"execution {identity} does not define which workflow it ran")
+            raise UnreadableExecution(f"execution {identity} does not state its workflow")
         tie = self.tie(workflow)
         if tie is None:
             name = workflow.get("name")
             raise UnreadableExecution(
-                f"execution {identity} is of the workflow `{name}`, which is not made of this model"
+                f"execution {identity} belongs to the workflow `{name}`, which was not "
+                "compiled from this model"
             )
         data = execution.get("data")
         if not isinstance(data, Mapping) or not isinstance(data.get("resultData"), Mapping):

@@ -28,7 +28,7 @@ class N8nExecutions(ExecutionReader):
     """Executions with their data, as n8n's public API gives them."""
 
     statuses = fetch.STATUSES
-    saved_help = "give what n8n answers to GET /api/v1/executions?includeData=true"
+    saved_help = "pass the response of n8n to GET /api/v1/executions?includeData=true"
 
     def observer(
         self, model: Model, emitted: Emitted, *, workflow: Execution | None = None

@@ -72,7 +72,7 @@ class ServerRunner(LocalRunner):
         if self.compiled.called:
             names = listed(f"`{scope.scope.title}`" for scope in self.compiled.called)
             raise Unplayable(
-                f"it calls {names}; runs of several workflows are played on the local engine only"
+                f"it calls {names}; runs of several workflows are executed only on the local engine"
             )
         return super().data_of(run)
 
@@ -113,7 +113,7 @@ class ServerRunner(LocalRunner):
         execution = said["text"].strip().strip('"')
         if said["status"] != 200 or not execution.isdigit():
             raise RefusedError(
-                f"the webhook of a run answered {said['status']}: {said['text'][:200]}",
+                f"the webhook of a run returned {said['status']}: {said['text'][:200]}",
                 said["status"],
                 said["text"][:200],
             )
@@ -131,7 +131,7 @@ class ServerRunner(LocalRunner):
                 return EngineRun("limit", "stopped", None)
             if time.monotonic() > deadline:
                 self._client.stop_execution(execution)
-                return EngineRun("limit", f"not over after {self._seconds:.0f} s", None)
+                return EngineRun("limit", f"not finished after {self._seconds:.0f} s", None)
             if status == "waiting":
                 self._answer(answer, request.answers or {}, answered)
             self._client.sleep(pause)

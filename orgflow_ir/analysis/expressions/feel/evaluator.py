@@ -139,8 +139,8 @@ def _tested(test: UnaryTest, value: Value, scope: Scope) -> bool | None:
 
 
 def contained(value: Value, found: Value) -> bool | None:
-    """Whether a value is one, is in a range, or is, or is in, one of a list; null says nothing of
-    another value."""
+    """Whether a value is one, is in a range, or is, or is in, one of a list; null matches no other
+    value."""
     if isinstance(found, Range) and not isinstance(value, Range):
         return includes(found, value)
     if isinstance(found, tuple):

@@ -93,7 +93,7 @@ _KEYWORD = re.compile(
 
 
 def as_expression(tree: Tree, span: Span = syntax.NOWHERE) -> Feel:
-    """A part of a text of FEEL as an expression of its own.
+    """A part of a text of FEEL as a separate expression.
 
     Raises `ConditionError` where it calls a function that nobody defines.
     """

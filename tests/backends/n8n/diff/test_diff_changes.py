@@ -101,7 +101,7 @@ def test_items_that_pile_up_do_so_on_the_real_engine(leave: Json, engine: LocalE
     changed = DIFFERENT["merge takes what comes"](leave)
     part = diff_workflows(leave, changed)
     assert behaviour(part).reason == (
-        "`Confirm leave` gets 1 item in the old workflow and 2 items in the new one"
+        "`Confirm leave` receives 1 item in the old workflow and 2 items in the new one"
     )
     counts = []
     for workflow in (leave, changed):
@@ -151,7 +151,7 @@ def test_what_is_told_of_each(leave: Json) -> None:
         rule["conditions"]["conditions"][0]["operator"]["operation"] = "contains"
     part = diff_workflows(several, SAME["rules and wires in another order"](several))
     (change,) = part.changes
-    assert change.detail == "its conditions are tried in another order"
+    assert change.detail == "its conditions are evaluated in another order"
 
 
 def test_a_changed_condition_is_told_and_not_judged(leave: Json) -> None:
@@ -160,12 +160,12 @@ def test_a_changed_condition_is_told_and_not_judged(leave: Json) -> None:
     rule["conditions"]["conditions"][0]["rightValue"] = "Agreed"
     part = diff_workflows(leave, changed)
     assert behaviour(part).verdict == "same"
-    assert behaviour(part).assumed == ("conditions that were changed decide as they did",)
+    assert behaviour(part).assumed == ("the changed conditions decide as before",)
     (change,) = part.changes
     assert (change.what, change.name, change.detail) == ("condition", DECISION, "Yes")
     assert (change.old or "").endswith('= "Yes"')
     assert (change.new or "").endswith('= "Agreed"')
-    assert "same behaviour, if conditions" in shown(part)
+    assert "same behaviour, if the changed conditions" in shown(part)
 
 
 def test_positions_that_change_the_order_change_what_is_done(
@@ -177,7 +177,7 @@ def test_positions_that_change_the_order_change_what_is_done(
     )
     one["position"], two["position"] = two["position"], one["position"]
     part = diff_workflows(leave, changed)
-    assert behaviour(part).reason.endswith("run in another order")
+    assert behaviour(part).reason.endswith("run in a different order")
     assert part.changes == ()
     assert part.differs
     assert order(engine, leave, ["Yes"]) != order(engine, changed, ["Yes"])
@@ -280,8 +280,8 @@ def test_a_trigger_more() -> None:
 def test_a_loop_that_never_ends_any_more() -> None:
     old = flow([START, noop("A"), noop("B")], "T>A", "A>B")
     new = flow([START, noop("A"), noop("B"), noop("X"), noop("Y")], "T>A", "A>X", "X>Y", "Y>X")
-    assert behaviour(diff_workflows(old, new)).reason == "only the new run goes round indefinitely"
-    assert behaviour(diff_workflows(new, old)).reason == "only the old run goes round indefinitely"
+    assert behaviour(diff_workflows(old, new)).reason == "only the new run loops indefinitely"
+    assert behaviour(diff_workflows(new, old)).reason == "only the old run loops indefinitely"
 
 
 def test_the_first_order_of_execution_is_not_judged() -> None:
@@ -291,7 +291,7 @@ def test_the_first_order_of_execution_is_not_judged() -> None:
         del one["settings"]
     found = behaviour(diff_workflows(old, new))
     assert found.verdict == "unknown"
-    assert "first order of execution" in found.reason
+    assert "legacy execution order" in found.reason
     assert behaviour(diff_workflows(old, copy.deepcopy(old))).verdict == "same"
 
 

@@ -251,7 +251,7 @@ def test_a_base_in_another_form_is_none(bench: Bench) -> None:
     bench.workflow = flow
     ran = bench.merge()
     assert ran.code == 0
-    assert "no record that can be read of what it was compiled to" in " ".join(ran.err.split())
+    assert "no readable record of its compiled form" in " ".join(ran.err.split())
     assert node(json.loads(ran.out), "Pack goods")["type"] == "n8n-nodes-base.code"
 
 

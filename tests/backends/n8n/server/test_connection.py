@@ -124,12 +124,12 @@ def test_behind_a_path_prefix(server: StandIn, model: Path, prefix: str, page: s
 def test_the_other_scheme(server: StandIn, model: Path) -> None:
     done = looked(model, server.url.replace("http:", "https:"))
     assert done.code == 3
-    assert f"does not speak https; try {server.url}" in done.err
+    assert f"does not use https; try {server.url}" in done.err
 
 
 def test_nobody_there(model: Path) -> None:
     assert "nothing listens there help" in looked(model, "http://127.0.0.1:9").err
-    assert "there is no host of this name help" in looked(model, "http://nowhere.invalid").err
+    assert "this host does not exist help" in looked(model, "http://nowhere.invalid").err
 
 
 @pytest.mark.parametrize("typed", ["localhost:5678", "127.0.0.1:5678"])
@@ -143,7 +143,7 @@ def test_a_proxy_that_is_not_there_is_named(server: StandIn, model: Path) -> Non
     proxy = {"HTTP_PROXY": "http://me:geheim@127.0.0.1:9"}
     done = looked(model, "http://n8n.example.com", **proxy)
     assert done.code == 3
-    assert "nothing listens there (through the proxy 127.0.0.1:9 of the environment)" in done.err
+    assert "nothing listens there (through the proxy 127.0.0.1:9 from the environment)" in done.err
     assert "geheim" not in done.err
     assert looked(model, server.url, **proxy).code == 0, "a server here is called directly"
     without = looked(model, "http://nowhere.invalid", **proxy, NO_PROXY="nowhere.invalid")
@@ -153,7 +153,7 @@ def test_a_proxy_that_is_not_there_is_named(server: StandIn, model: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("ALL_PROXY", "nonsense://", "the proxy that the environment names cannot be used"),
+        ("ALL_PROXY", "nonsense://", "the proxy from the environment is not usable"),
         ("SSL_CERT_FILE", "/nowhere", "the certificates of SSL_CERT_FILE cannot be read"),
         ("SSL_CERT_FILE", __file__, "the certificates of SSL_CERT_FILE cannot be read"),
     ],

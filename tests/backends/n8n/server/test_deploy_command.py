@@ -145,7 +145,7 @@ def test_what_a_person_did_is_told_before_it_is_undone(server: StandIn, model: P
     no_map = [one for one in kept if "orgflow-map" not in json.dumps(one)]
     assert "+ the map that ties the nodes to the model" in told(no_map)
     no_note = [one for one in kept if "orgflow-deploy" not in json.dumps(one)]
-    assert "without a note of a deploy" in told(no_note)
+    assert "no note of a deployment" in told(no_note)
     moved = [{**one, "position": [one["position"][0] + 5, one["position"][1]]} for one in kept]
     assert "only layout differs" in told(moved)
 
@@ -197,7 +197,7 @@ def test_something_else_than_n8n(site: Site, model: Path) -> None:
         assert "OF603" in done.err
     site.proxy.faults = [Fault("GET /api", 308, "", {"location": "https://x/?k=1"}, times=-1)]
     done = deploy(site.proxy.url, model)
-    assert "a redirection to https://x/ help" in " ".join(done.err.split())  # without its query
+    assert "redirects GET /api/v1/workflows to https://x/ help" in " ".join(done.err.split())  # without its query
 
 
 @pytest.mark.parametrize(("version", "code"), [("1.50.0", "OF604"), ("2.99.0", "OF605")])

@@ -95,7 +95,7 @@ def test_filled_and_removed(server: StandIn, deploy: Deploy, tmp_path: Path) -> 
     before = copy.deepcopy(server.workflows)
     ran = deploy(model(file, "check"))
     assert ran.code == 1
-    assert "`ship`: in the workflow an HTTP Request node was put in or edited" in ran.err
+    assert "`ship`: in the workflow an HTTP Request node was added or edited" in ran.err
     assert "in the model `ship` was removed" in ran.err
     assert "conflict: `ship`" in deploy(file, "--dry-run").out
     assert server.workflows == before

