@@ -40,9 +40,9 @@ SAME, DIFFERENT, NOT_COMPARED = 0, 1, 2
 def command(old: str, new: str, from_: str | None, format_: str) -> None:
     """Report the changes from OLD to NEW: first in behaviour, then in nodes and parameters.
 
-    Each is a workflow file, a folder of such files, or a model. Positions, ids and the order of
-    keys are ignored. Where the two cannot be compared, --format json prints the diagnostics. Exit
-    code 0: no difference, 1: differences, 2: the two cannot be compared.
+    Each of them is a workflow file, a folder of such files, or a model. Positions, ids and the
+    order of keys are ignored. Where the two cannot be compared, --format json prints the
+    diagnostics. Exit code 0: no difference, 1: differences, 2: the two cannot be compared.
     """
     if old == new == "-":
         raise click.UsageError("only one of OLD and NEW can be standard input")

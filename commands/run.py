@@ -51,14 +51,14 @@ MISUSE = 2
     help="The installed engine, the engine model, or a server. [default: local if installed, "
     "otherwise model]",
 )
-@click.option("--all-paths", is_flag=True, help="Every enumerated run, not only the first.")
+@click.option("--all-paths", is_flag=True, help="Run every enumerated run, not only the first.")
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
     help="Print the report as JSON; findings are in it, too.",
 )
-@click.option("--html", metavar="FILE", help="Also write the report as a page, with pictures.")
+@click.option("--html", metavar="FILE", help="Also write the report as a page with pictures.")
 @click.option(
     "--diagnose", is_flag=True, help="Ask the language model about failures that no rule explains."
 )

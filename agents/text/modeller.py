@@ -74,7 +74,7 @@ class TextModeller(ModelAgent):
             long = f"has more than {MAX_CHARACTERS:,} characters"
             ctx.emit(
                 NoSteps, f"the text {long if sentences else 'is empty'}",
-                loc=SourceLocation(file=document.name), help="describe one process in it",
+                loc=SourceLocation(file=document.name), help="describe only one process in it",
             )  # fmt: skip
             return None
         messages = draft_messages(sentences, all_feedback(ctx))
@@ -120,7 +120,7 @@ class TextModeller(ModelAgent):
         """The model, with what stays doubtful reported."""
         if best.model is None or best.covered is None:
             ctx.emit(
-                NoSteps, "the language model wrote no process graph",
+                NoSteps, "the language model returned no process graph",
                 loc=SourceLocation(file=document.name),
                 help="use another model, or draft by rules with --no-model",
             )  # fmt: skip

@@ -95,9 +95,9 @@ class RuleModeller(ModelAgent):
             from orgflow.agents.text.rules import NoSteps
 
             ctx.emit(
-                NoSteps, "the text has no step that the rules find",
+                NoSteps, "the rules find no step in the text",
                 loc=SourceLocation(file=document.name),
-                help="describe what is done, a sentence a step, or configure a language model",
+                help="describe the work, one step per sentence, or configure a language model",
             )  # fmt: skip
             return None
         from orgflow.agents.text.rules import DoubtfulDraft
@@ -106,8 +106,8 @@ class RuleModeller(ModelAgent):
         if not seems_english(document.text):
             ctx.emit(
                 DoubtfulDraft,
-                "the text does not seem to be English, and the rules read no other language: each "
-                "sentence became a step",
+                "the text does not seem to be English, the only language that the rules support "
+                "language: each sentence became a step",
                 loc=place_of(sentences[0], document),
                 help="configure a language model, or compare every step with the text",
             )  # fmt: skip

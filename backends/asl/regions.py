@@ -88,7 +88,8 @@ class Regions:
                     )
             if split in self.graph.successors[inner] and split != exit_:
                 return (
-                    f"a flow of its branch leads back to it from {self.named(inner)}, past any join"
+                    "a flow of a flow of its branch leads back to it from "
+                    f"{self.named(inner)}, past any join"
                 )
         return None
 

@@ -183,7 +183,7 @@ def check_rule(
     bad: Iterable[str | Model],
     good: Iterable[str | Model],
 ) -> None:
-    """Try a rule of one's own: the pass reports it once or more in each bad model, at an element of
+    """Try your own rule: the pass reports it once or more in each bad model, at an element of
     the model, and never in a good one. Models may be lines for `small_model`. Raises
     `ContractError`."""
     problems = []

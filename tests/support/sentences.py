@@ -27,8 +27,8 @@ CORE = ("orgflow_ir/", "frontends/", "passes/")
 PUBLIC = ("orgflow_ir/", "api.py")
 """Where docstrings are part of the documented interface."""
 TEMPLATES = ("commands/templates", "evaluation/templates")
-CORPUS = "evaluation/corpus/"
-"""Invented mails and chats that discovery is measured on: not the product's own words."""
+NOT_READ = ("evaluation/corpus/", "backends/n8n/format/merge_base.py")
+"""Invented mails and chats, and phrases that stored workflows are packed with."""
 GENERATED = ("docs/reference/", "docs/bindings.md")
 """Pages made from the code: their sentences are collected there."""
 MIN_WORDS = 4
@@ -128,7 +128,7 @@ def _python() -> Iterator[Sentence]:
     paths += [path for folder in PACKAGES for path in sorted((ROOT / folder).rglob("*.py"))]
     for path in paths:
         name = str(path.relative_to(ROOT))
-        if name.startswith(CORPUS):
+        if name.startswith(NOT_READ):
             continue
         yield from _of_module(name, ast.parse(path.read_text()))
 

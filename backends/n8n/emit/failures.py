@@ -57,10 +57,11 @@ def wire_failures(compiled: CompiledScope) -> None:
         rest = next((one for one in caught if one.code is None), None)
         thrown = rest is not None and rest.thrown
         node.notes.append(
-            f"On Error is set to “Continue (using error output)”: when this fails, {names} comes. "
-            "An error is recognised by its message, which begins with the code of the error"
+            f"On Error is set to “Continue (using error output)”: if this node fails, {names} "
+            "occurs. An error is recognised by its message, which begins with the code of the "
+            "error"
             + (f", or with “{THROWN}”: any other failure stops the run. " if thrown else ". ")
-            + "Keep the setting in the node that you put here."
+            + "Keep this setting in the node that you put here."
         )
         # Code of listeners, and what is made of an answer, may throw an error of the task as well.
         ports = [Port(host, 1), *(Port(key, 1) for key in _throwing(host, compiled))]

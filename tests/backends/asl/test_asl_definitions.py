@@ -402,4 +402,7 @@ def test_a_sub_process_with_several_starts_is_refused(registry: Registry) -> Non
     inner = sub("sub", [start("i1"), start("i2"), end("ie")], "i1>ie i2>ie")
     made = Compiled(model([start(), inner, end()], "s>sub sub>e"), registry)
     (error,) = made.told("OF403")
-    assert "(sub-process.starts) is not supported for asl: the model does not define at which" in error.message
+    assert (
+        "(sub-process.starts) is not supported for asl: the model does not define at which"
+        in error.message
+    )

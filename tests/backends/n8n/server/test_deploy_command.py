@@ -197,7 +197,9 @@ def test_something_else_than_n8n(site: Site, model: Path) -> None:
         assert "OF603" in done.err
     site.proxy.faults = [Fault("GET /api", 308, "", {"location": "https://x/?k=1"}, times=-1)]
     done = deploy(site.proxy.url, model)
-    assert "redirects GET /api/v1/workflows to https://x/ help" in " ".join(done.err.split())  # without its query
+    assert "redirects GET /api/v1/workflows to https://x/ help" in " ".join(
+        done.err.split()
+    )  # without its query
 
 
 @pytest.mark.parametrize(("version", "code"), [("1.50.0", "OF604"), ("2.99.0", "OF605")])
