@@ -68,11 +68,11 @@ def _use(kind: str, folder: Path, tmp_path: Path, env: dict[str, str]) -> None:
     model = tmp_path / "order.bpmn"
     model.write_text(LINEAR)
     if kind == "backend":
-        ran = orgflowc("compile", model, "--target", "white-board", env=env)
+        ran = orgflowc("compile", model, "--target", "white-board", "-v", env=env)
         assert ran.code == 0, ran.err
         found = re.findall(r": (\w+ \w+) \[([\w-]+)\]\n  (.*)", ran.err)
         assert found == [("info OF501", "open-task", "task `Ship order` has no implementation")]
-        assert ran.err.endswith(f"\n\n1 info in {model}\n")
+        assert ran.err.endswith("\n\ncompiled: 1 info; --report todo.md lists open work\n")
         assert ran.out.startswith("process Order\n- Order received\n    -> Ship order\n")
     elif kind == "frontend":
         ran = orgflowc("compile", folder / "example.whiteboard", "--target", "n8n", env=env)
