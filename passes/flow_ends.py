@@ -220,7 +220,7 @@ def _as_drawn(attached: Attachment, ctx: PassContext) -> str:
     if attached.sure:
         return f"attach it {_to_where(attached, ctx)}, next to which it is drawn"
     near = listed([ctx.name(node) for node in attached.near], last="or")
-    return f"attach it to {near}: it is drawn near each of them of them"
+    return f"attach it to {near}: it is drawn near each of them"
 
 
 def _to_where(attached: Attachment, ctx: PassContext) -> str:

@@ -190,7 +190,7 @@ def test_a_usage_error_is_an_exception(linear: Path, tmp_path: Path) -> None:
         orgflow.compile(read, "n9n")
     with pytest.raises(OptionError, match="target `n8n` has no option `verson`"):
         orgflow.compile(read, options={"verson": "2.41"})
-    with pytest.raises(UnsupportedError, match="`svg` has nothing to verify with"):
+    with pytest.raises(UnsupportedError, match="target `svg` does not support verification"):
         orgflow.verify(read, SourceFile("x.svg", b""), "svg")
     with pytest.raises(UnsupportedError, match="`svg` has no engine"):
         orgflow.run(read, "svg")
@@ -209,7 +209,7 @@ def _agent(**fields: object) -> orgflow_ir.plugins.GapAgent:
     [
         ([object()], "which is no `Agent`"),
         ([orgflow_ir.plugins.GapAgent], "the class `GapAgent`; it takes an instance of it"),
-        ("odd", r"the agents are a text; give a list, as in \['odd'\]"),
+        ("odd", r"the agents are a text; pass a list, as in \['odd'\]"),
         ([_agent(attempts="3")], "whose `attempts` is '3'"),
         ([_agent(kinds=7)], "whose `kinds` is 7"),
         ([_agent(name=None)], "with the name None"),

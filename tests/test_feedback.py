@@ -72,9 +72,9 @@ def test_the_record_of_the_language_model() -> None:
 @pytest.mark.parametrize(
     ("first", "said"),
     [
-        ("The workflow is broken.", "has no JSON"),
+        ("The workflow is broken.", "contains no JSON"),
         ("", "is empty"),
-        ("[1]", "no object"),
+        ("[1]", "not an object"),
         (json.dumps({**RECORD, "failure_source": "make_limitation"}), "n8n_limitation"),
         (json.dumps({**RECORD, "element": "task_99"}), "no step with the id `task_99`"),
         (json.dumps({**RECORD, "is_fixable": "yes"}), "is_fixable"),

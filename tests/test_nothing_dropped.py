@@ -130,7 +130,8 @@ HOSTS = {
  <participant id="box" name="q"/><messageFlow id="mf" name="r" sourceRef="box" targetRef="s"/>
  <correlationKey id="ck" name="y"><correlationPropertyRef>cp</correlationPropertyRef>
  </correlationKey></collaboration></definitions>""",
-    "wait": f"""<definitions xmlns="{BPMN}" xmlns:v="{VENDOR}"><process id="p" name="P"><startEvent id="s" name="a"/>
+    "wait": f"""<definitions xmlns="{BPMN}" xmlns:v="{VENDOR}"><process id="p" name="P">
+ <startEvent id="s" name="a"/>
  <intermediateCatchEvent id="c" name="b"><conditionalEventDefinition><condition>c</condition>
  </conditionalEventDefinition></intermediateCatchEvent><endEvent id="e" name="d"/>
  <sequenceFlow id="f1" sourceRef="s" targetRef="c"/>

@@ -106,7 +106,7 @@ def test_without_a_folder_the_refusal_names_ways_and_processes(
     assert ran.code == 1
     said = " ".join(ran.err.split())
     assert "-o DIR/ to compile each process separately" in said
-    assert "--process NAME one of them: `Buyer` and `Seller`" in said
+    assert "--process NAME for one of them: `Buyer` and `Seller`" in said
 
 
 def test_an_unknown_process_lists_those_that_are_there(invoke: Invoke, trade: Path) -> None:
@@ -148,5 +148,5 @@ def test_nothing_is_said_of_options_where_nothing_is_left(invoke: Invoke, trade:
 def test_pools_of_one_name_are_told_apart_by_ids(invoke: Invoke, trade: Path) -> None:
     trade.write_text(trade.read_text().replace('name="Seller"', 'name="Buyer"'))
     ran = invoke("compile", trade, "--target", "n8n")
-    assert "--process NAME one of them: `a` and `b`" in " ".join(ran.err.split())
+    assert "--process NAME for one of them: `a` and `b`" in " ".join(ran.err.split())
     assert invoke("compile", trade, "--target", "n8n", "--process", "b").code == 0

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
-from orgflow_ir.model import Model, Process
+from orgflow_ir.model import Event, Model, Process
 from orgflow_ir.model.constructs import CONSTRUCTS, plain_constructs
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
@@ -85,8 +85,11 @@ class Names(Backend):
         return self.spec
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
-        names = [n.label for s in model.scopes() for n in s.nodes]
-        return Emitted.whole(model, Artifact("names.txt", "\n".join(names)))
+        lines = [n.label for s in model.scopes() for n in s.nodes]
+        for scope in model.scopes():
+            lines += (f"{f.source} > {f.target} {f.condition or ''}" for f in scope.flows)
+            lines += (f"{n.id} at {n.attached_to}" for n in scope.nodes if isinstance(n, Event))
+        return Emitted.whole(model, Artifact("names.txt", "\n".join(lines)))
 
 
 def test_there_is_a_minimal_model_for_every_construct() -> None:

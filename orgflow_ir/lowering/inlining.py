@@ -53,7 +53,7 @@ def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> 
     if inner is not None:
         yield f"{ctx.name(inner)} in it stays its own process"
     if len([n for n in sub.nodes if _starts(n)]) > 1:
-        yield "nothing says at which of its start events it begins"
+        yield "the model does not define at which of its start events it begins"
     beside = ctx.analysis(Concurrency, outer).beside(sub.id) if sub.nodes else ()
     if sub.id in beside and (_joins(graph) or len(list(_exits(graph))) > 1):
         yield "it may be active twice at the same time, and its branches would be mixed up"

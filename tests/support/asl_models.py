@@ -220,7 +220,7 @@ REFUSED: dict[str, tuple[Model, str]] = {
              end()],
             "s>a a>t1 a>t2 t1>x t2>x x>t3 t3>e",
         ),
-        "which passes each of them on",
+        "which does not join them",
     ),
     "a jump into a branch": (
         model(

@@ -141,7 +141,8 @@ def _unverifiable(message: str, place: SourceLocation, ctx: PassContext) -> None
 def _report(
     result: Verification, process: Process, place: SourceLocation, ctx: PassContext, strict: bool
 ) -> None:
-    """What there is to say about one workflow."""
+    """Report what was found in one workflow."""
+    named = f"`{result.workflow}`" if result.workflow else "the workflow"
     if result.difference is not None:
         ctx.emit(
             rules.DifferentWorkflow,
@@ -151,12 +152,11 @@ def _report(
             help="compile the model again, or change the model to match the workflow",
         )
     if result.verdict is Verdict.BOUNDED and not result.states:
-        _unverifiable(f"`{result.workflow}` cannot be followed: {result.bound}", place, ctx)
+        _unverifiable(f"{named} cannot be followed: {result.bound}", place, ctx)
     elif result.verdict is Verdict.BOUNDED:
         ctx.emit(
             rules.UnfinishedVerification,
-            f"no difference was found in `{result.workflow}`, but not everything was compared: "
-            f"{result.bound}",
+            f"no difference was found in {named}, but not everything was compared: {result.bound}",
             loc=place,
             help="run it as well: orgflowc run --all-paths",
         )
@@ -164,7 +164,7 @@ def _report(
         if change.node == SETTINGS:
             ctx.emit(
                 rules.UnverifiableFile,
-                f"`{result.workflow}` does not use the execution order v1: n8n runs it in its "
+                f"{named} does not use the execution order v1: n8n runs it in its "
                 "legacy order, in which parallel branches and their joins behave differently",
                 loc=place,
                 help="in the editor, set the execution order in the settings of the workflow to "

@@ -190,7 +190,7 @@ def test_without_decisions_an_execution_fails_and_says_who_has_to_decide(
     result = runner.play_stubs(StubData())
     assert result.status == "error"
     assert result.error is not None
-    assert result.error.startswith("NoBranchFits: no branch of Gate x fits: Task t1 has to set")
+    assert result.error.startswith("NoBranchFits: no branch of Gate x matches: Task t1 has to set")
 
 
 def test_results_of_branches_are_kept(registry: Registry, runner: MotoRunner) -> None:

@@ -140,7 +140,7 @@ def test_a_chart_that_is_too_large_is_a_warning() -> None:
     done = orgflowc("compile", "-", "--from", "bpmn", "--target", "mermaid", stdin=text)
     assert done.code == 0
     assert "warning OF496 [large-chart]" in done.err
-    assert "by default: maxEdges (500)\n" in done.err
+    assert "default limits: maxEdges (500)\n" in done.err
     small = orgflowc("compile", "-", "--from", "bpmn", "--target", "mermaid", stdin=LINEAR)
     assert "OF496" not in small.err
     assert too_large(flowchart(line("x" * 60_000))) == ("maxTextSize (50,000)",)

@@ -306,7 +306,7 @@ def test_retries_send_one_key(
     assert (node["retryOnFail"], node["maxTries"], node["waitBetweenTries"]) == (True, 4, 5000)
     assert said == [
         "n8n does not do the retries `4 PT1M` (n8n tries 5 times, 5 seconds apart) of `Work` as "
-        "the model says"
+        "defined in the model"
     ]
     keys = [got.headers["idempotency-key"] for got in http.received if got.path == "/flaky"]
     assert len(keys) == 3

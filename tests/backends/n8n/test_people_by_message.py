@@ -158,7 +158,9 @@ def test_nobody_gets_a_mail_without_an_address(
         options |= {"people": "mail", "sender": "shop@a.example", "trigger": "manual"}
         if to is None:
             found = made(source, **options)[1]
-            assert [d for d in found if d.code == "OF426" and "who gets its mail" in d.message]
+            assert [
+                d for d in found if d.code == "OF426" and "the recipient of its mail" in d.message
+            ]
         request = RunRequest(
             workflow_of(source, **options), "Start", items=[{"json": {"boss": boss}}], data=True,
             answers={"Check order": [{"Amount": "3"}]},

@@ -191,4 +191,4 @@ def test_what_may_be_open_beside_something_else_stays_a_placeholder() -> None:
     kinds = {n["name"]: n["type"].rpartition(".")[2] for n in workflow["nodes"]}
     assert (kinds["a"], kinds["b"], kinds["c"]) == ("noOp", "noOp", "wait")
     (told,) = [d for d in found if d.code == "OF423"]
-    assert told.message.startswith("`a` and `b` may be open beside other work that waits")
+    assert told.message.startswith("`a` and `b` may be open while other work waits")

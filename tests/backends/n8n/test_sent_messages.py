@@ -90,8 +90,8 @@ def test_an_address_is_left_to_set_once_a_message(
         "https://address-to-set.invalid/told-1",
     ]
     said = (tmp_path / "report.md").read_text("utf-8")
-    assert said.count("to which address the message `Invoice` goes") == 1
-    assert said.count("to which address the message") == 2
+    assert said.count("the address for the message `Invoice`") == 1
+    assert said.count("the address for the message") == 2
     assert cli.run(["run", f"{tmp_path}/model.bpmn", "--target", "n8n{messages=request}"]) == 0
     assert "mean F1 1.000" in " ".join(capsys.readouterr().out.split())
 

@@ -287,8 +287,8 @@ def test_whole_expressions(text: str, references: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("=x", "holds no"),
-        ("=", "holds no"),
+        ("=x", "contains no"),
+        ("=", "contains no"),
         ("={{ }}", "empty"),
         ("={{ 1", "never closed"),
         ("= 1 }}", "without `{{`"),

@@ -269,7 +269,7 @@ def test_the_command_highlights() -> None:
     done = orgflowc("compile", "-", "--from", "bpmn", "--target", target, stdin=LINEAR)
     assert done.code == 0
     assert "OF495" in done.err
-    assert "`nowhere` is to be highlighted" in done.err
+    assert "`nowhere` should be highlighted" in done.err
     assert picture(done.out).get("class") == "of of-dark"
     target = "svg{findings=yes}"
     done = orgflowc("compile", "-", "--from", "bpmn", "--force", "--target", target, stdin=DEADLOCK)

@@ -276,5 +276,5 @@ def test_calls_that_nobody_waits_for() -> None:
 def test_refuses_what_it_does_not_model() -> None:
     with pytest.raises(ValueError, match="execution order v1"):
         EngineModel({"nodes": [START], "connections": {}, "settings": {}})
-    with pytest.raises(ValueError, match="no node of it"):
+    with pytest.raises(ValueError, match="not one of its nodes"):
         EngineModel(flow([START], "T>A"))

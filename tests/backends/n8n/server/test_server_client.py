@@ -90,10 +90,10 @@ def test_a_workflow_is_sent_as_the_api_takes_it(fake: Fake, client: Client) -> N
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ((401, {"message": "unauthorized"}), "refused the API key"),
+        ((401, {"message": "unauthorized"}), "rejected the API key"),
         ((400, {"message": "must have required property 'x'"}), "with 400: must have required"),
         ((500, "<html>oops</html>"), "with 500: <html>oops"),
-        ((200, "<html>a proxy</html>"), "does not answer .* as n8n does"),
+        ((200, "<html>a proxy</html>"), "does not respond to .* like n8n"),
     ],
 )
 def test_a_refusal_says_why_and_hides_the_key(
@@ -113,7 +113,7 @@ def test_nobody_there_and_too_slow_are_told_apart(fake: Fake) -> None:
     with Client(fake.url, KEY, seconds=0.2) as slow:
         with pytest.raises(TookTooLongError):
             slow.workflow("x")
-        with pytest.raises(TookTooLongError, match="/webhook/p was not answered"):
+        with pytest.raises(TookTooLongError, match="/webhook/p received no answer"):
             slow.call("/webhook/p?signature=hidden", {}, seconds=0.2)
 
 

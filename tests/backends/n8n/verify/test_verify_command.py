@@ -163,7 +163,7 @@ def test_standing_still_is_told(invoke: Invoke, tmp_path: Path) -> None:
     assert invoke("compile", model, "--target", "n8n", "-o", path).code == 0
     ran = invoke("verify", model, path)
     assert ran.code == 0
-    assert "n8n takes turns: while `Two days` waits, `Ship order` stands still" in ran.out
+    assert "n8n takes turns: while `Two days` waits, `Ship order` is paused" in ran.out
     assert invoke("verify", model, path, "--strict").code == 1
     codes = json.loads(invoke("verify", model, path, "--format", "json").out)["diagnostics"]
     assert [d["code"] for d in codes] == ["OF484"]
@@ -195,7 +195,10 @@ def test_unfinished(invoke: Invoke, workflow: Path) -> None:
         ("[]", ""),
         ('{"a": 1}', ""),
         ('{"nodes": 7, "connections": []}', "corresponds to the start"),
-        ('{"nodes": [{"name": "a"}, {"name": "a"}, 3], "connections": {"b": 1}}', "stands for"),
+        (
+            '{"nodes": [{"name": "a"}, {"name": "a"}, 3], "connections": {"b": 1}}',
+            "corresponds to the start",
+        ),
     ],
 )
 def test_bad_workflows(invoke: Invoke, tmp_path: Path, text: str, said: str) -> None:

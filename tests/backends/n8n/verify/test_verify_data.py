@@ -107,7 +107,7 @@ def test_a_node_that_drops_variables_before_a_gateway() -> None:
     workflow["connections"]["Amend amount data"] = {"main": [[wire]]}
     result = verified(SCENARIOS["c2"], workflow)
     assert result.difference is not None
-    assert "cannot see what `Enter amount` sets" in result.difference.message
+    assert "cannot see the value that `Enter amount` sets" in result.difference.message
 
 
 def test_a_line_that_takes_a_variable_from_elsewhere_is_a_change() -> None:

@@ -315,12 +315,12 @@ def test_a_rename_that_references_did_not_follow(leave: Case) -> None:
     text = json.dumps(workflow, ensure_ascii=False)
     broken = json.loads(text.replace("$('Boss looks at it')", "$('Check leave request')"))
     message = different(leave, broken)
-    assert "reads `Check leave request`, which is not in the workflow" in message
+    assert "reads `Check leave request`, which does not exist in the workflow" in message
 
 
 def test_stop_taken_out_ends_silently(leave: Case) -> None:
     message = different(leave, edits.without(leave.workflow, f"Stop: {CHOICE}"))
-    assert message.startswith("where no branch of `Request approved?` fits, the run ends")
+    assert message.startswith("if no branch of `Request approved?` matches, the run ends")
     result = leave.verify(edits.without(leave.workflow, f"Stop: {CHOICE}"))
     assert result.difference is not None
     assert result.difference.unfit
@@ -464,7 +464,7 @@ def test_old_switch(leave: Case) -> None:
 
 def test_switch_of_version_2_ends_silently_where_no_branch_fits(leave: Case) -> None:
     found = different(leave, _old_switch(leave.workflow, 2))
-    assert "where no branch of `Request approved?` fits" in found
+    assert "if no branch of `Request approved?` matches" in found
 
 
 @pytest.mark.parametrize(
