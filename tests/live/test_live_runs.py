@@ -73,6 +73,6 @@ def test_a_hostile_label_stays_a_label(client: Client, text: str) -> None:
 
 def test_a_wrong_key_is_named_but_not_shown(client: Client) -> None:
     with Client(client.url, "n8n_api_secret") as other:
-        with pytest.raises(RefusedError, match="refused the API key") as caught:
+        with pytest.raises(RefusedError, match="rejected the API key") as caught:
             other.workflow("x")
         assert "secret" not in str(caught.value) + repr(other)
