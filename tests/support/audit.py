@@ -61,9 +61,10 @@ def engine_packages() -> tuple[bool, str]:
         (folder / "package.json").write_text(json.dumps(package), encoding="utf-8")
         lock = ["npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit"]
         code, printed = run(lock, folder)
-        if code == 0:
-            code, printed = run(["npm", "audit", "--audit-level=critical"], folder)
-    return outcome("npm audit", code, printed)
+        if code != 0:
+            last = (printed.strip().splitlines() or ["no message"])[-1]
+            return False, f"npm audit: SKIPPED, THE PACKAGES CANNOT BE RESOLVED ({last})"
+        return outcome("npm audit", *run(["npm", "audit", "--audit-level=critical"], folder))
 
 
 def main() -> int:
