@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-
-from orgflow.frontends.n8n.rules import N8N_RULES, InvalidWorkflowJson
+from typing import TYPE_CHECKING
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
+
+if TYPE_CHECKING:
+    from orgflow_ir.diagnostics import Rule
 
 _KEY = rb'"connections"\s*:'
 
@@ -24,8 +26,14 @@ class N8nFrontend(Frontend):
 
     name = "n8n"
     suffixes = (".n8n.json", ".json")
-    rules = N8N_RULES
     summary = "n8n workflows as exported from the editor, one or a list"
+
+    @property
+    def rules(self) -> tuple[type[Rule], ...]:
+        """See `Frontend`. All frontends are loaded to choose one; a workflow imports its rules."""
+        from orgflow.frontends.n8n.rules import N8N_RULES
+
+        return N8N_RULES
 
     def sniff(self, source: SourceFile) -> bool:
         """An object or list with the keys `nodes` and `connections`; a file called `.n8n.json`
@@ -38,6 +46,8 @@ class N8nFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` if the file is not JSON or holds no workflow."""
+        from orgflow.frontends.n8n.rules import InvalidWorkflowJson
+
         from orgflow_ir.model.json_source_map import JsonFault, parse_json
 
         try:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from orgflow.frontends.pme.rules import PME_RULES, InvalidJson, NotPme
+from typing import TYPE_CHECKING
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Frontend
+
+if TYPE_CHECKING:
+    from orgflow_ir.diagnostics import Rule
 
 LISTS = ("tasks", "events", "gateways", "pools", "sequenceFlows", "messageFlows")
 
@@ -18,8 +21,14 @@ class PmeFrontend(Frontend):
 
     name = "pme"
     suffixes = (".pme.json", ".json")
-    rules = PME_RULES
     summary = "PME JSON, a list of elements as language models write it"
+
+    @property
+    def rules(self) -> tuple[type[Rule], ...]:
+        """See `Frontend`. All frontends are loaded to choose one; a model imports its rules."""
+        from orgflow.frontends.pme.rules import PME_RULES
+
+        return PME_RULES
 
     def sniff(self, source: SourceFile) -> bool:
         """An object with the key `sequenceFlows`; a file called `.pme.json` whatever is in it."""
@@ -30,6 +39,8 @@ class PmeFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` if the file is not JSON or not PME."""
+        from orgflow.frontends.pme.rules import InvalidJson, NotPme
+
         from orgflow_ir.model.json_source_map import JsonFault, parse_json
 
         try:

@@ -33,9 +33,13 @@ class Frontend(ABC):
     accepts: ClassVar[frozenset[SourceKind]] = frozenset({SourceKind.BYTES})
     """What `parse` and `sniff` are given: for a file or standard input a `SourceStream` where
     `STREAM` is in it, else a `SourceFile`; for a folder a `SourceFolder`."""
-    rules: ClassVar[tuple[type[Rule], ...]] = ()
     retired: ClassVar[tuple[RetiredRule, ...]] = ()
     summary: ClassVar[str] = ""
+
+    @property
+    def rules(self) -> tuple[type[Rule], ...]:
+        """The rules that it reports: see `Backend.rules`."""
+        return ()
 
     # `source` is `Any`, so that each frontend may name the one class that it accepts.
 

@@ -181,7 +181,7 @@ def test_of060_a_broken_map() -> None:
 
 
 def test_severities() -> None:
-    found = {r.code: r.severity for r in N8nFrontend.rules}
+    found = {r.code: r.severity for r in N8nFrontend().rules}
     errors = {c for c, s in found.items() if s is Severity.ERROR}
     assert errors == {f"OF05{n}" for n in range(6)}
 
