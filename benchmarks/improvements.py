@@ -42,12 +42,47 @@ def _attribute_text(old: str, new: str) -> tuple[list[str], bool]:
     try:
         before, after = json.loads(old), json.loads(new)
     except ValueError:
+        worded = _as_before(new)
+        names = [_WORDS] if worded != new else []
+        if worded == old:
+            return names, True
         numbers = re.compile(r"-?\d+(?:\.\d+)?")
-        moved = numbers.sub("0", old) == numbers.sub("0", new)
-        return (["layout"], True) if moved else ([], False)
+        moved = numbers.sub("0", old) == numbers.sub("0", worded)
+        return ([*names, "layout"], True) if moved else ([], False)
     after = deepcopy(after)
     names = [item.name for item in IMPROVEMENTS if item.undo(before, after)]
     return names, bool(names) and before == after
+
+
+_WORDS = "messages are reworded"
+_REWORDED = (
+    (r"(?<=[”?.)\w]) matches(?=\. Set |: .* has to set )", " fits"),  # no branch of “X” matches
+    (r"the field (\w+) of the answer is", r"the answer's field \1 is"),
+    (r"A process diagram with", "A process drawing with"),
+)
+
+
+def _as_before(text: str) -> str:
+    """A text with the words of version 0.1."""
+    for now, before in _REWORDED:
+        text = re.sub(now, before, text)
+    return text
+
+
+def _words(old: Any, new: Any) -> bool:
+    """Texts that differ by words alone."""
+    changed = False
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in old.keys() & new.keys():
+            if isinstance(new[key], str) and old[key] != new[key]:
+                if _as_before(new[key]) == old[key]:
+                    new[key], changed = old[key], True
+            else:
+                changed = _words(old[key], new[key]) or changed
+    elif isinstance(old, list) and isinstance(new, list):
+        for one, other in zip(old, new, strict=False):
+            changed = _words(one, other) or changed
+    return changed
 
 
 # -- n8n -------------------------------------------------------------------------------------------
@@ -337,6 +372,7 @@ IMPROVEMENTS = (
     Improvement("decisions read the first item", _first_item),
     Improvement("variables are set, kept and read", _variables),
     Improvement("notes say what to set", _notes),
+    Improvement(_WORDS, _words),
     Improvement("layout", _layout),
     Improvement("comments of state machines", _comments),
     Improvement("variables of state machines", _state_variables),
