@@ -54,7 +54,7 @@ MANY = 20
     shell_complete=among(*PRESETS),
     help="The set of rules to report and their severities; overrides the preset in orgflow.toml.",
 )
-@click.option("--strict", is_flag=True, help="Exit with code 1 on warnings, too.")
+@click.option("--strict", is_flag=True, help="Also exit with code 1 on warnings.")
 @click.option("--fix", is_flag=True, help="Write safe fixes into the files.")
 @click.option(
     "--unsafe-fixes",

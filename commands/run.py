@@ -56,7 +56,7 @@ MISUSE = 2
     "--json",
     "as_json",
     is_flag=True,
-    help="Print the report as JSON; findings are in it, too.",
+    help="Print the report as JSON, with the findings.",
 )
 @click.option("--html", metavar="FILE", help="Also write the report as a page with pictures.")
 @click.option(

@@ -54,7 +54,7 @@ _HOW = {
     "--json",
     "as_json",
     is_flag=True,
-    help="Print the result as JSON; findings are in it, too.",
+    help="Print the result as JSON, with the findings.",
 )
 @process_option
 @source_options

@@ -301,7 +301,7 @@ class Redactor:
 
 
 def _may_be_named(text: str) -> bool:
-    """Whether what stands where a name is expected is none of the words that stand there, too."""
+    """Whether a word in the position of a name is a name, and no other word that occurs there."""
     words = [word.lower().strip(".") for word in text.split()]
     return words[0] not in _NOT_NAMES and words[-1] not in _ORGANISATIONS
 

@@ -37,7 +37,7 @@ class SvgBackend(Backend):
 
     Options: `theme` (auto follows the reader's setting), `highlight=ID+ID` (elements to mark),
     `findings=yes` (mark what the checks found, by its severity), `findings=list` (number it, and
-    list it below the drawing).
+    list it below the diagram).
     """
 
     name = "svg"

@@ -93,7 +93,7 @@ def render(
     - `taken`: nodes and flows of a run: coloured, on top of those that were not
     - `marks`: a few letters for a badge, say how often a node or flow was taken (`3`, `2×`)
     - `notes`: words that pointing at the element shows below its name, say the finding's message
-    - `findings`: listed below the drawing, with their numbers on the elements and the run of the
+    - `findings`: listed below the diagram, with their numbers on the elements and the run of the
       first one that has a run coloured, unless `taken` names another one
 
     Each element is a group `<g class="of-el …" data-element="ID">` for styles and scripts of the
