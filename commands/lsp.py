@@ -13,12 +13,12 @@ def command(stdio: bool) -> None:
     """Start a language server on standard input and output; editors run this command.
 
     It reports the findings of `check` in BPMN files and the errors in orgflow.toml while they are
-    edited, and offers the fixes. It requires the extra `lsp`: pip install 'orgflow[lsp]'.
+    edited, and offers the fixes. It requires the Python package pygls.
     """
     if find_spec("pygls") is None or find_spec("lsprotocol") is None:
-        raise click.UsageError(
-            "the language server needs the extra `lsp`: pip install 'orgflow[lsp]'"
-        )
+        from orgflow_ir.plugins.packages import install_command
+
+        raise click.UsageError(f"the language server needs pygls: {install_command('pygls')}")
     from orgflow.commands.language_server.server import serve
 
     serve()

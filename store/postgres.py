@@ -463,8 +463,11 @@ def _asyncpg() -> Any:
     try:
         return importlib.import_module("asyncpg")
     except ImportError:
+        from orgflow_ir.plugins.packages import install_command
+
         raise StoreError(
-            "asyncpg is needed for a store on PostgreSQL: pip install 'orgflow[postgres]'"
+            "asyncpg and numpy are needed for a store on PostgreSQL: "
+            f"{install_command('asyncpg', 'numpy')}"
         ) from None
 
 

@@ -269,8 +269,10 @@ class OpenAIModelClient:
         try:
             openai = import_module("openai")
         except ImportError:
+            from orgflow_ir.plugins.packages import install_command
+
             raise MissingService(
-                "the package `openai` is not installed: pip install openai"
+                f"the package `openai` is not installed: {install_command('openai')}"
             ) from None
         if self._endpoint is None:
             self._endpoint = openai.OpenAI(

@@ -208,9 +208,10 @@ def _moto(module: str) -> Any:
     try:
         return importlib.import_module(f"moto.stepfunctions.parser.{module}")
     except ImportError as error:
+        from orgflow_ir.plugins.packages import install_command
+
         raise RunnerError(
-            f"the interpreter for asl cannot be loaded ({error}): install `moto[stepfunctions]`, "
-            "for example with orgflow's extra `asl`"
+            f"the interpreter for asl cannot be loaded ({error}): {install_command('moto')}"
         ) from error
 
 

@@ -9,15 +9,14 @@ from importlib import metadata
 from orgflow.backends.asl.runner import MotoRunner
 
 from orgflow_ir.plugins.engines import EngineProvider, EngineStatus, Installable, InstallError
-
-_HOW = "install `moto[stepfunctions]`, for example with orgflow's extra `asl`"
+from orgflow_ir.plugins.packages import install_command
 
 
 class MotoEngines(EngineProvider):
     """moto's interpreter of Amazon States Language, in process; nothing is sent to AWS."""
 
     about = "moto's interpreter of Amazon States Language on this machine, a Python package."
-    engine = Installable(f"The engine comes with Python packages: {_HOW}.")
+    engine = Installable("The engine is the Python package moto, with its extra `stepfunctions`.")
 
     def runner(self) -> MotoRunner:
         """See `EngineProvider`; moto is imported when the first machine is loaded."""
@@ -27,7 +26,7 @@ class MotoEngines(EngineProvider):
         """See `EngineProvider`; imports nothing of moto."""
         found = importlib.util.find_spec("moto")
         if found is None or not found.origin:
-            return EngineStatus(False, {}, (f"moto is not installed: {_HOW}",))
+            return EngineStatus(False, {}, (f"moto is not installed: {install_command('moto')}",))
         return EngineStatus(True, {"folder": found.origin, "moto": metadata.version("moto")})
 
     def install(

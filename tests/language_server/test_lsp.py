@@ -224,7 +224,7 @@ def test_without_the_extra(
 
     monkeypatch.setattr(lsp_command, "find_spec", lambda name: None)
     assert run(["lsp"]) == 2
-    assert "pip install 'orgflow[lsp]'" in capsys.readouterr().err
+    assert "pip install 'pygls>=2.0,<3'" in capsys.readouterr().err
 
 
 # -- without a process -----------------------------------------------------------------------

@@ -268,7 +268,7 @@ def test_numpy_is_missing(
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert cli.run(["discover"]) == 2
-    assert "pip install numpy" in capsys.readouterr().err
+    assert "pip install 'numpy>=2.0'" in capsys.readouterr().err
 
 
 def test_too_few_messages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

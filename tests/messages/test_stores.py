@@ -373,7 +373,7 @@ def test_commands_reach_a_server(server: str, tmp_path: Path) -> None:
 
 def test_a_driver_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "asyncpg", None)
-    with pytest.raises(StoreError, match="pip install 'orgflow\\[postgres\\]'"):
+    with pytest.raises(StoreError, match=r"pip install 'asyncpg>=0\.29' 'numpy>=2\.0'"):
         Registry().stores["postgresql"].open("postgresql://x/y")
 
 

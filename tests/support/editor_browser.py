@@ -40,7 +40,7 @@ def browser() -> Iterator[Any]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        missing("playwright is not installed: pip install 'orgflow[live]'")
+        missing("playwright is not installed: pip install 'playwright>=1.45'")
     # Chromium has no sandbox for root, as whom CI often runs.
     flags = [*FLAGS, *(["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else [])]
     with sync_playwright() as driver:

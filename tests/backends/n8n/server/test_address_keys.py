@@ -14,8 +14,6 @@ from orgflow.backends.n8n.server.deploy.address_keys import without_keys
 from orgflow.backends.n8n.server.deploy.deployment_marker import digest_of
 from orgflow.cli import run
 
-pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")
-
 MODEL = LINEAR.replace(
     '<startEvent id="start" name="Order received" />',
     '<startEvent id="start" name="Order received"><messageEventDefinition/></startEvent>',

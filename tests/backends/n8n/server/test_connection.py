@@ -17,8 +17,6 @@ from n8n_stand_in import KEY, StandIn
 from orgflow.backends.n8n.server.client.connection import why
 from orgflow.cli import run
 
-pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")
-
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 

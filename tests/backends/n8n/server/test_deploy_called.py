@@ -10,8 +10,6 @@ import pytest
 from cli_cases import orgflowc
 from n8n_stand_in import KEY, StandIn
 
-pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")
-
 _HEAD = '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">'
 
 

@@ -22,8 +22,6 @@ from orgflow.backends.n8n.server.deploy.apply import DeployTransaction
 from orgflow.backends.n8n.server.deploy.plan import Step
 from orgflow.cli import run
 
-pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")
-
 MESSAGE_START = LINEAR.replace(
     '<startEvent id="start" name="Order received" />',
     '<startEvent id="start" name="Order received"><messageEventDefinition/></startEvent>',

@@ -11,8 +11,6 @@ import pytest
 from deploy_faults import SCENARIOS, Site
 from n8n_stand_in import KEY, StandIn
 
-pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")
-
 
 @pytest.fixture
 def site() -> Iterator[Site]:

@@ -18,8 +18,6 @@ from order_models import order_model as model
 from orgflow.backends.n8n.server.deploy.deployment_marker import marker_of
 from orgflow.cli import run
 
-pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")
-
 Json = dict[str, Any]
 Deploy = Callable[..., Ran]
 

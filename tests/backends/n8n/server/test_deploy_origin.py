@@ -17,8 +17,6 @@ from orgflow.backends.n8n.server.deploy.deployment_marker import marker_of, rena
 from orgflow.backends.n8n.server.deploy.process_similarity import Origin, origin_of, steps_of
 from orgflow.cli import run
 
-pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")
-
 
 @pytest.fixture
 def server() -> Iterator[StandIn]:

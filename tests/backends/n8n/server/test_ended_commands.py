@@ -25,8 +25,6 @@ from n8n_stand_in import KEY, StandIn
 from orgflow.backends.n8n.server.deploy.deployment_marker import with_marker
 from orgflow.backends.n8n.server.executions.stale_runs import clear_stale_runs, is_over, owner
 
-pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")
-
 NOW = datetime.datetime(2026, 1, 1, 12, tzinfo=datetime.UTC)
 
 

@@ -18,7 +18,6 @@ from orgflow.backends.n8n.server.client.client import (
     UnreachableError,
 )
 
-pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")
 KEY = "n8n_api_very_secret"
 Answer = tuple[int, Any]
 WORKFLOW = {

@@ -11,8 +11,6 @@ from n8n_stand_in import KEY, StandIn
 from order_models import order_model
 from orgflow.cli import run
 
-pytest.importorskip("httpx", reason="the client needs httpx: pip install 'orgflow[server]'")
-
 MAIL = Path(__file__).parents[3] / "diagnostics/OF424-credential-needed/bad.bpmn"
 SECRET = "hidden-word"
 

