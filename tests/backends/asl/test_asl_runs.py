@@ -218,5 +218,5 @@ def test_moto_missing_is_said(monkeypatch: pytest.MonkeyPatch, registry: Registr
 
     made = Compiled(model([start(), task("t"), end()], "s>t t>e"), registry)
     monkeypatch.setattr(importlib, "import_module", broken)
-    with pytest.raises(RunnerError, match="install `moto"):
+    with pytest.raises(RunnerError, match="pip install 'moto"):
         made.replay(MotoRunner())
