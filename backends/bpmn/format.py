@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Literal
 
 from orgflow_ir.model import EventKind, GatewayKind, TaskType
+from orgflow_ir.model.bindings import SubProcessCall
 from orgflow_ir.model.characters import writable
 from orgflow_ir.model.diagram import PLANE as PLANE
+from orgflow_ir.model.dialect import Engine
 
 BPMN = "http://www.omg.org/spec/BPMN/20100524/MODEL"
 BPMNDI = "http://www.omg.org/spec/BPMN/20100524/DI"
@@ -28,6 +30,73 @@ NAMESPACE = "urn:orgflow:model"
 CONVENTIONAL: dict[str, str] = {"bpmn": BPMN, "bpmndi": BPMNDI, "dc": DC, "di": DI, "xsi": XSI}
 """Prefixes that a written file has without being told. Those that the source did not declare are
 listed on the root in `orgflow:prefixes`, and the frontend does not keep them."""
+
+MODELER = "http://camunda.org/schema/modeler/1.0"
+PLATFORMS: dict[str, Engine] = {
+    "camunda platform": "camunda7", "camunda cloud": "camunda8", "operaton": "operaton",
+}  # fmt: skip
+VENDORS: dict[str, Engine] = {
+    "http://camunda.org/schema/1.0/bpmn": "camunda7",
+    "http://operaton.org/schema/1.0/bpmn": "operaton",
+    "http://flowable.org/bpmn": "flowable",
+    "http://activiti.org/bpmn": "activiti",
+    "http://camunda.org/schema/zeebe/1.0": "camunda8",
+    "http://www.jboss.org/drools": "jbpm",
+}
+EXPORTERS: tuple[tuple[str, Engine], ...] = (
+    ("zeebe modeler", "camunda8"), ("flowable", "flowable"), ("activiti", "activiti"),
+    ("jbpm", "jbpm"), ("operaton", "operaton"),
+)  # fmt: skip
+"""Beginnings of the attribute `exporter`. Tools that draw for several engines name none."""
+
+_UNDERSTOOD: dict[Engine, frozenset[Engine]] = {
+    "operaton": frozenset(("operaton", "camunda7", "activiti")),
+    "camunda7": frozenset(("camunda7", "activiti")),
+    "flowable": frozenset(("flowable", "activiti")),
+    "activiti": frozenset(("activiti",)),
+    "camunda8": frozenset(("camunda8",)),
+    "jbpm": frozenset(("jbpm",)),
+}
+"""The vocabularies that each engine reads."""
+
+DIALECT = "dialect"
+"""The attribute of our own namespace by which a process states its engine."""
+NO_DIALECT = "none"
+NO_BINDING = "none"
+"""The `kind` of a binding that keeps a call without one in a file of an engine that implies one."""
+
+
+def engine_of(
+    platforms: Iterable[str], used: Iterable[Engine], exporter: str, declared: Iterable[Engine]
+) -> Engine | None:
+    """The engine that a file is for; `None` where nothing states it, or several could be meant.
+
+    In this order: the platforms that Camunda Modeler notes, the vocabularies that are used, the
+    tool that wrote the file, the vocabularies that are declared and not used.
+    """
+    for platform in platforms:
+        if (noted := PLATFORMS.get(platform.strip().lower())) is not None:
+            return noted
+    if vocabularies := frozenset(used):
+        return _of_several(vocabularies)
+    tool = exporter.strip().lower()
+    for name, engine in EXPORTERS:
+        if tool.startswith(name):
+            return engine
+    return _of_several(frozenset(declared))
+
+
+def called_by(engine: Engine | None) -> SubProcessCall | None:
+    """The binding of a call with no extensions in a file for an engine. Camunda 8 hands over
+    everything by itself, and so does a file for no engine; all others hand over nothing."""
+    return None if engine in (None, "camunda8") else SubProcessCall(by=engine)
+
+
+def _of_several(found: frozenset[Engine]) -> Engine | None:
+    """The only engine that reads all of these vocabularies and has one of them for its own."""
+    fit = [engine for engine in sorted(found) if found <= _UNDERSTOOD[engine]]
+    return fit[0] if len(fit) == 1 else None
+
 
 TASKS: dict[str, TaskType] = {
     "task": "abstract",

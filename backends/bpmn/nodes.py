@@ -10,8 +10,10 @@ from orgflow.backends.bpmn.format import (
     EVENTS,
     GATEWAYS,
     ITEM_END,
+    NO_BINDING,
     ORGFLOW,
     TASKS,
+    called_by,
 )
 from orgflow.backends.bpmn.kept import attribute, find, parse
 from orgflow.backends.bpmn.writer import Writer, default_attribute, flow_lists
@@ -34,7 +36,6 @@ from orgflow_ir.model.bindings import (
     ENGINES,
     AnyBinding,
     Script,
-    SubProcessCall,
     Worker,
     says_binding,
 )
@@ -124,13 +125,16 @@ def _has_script(extra: Extra, text: str) -> bool:
     return bool(first.parts) or any(not k.startswith("xmlns") for k in first.attrs)
 
 
-def foreign_binding(w: Writer, binding: AnyBinding) -> str:
-    """A binding that BPMN has no attribute for, as an element of our own namespace.
+def foreign_binding(w: Writer, binding: AnyBinding | None) -> str:
+    """A binding that BPMN has no attribute for, as an element of our own namespace; `None` states
+    that there is none.
 
     A worker with no more than a target, code and parameters has attributes and children; any other
     binding is JSON, as in the IR's own text form.
     """
     name = w.names.of(ORGFLOW, "binding")
+    if binding is None:
+        return element(0, name, [("kind", NO_BINDING)]).strip()
     if isinstance(binding, Script) and _is_plain(binding):
         return _worker(w, "script", binding.language, binding.code, ())
     if isinstance(binding, Worker) and _is_plain(binding) and binding.by not in BINDINGS:
@@ -225,8 +229,7 @@ def call(w: Writer, node: CallActivity, depth: int, data: list[Child]) -> str:
     attributes = [*more, w.pointer("calledElement", node.called)]
     extra = node.extra
     binding = node.binding
-    by = binding.by if isinstance(binding, SubProcessCall) else None
-    if binding is not None and binding != SubProcessCall(by=by) and not _speaks(extra):
+    if binding != called_by(w.engine) and not _speaks(extra):
         extra = (*extra, (f"{{{ORGFLOW}}}binding", foreign_binding(w, binding)))
     return w.thing(depth, "callActivity", node, attributes, [*inside, *data], extra=extra)
 

@@ -40,8 +40,10 @@ _SUB_TAGS = {
 def process(w: Writer, value: Process, depth: int) -> str:
     """A process with everything in it."""
     executable = None if value.executable is None else str(value.executable).lower()
+    w.engine = None if value.dialect is None else value.dialect.engine
     children, but = _content(w, value, "process", depth + 1)
-    return w.thing(depth, "process", value, [("isExecutable", executable)], children, but=but)
+    attributes = [("isExecutable", executable), *w.dialects.attribute(value)]
+    return w.thing(depth, "process", value, attributes, children, but=but)
 
 
 def _sub_process(w: Writer, value: SubProcess, depth: int, data: list[Child]) -> str:

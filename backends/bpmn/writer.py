@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from orgflow.backends.bpmn.dialect import StatedDialects
 from orgflow.backends.bpmn.format import BPMN, EVIDENCE, ORGFLOW, XSI, rank
 from orgflow.backends.bpmn.kept import Keeper, find, parse
 from orgflow.backends.bpmn.xml_text import Attributes, Child, Names, child, element
 
 from orgflow_ir.model import Element, EventDefinition, Expression, Flow, Model
+from orgflow_ir.model.dialect import Engine
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.value import Extra
 
@@ -25,7 +27,10 @@ class Writer:
         self.model = model
         self.names = Names(model.extra)
         self.keep = Keeper(self.names)
+        self.dialects = StatedDialects(model, self.names)
         self.from_bpmn = any(k == f"@{{{BPMN}}}targetNamespace" for k, _ in model.extra)
+        self.engine: Engine | None = None
+        """That of the process which is being written."""
         self.incoming: dict[str, list[str]] = {}
         self.outgoing: dict[str, list[str]] = {}
         self.defaults: dict[str, str] = {}

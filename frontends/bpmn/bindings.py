@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from orgflow.backends.bpmn.format import NO_BINDING, called_by
 from orgflow.frontends.bpmn.names import BPMN
 from orgflow.frontends.bpmn.own import own_extensions
 from orgflow.frontends.bpmn.reading import Reading, describe
@@ -157,17 +158,14 @@ def read_binding(
 
 
 def read_call_binding(r: Reading, node: XmlElement) -> AnyBinding | None:
-    """How an activity calls another process: as it says, and where it says nothing as the engine
-    of the file does it. Camunda 8 hands over everything by itself, all others nothing; in jBPM
-    the data associations of BPMN are the mappings."""
+    """How an activity calls another process: as it states, else as the engine of the file does it
+    (`called_by`). In jBPM the data associations of BPMN are the mappings."""
     binding, _ = read_binding(r, node, None)
     if r.dialect is None or next(own_extensions(node, "binding"), None) is not None:
         return binding
     engine = r.dialect.engine
     if binding is None:
-        if engine == "camunda8":
-            return None
-        binding = SubProcessCall()
+        binding = called_by(engine)
     if not isinstance(binding, SubProcessCall):
         return binding
     if engine == "jbpm":
@@ -251,6 +249,8 @@ def _own(r: Reading, node: XmlElement) -> AnyBinding | None:
 
 def _from_own(r: Reading, child: XmlElement) -> AnyBinding | None:
     kind = child.attrs.get("kind", "")
+    if kind == NO_BINDING:
+        return None
     if kind in BINDINGS and child.text.strip():
         try:
             return from_json(BINDINGS[kind], child.text)

@@ -4,39 +4,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from orgflow.frontends.bpmn.names import BPMN
+from orgflow.backends.bpmn.format import (
+    BPMN,
+    DIALECT,
+    MODELER,
+    NO_DIALECT,
+    PLATFORMS,
+    VENDORS,
+    engine_of,
+)
 from orgflow.frontends.xml.tree import XmlDocument, XmlElement
 
-from orgflow_ir.model.dialect import Dialect, Engine
+from orgflow_ir.model.dialect import ENGINE_NAMES, Dialect, Engine
 from orgflow_ir.model.source import SourceLocation
-
-_MODELER = "http://camunda.org/schema/modeler/1.0"
-_PLATFORMS: dict[str, Engine] = {
-    "camunda platform": "camunda7", "camunda cloud": "camunda8", "operaton": "operaton",
-}  # fmt: skip
-_NAMESPACES: dict[str, Engine] = {
-    "http://camunda.org/schema/1.0/bpmn": "camunda7",
-    "http://operaton.org/schema/1.0/bpmn": "operaton",
-    "http://flowable.org/bpmn": "flowable",
-    "http://activiti.org/bpmn": "activiti",
-    "http://camunda.org/schema/zeebe/1.0": "camunda8",
-    "http://www.jboss.org/drools": "jbpm",
-}
-_EXPORTERS: tuple[tuple[str, Engine], ...] = (
-    ("zeebe modeler", "camunda8"), ("flowable", "flowable"), ("activiti", "activiti"),
-    ("jbpm", "jbpm"), ("operaton", "operaton"),
-)  # fmt: skip
-"""Beginnings of the attribute `exporter`. Tools that draw for several engines name none."""
-
-_UNDERSTOOD: dict[Engine, frozenset[Engine]] = {
-    "operaton": frozenset(("operaton", "camunda7", "activiti")),
-    "camunda7": frozenset(("camunda7", "activiti")),
-    "flowable": frozenset(("flowable", "activiti")),
-    "activiti": frozenset(("activiti",)),
-    "camunda8": frozenset(("camunda8",)),
-    "jbpm": frozenset(("jbpm",)),
-}
-"""The vocabularies that each engine reads."""
 
 
 class _Found(NamedTuple):
@@ -44,31 +24,56 @@ class _Found(NamedTuple):
     at: XmlElement
 
 
-def read_dialect(document: XmlDocument, file: str) -> Dialect | None:
-    """The engine that a file is for; `None` where nothing says it, or several could be meant.
+class Dialects:
+    """The engine that a file is for, and processes that state another one."""
 
-    In this order: the platform that Camunda Modeler notes, the extensions that the file uses, the
-    tool that wrote it, the prefixes that it declares and does not use.
-    """
+    def __init__(self, document: XmlDocument, file: str) -> None:
+        self._file = file
+        self._of_file = _read_dialect(document, file)
+
+    def of(self, process: XmlElement, stated: str | None) -> Dialect | None:
+        """The engine of a process. `stated` is the attribute that our own writer puts there where
+        nothing else in the file shows it. Raises `ValueError` for one that is no engine."""
+        if stated is None:
+            return self._of_file
+        if stated == NO_DIALECT:
+            return None
+        for engine in ENGINE_NAMES:
+            if engine == stated:
+                found = _Found(f'orgflow:{DIALECT}="{stated}"', process)
+                return _dialect(engine, found, self._file)
+        raise ValueError(stated)
+
+
+def _read_dialect(document: XmlDocument, file: str) -> Dialect | None:
     root = document.root
     declared = {
-        prefix: _NAMESPACES[uri]
-        for prefix, uri in root.scope.prefixes.items()
-        if uri in _NAMESPACES
+        prefix: VENDORS[uri] for prefix, uri in root.scope.prefixes.items() if uri in VENDORS
     }
-    for key, value in root.attrs.items():
-        if key.endswith(":executionPlatform") and root.scope.attribute_name(key)[0] == _MODELER:
-            engine = _PLATFORMS.get(value.strip().lower())
-            if engine is not None:
-                return _dialect(engine, _Found(f'{key}="{value}"', root), file)
-    used = _used(document, declared)
-    if used:
-        return _of_several(used, file)
+    noted = next(
+        (
+            (key, value)
+            for key, value in root.attrs.items()
+            if key.endswith(":executionPlatform")
+            and root.scope.attribute_name(key)[0] == MODELER
+            and value.strip().lower() in PLATFORMS
+        ),
+        None,
+    )
+    used = {} if noted is not None else _used(document, declared)
     exporter = root.attrs.get("exporter", "")
-    for name, engine in _EXPORTERS:
-        if exporter.strip().lower().startswith(name):
-            return _dialect(engine, _Found(f'exporter="{exporter}"', root), file)
-    return _of_several({e: _Found(f"xmlns:{p}", root) for p, e in declared.items()}, file)
+    engine = engine_of(() if noted is None else noted[1:], used, exporter, declared.values())
+    if engine is None:
+        return None
+    if noted is not None:
+        found = _Found(f'{noted[0]}="{noted[1]}"', root)
+    elif used:
+        found = used[engine]
+    else:
+        prefixes = {e: p for p, e in declared.items()}
+        by_tool = engine_of((), (), exporter, ()) is not None
+        found = _Found(f'exporter="{exporter}"' if by_tool else f"xmlns:{prefixes[engine]}", root)
+    return _dialect(engine, found, file)
 
 
 def _used(document: XmlDocument, declared: dict[str, Engine]) -> dict[Engine, _Found]:
@@ -78,20 +83,14 @@ def _used(document: XmlDocument, declared: dict[str, Engine]) -> dict[Engine, _F
     for node in document.elements:
         if not declared and node.scope is top:
             continue  # no prefix of an engine is in force here
-        if node.ns != BPMN and node.ns in _NAMESPACES:
-            found.setdefault(_NAMESPACES[node.ns], _Found(f"<{node.qname}>", node))
+        if node.ns != BPMN and node.ns in VENDORS:
+            found.setdefault(VENDORS[node.ns], _Found(f"<{node.qname}>", node))
         for key in node.attrs:
             if ":" in key and not key.startswith("xmlns"):
-                engine = _NAMESPACES.get(node.scope.attribute_name(key)[0])
+                engine = VENDORS.get(node.scope.attribute_name(key)[0])
                 if engine is not None:
                     found.setdefault(engine, _Found(key, node))
     return found
-
-
-def _of_several(found: dict[Engine, _Found], file: str) -> Dialect | None:
-    """The only engine that reads all of these vocabularies and has one of them for its own."""
-    fit = [e for e in found if found.keys() <= _UNDERSTOOD[e]]
-    return _dialect(fit[0], found[fit[0]], file) if len(fit) == 1 else None
 
 
 def _dialect(engine: Engine, found: _Found, file: str) -> Dialect:

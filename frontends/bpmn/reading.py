@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-from orgflow.backends.bpmn.format import EVIDENCE, ORGFLOW, in_order
-from orgflow.frontends.bpmn.dialect import read_dialect
+from orgflow.backends.bpmn.format import DIALECT, EVIDENCE, NO_DIALECT, ORGFLOW, in_order
+from orgflow.frontends.bpmn.dialect import Dialects
 from orgflow.frontends.bpmn.document import BpmnDocument
 from orgflow.frontends.bpmn.names import BPMN, ELEMENTS, FLOW_NODES, XSI
 from orgflow.frontends.bpmn.own import (
@@ -34,7 +34,7 @@ from orgflow.frontends.xml.tree import describe as describe
 
 from orgflow_ir.diagnostics import Related, Rule, Severity
 from orgflow_ir.model import Evidence, Expression
-from orgflow_ir.model.dialect import Dialect
+from orgflow_ir.model.dialect import ENGINE_NAMES, Dialect
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Extra
 from orgflow_ir.pipeline import PassContext
@@ -63,6 +63,7 @@ class Reading:
         self.used_definitions: set[str] = set()
         self.elsewhere: set[XmlElement] = set()
         self.refused = False
+        self.dialect: Dialect | None = None
         self.language: str | None = document.root.attrs.get("expressionLanguage")
         self._renamed: dict[XmlElement, str] = {}
         self._counts: dict[str, int] = {}
@@ -124,9 +125,19 @@ class Reading:
         return new
 
     @cached_property
-    def dialect(self) -> Dialect | None:
-        """The engine that the file is for."""
-        return read_dialect(self.document, self.file)
+    def _dialects(self) -> Dialects:
+        return Dialects(self.document, self.file)
+
+    def enter_process(self, node: XmlElement) -> None:
+        """Sets `dialect`, the engine that a process is for, before it is read."""
+        stated = self.own(node).get(DIALECT)
+        try:
+            self.dialect = self._dialects.of(node, stated)
+        except ValueError:
+            self.dialect = found = self._dialects.of(node, None)
+            wanted = ", ".join(f"`{engine}`" for engine in (*ENGINE_NAMES, NO_DIALECT))
+            used = NO_DIALECT if found is None else found.engine
+            self.invalid(node, f"orgflow:{DIALECT}", str(stated), f"one of {wanted}", used)
 
     @cached_property
     def _references(self) -> frozenset[str]:

@@ -96,6 +96,7 @@ def read_process(r: Reading, node: XmlElement, found: list[XmlElement]) -> Proce
 
     Sub-processes are read from a stack, not by recursion.
     """
+    r.enter_process(node)
     _find_vendor_nodes(r, node)
     args = r.base(node, _PROCESS_ATTRIBUTES, _OWN | _foreign(node))
     if "isExecutable" in node.attrs:

@@ -9,6 +9,7 @@ import pytest
 from bpmn_trips import differences, read, read_file, schema_errors, written
 from model_gen import Builder
 from orgflow.backends.bpmn.document import document
+from orgflow.backends.bpmn.format import BPMN
 from seeds import seeds
 
 from orgflow_ir.model import Event, Flow, Model, Process
@@ -108,3 +109,83 @@ def test_a_broken_writer_would_be_seen(shared: Path) -> None:
     text = document(model, None).replace('triggeredByEvent="true"', "", 1)
     assert list(differences(model, read(text)[0])) != []
     assert schema_errors(document(model, None).replace("sequenceFlow", "arrow")) != []
+
+
+_SHOWN_BY_THE_ROOT = {
+    "camunda8": (
+        'xmlns:m="http://camunda.org/schema/modeler/1.0" m:executionPlatform="Camunda Cloud"'
+    ),
+    "jbpm": 'exporter="jBPM Process Modeler"',
+    "flowable": 'xmlns:flowable="http://flowable.org/bpmn"',
+    "camunda7": (
+        'xmlns:activiti="http://activiti.org/bpmn" xmlns:c="http://camunda.org/schema/1.0/bpmn"'
+    ),
+}
+
+
+def _of_engine(root: str, process: str = "", inside: str = "") -> str:
+    return (
+        f'<definitions xmlns="{BPMN}" {root} targetNamespace="t">'
+        f'<process id="p" {process}>{inside}<startEvent id="s"/></process></definitions>'
+    )
+
+
+@pytest.mark.parametrize("engine", _SHOWN_BY_THE_ROOT)
+def test_the_engine_that_only_the_root_shows_comes_back(engine: str) -> None:
+    model, _ = read(_of_engine(_SHOWN_BY_THE_ROOT[engine]))
+    (process,) = model.processes
+    assert process.dialect is not None
+    assert process.dialect.engine == engine
+    same = document(model, None)
+    assert "dialect" not in same  # the root comes back, and shows it
+    assert read(same)[0] == model
+    for extra in (
+        (),
+        (("@{http://www.w3.org/2000/xmlns/}zeebe", "http://camunda.org/schema/zeebe/1.0"),),
+    ):
+        bare = model.replace(extra=extra)  # what a model of another source has
+        text = document(bare, None)
+        again, said = read(text)
+        assert said == []
+        assert again.processes == model.processes, text
+        assert schema_errors(text) == []
+
+
+def test_processes_of_several_engines_come_back() -> None:
+    """As `compile DIR` and `discover` put them into one model."""
+    uses = 'xmlns:camunda="http://camunda.org/schema/1.0/bpmn" camunda:versionTag="2"'
+    model, _ = read(_of_engine("", uses))
+    (one,) = model.processes
+    other, _ = read(_of_engine(_SHOWN_BY_THE_ROOT["jbpm"]))
+    plain, _ = read(_of_engine(""))
+    assert one.dialect is not None
+    assert plain.processes[0].dialect is None
+    both = (one, other.processes[0].replace(id="q"), plain.processes[0].replace(id="r"))
+    text = document(model.replace(processes=both), None)
+    engines = [p.dialect and p.dialect.engine for p in read(text)[0].processes]
+    assert engines == ["camunda7", "jbpm", None]
+    assert text.count("orgflow:dialect=") == 2
+
+
+@pytest.mark.parametrize("engine", ["camunda7", "camunda8"])
+def test_how_an_engine_calls_processes_comes_back_without_its_extensions(engine: str) -> None:
+    call = '<callActivity id="c" calledElement="q"/>'
+    model, _ = read(_of_engine(_SHOWN_BY_THE_ROOT[engine], "", call))
+    bare = model.replace(extra=())
+    assert read(document(bare, None))[0].processes == model.processes
+
+
+def test_kept_xml_that_names_an_engine_in_its_text_does_not_change_the_engine() -> None:
+    inside = (
+        '<extensionElements><note xmlns="urn:x">see http://flowable.org/bpmn</note>'
+        "</extensionElements>"
+    )
+    model, _ = read(_of_engine(_SHOWN_BY_THE_ROOT["camunda8"], "", inside))
+    bare = model.replace(extra=())
+    assert read(document(bare, None))[0].processes == model.processes
+
+
+def test_an_engine_that_does_not_exist_is_reported() -> None:
+    _, said = read(_of_engine('xmlns:orgflow="urn:orgflow"', 'orgflow:dialect="camunda9"'))
+    (finding,) = said
+    assert "`orgflow:dialect` is `camunda9`" in str(finding)
