@@ -1,7 +1,7 @@
-"""What `import orgflow` gives: read, draft, fill, check, compile, verify, run; it writes no file.
+"""Functions of `import orgflow`: read, draft, fill, check, compile, verify, run; none writes files.
 
-What is wrong with a model is in the `diagnostics` of a result; a usage error is an exception:
-`InputError`, `UnknownName`, `OptionError`, `UnsupportedError`, `RunnerError`.
+Faults of a model are in the `diagnostics` of a result; a usage error is an exception: `InputError`,
+`UnknownName`, `OptionError`, `UnsupportedError`, `RunnerError`.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ __all__ = [
 
 @dataclass(frozen=True, repr=False)
 class CheckResult:
-    """What was found in a model.
+    """The findings for a model.
 
     Attributes:
-        diagnostics: every finding, those of reading the file first.
+        diagnostics: every finding; those from reading the file come first.
     """
 
     diagnostics: tuple[Diagnostic, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether nothing found is an error."""
+        """Whether the findings contain no error."""
         return not self.errors
 
     @property
@@ -83,7 +83,7 @@ class ReadResult(CheckResult):
     """A file that was read.
 
     Attributes:
-        model: the model in it, None where there is an error that leaves none.
+        model: the model of the file, or None if errors prevented reading it.
     """
 
     model: Model | None
@@ -103,7 +103,7 @@ class CompileResult(CheckResult):
     """A model that was compiled.
 
     Attributes:
-        emitted: the files, and which parts of them stand for which elements; None after an error.
+        emitted: the files, with a map from their parts to model elements; None after an error.
     """
 
     emitted: Emitted | None
@@ -123,14 +123,14 @@ class VerifyResult(CheckResult):
     """A workflow that was compared with a model.
 
     Attributes:
-        verifications: one a process, each with its `verdict`; empty after an error.
+        verifications: one per process, each with its `verdict`; empty after an error.
     """
 
     verifications: tuple[Verification, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether every process was compared, and no difference was found."""
+        """Whether every process was compared without a difference."""
         found = self.verifications
         return bool(found) and all(v.verdict is not Verdict.DIFFERENT for v in found)
 
@@ -145,7 +145,7 @@ class RunResult(CheckResult):
 
     Attributes:
         report: each run and how it compares with the model; None after an error.
-        engine: what played the runs: `local`, `model`, or the address of a server.
+        engine: the engine that executed the runs: `local`, `model`, or the address of a server.
     """
 
     report: ReplayReport | None
@@ -153,7 +153,7 @@ class RunResult(CheckResult):
 
     @property
     def ok(self) -> bool:
-        """Whether there was a run, and every run did what the model says."""
+        """Whether at least one run was made and every run conforms to the model."""
         return self.report is not None and self.report.ok
 
     def _contents(self) -> Iterator[str]:
@@ -161,7 +161,7 @@ class RunResult(CheckResult):
 
 
 Source = Model | ReadResult
-"""A model, or the result of `read`, whose diagnostics are then part of the next result."""
+"""A model, or a result of `read`, whose diagnostics are carried over to the next result."""
 
 
 def read(
@@ -170,9 +170,9 @@ def read(
     """Read the model in a file.
 
     Args:
-        path: the file, or the folder where the format is one of folders; `-` is standard input.
-        format: the name of its format, such as `bpmn`; else its suffix and content decide.
-        process: only this process of several, by its id, its name, or its pool's.
+        path: the file, or a folder for formats that consist of folders; `-` is standard input.
+        format: the name of the format, such as `bpmn`; by default, suffix and content decide.
+        process: the only process to keep, by its id, its name, or the name of its pool.
 
     Raises:
         InputError: the file cannot be read, or the format does not read folders.
@@ -202,7 +202,7 @@ def draft(
     """Let an agent produce a model from documents; its evidence is compared with them.
 
     Args:
-        documents: what the model is made from; may be empty where the agent reads a store.
+        documents: the source documents; may be empty if the agent reads a store.
         agent: an agent that produces models, or its name.
         services: the language model, the store, the budget … that the agent may use.
 
@@ -222,10 +222,10 @@ def draft(
 def fill(
     source: Source, agents: Sequence[str | Agent], *, services: Services | None = None
 ) -> ReadResult:
-    """Let agents answer what a model leaves open; the result is the model with the answers.
+    """Let agents close the gaps of a model; returns the model with their answers.
 
-    Every gap is offered to the agents in order, until one has an answer that brings no error. What
-    was answered and refused is in the diagnostics. A model with errors is given back as it is.
+    Every gap is offered to the agents in order until an answer introduces no error. Accepted and
+    rejected answers are in the diagnostics. A model with errors is returned unchanged.
 
     Args:
         source: the model.
@@ -246,14 +246,14 @@ def check(
     preset: str = DEFAULT_PRESET,
     agents: Sequence[str | Agent] = (),
 ) -> CheckResult:
-    """Find what is wrong with a model, whatever it is compiled for, and what it leaves open; in a
-    file that `read` gave and that is in the format of a target, also what the target refuses.
+    """Find faults and gaps of a model, independent of a target; for a file that `read` returned in
+    the format of a target, also the constructs that the target refuses.
 
     Args:
         source: the model.
-        preset: which rules report, and how severe their findings are: `recommended`, `strict`,
+        preset: the rules that report, and the severity of their findings: `recommended`, `strict`,
             `all` or `bpmnlint`, as for `orgflowc check --preset`. No `orgflow.toml` is read.
-        agents: agents that answer gaps first, as by `fill`.
+        agents: agents that fill gaps first, as with `fill`.
 
     Raises:
         UnknownName: there is no such preset or agent.
@@ -311,14 +311,14 @@ def compile(
         target: the name of a backend.
         options: options of the target, as `{"version": "2.41"}`.
         allow_lossy: allow approximations that lose information.
-        force: let errors of the flow through as warnings.
+        force: downgrade flow errors to warnings.
         strict: duplicate execution and leftover tokens are errors.
-        agents: agents that answer gaps first, as by `fill`. `verify` needs the model with their
-            answers: call `fill`, and compile what it gives.
+        agents: agents that fill gaps first, as with `fill`. `verify` needs the model with their
+            answers: call `fill`, and compile its result.
 
     Raises:
         UnknownName: there is no such target or agent.
-        OptionError: the target does not have such an option, or not with that value.
+        OptionError: the target has no such option, or the option does not accept the value.
     """
     backend, chosen = _target(target, options)
     model, ctx = _begin(source, agents)
@@ -340,11 +340,11 @@ def verify(
     options: Mapping[str, str] | None = None,
     strict: bool = False,
 ) -> VerifyResult:
-    """Compare a workflow, compiled or edited since, with the model it was compiled from.
+    """Compare a workflow, as compiled or edited later, with the model it was compiled from.
 
     Args:
         source: the model.
-        workflow: the file of the target, its content, or what `compile` gave.
+        workflow: the file of the target, its content, or the result of `compile`.
         target: the name of a backend.
         options: options of the target.
         strict: added steps, changed expressions and stalled work are differences.
@@ -352,7 +352,7 @@ def verify(
     Raises:
         InputError: the file cannot be read.
         UnknownName: there is no such target.
-        OptionError: the target does not have such an option, or not with that value.
+        OptionError: the target has no such option, or the option does not accept the value.
         UnsupportedError: the target cannot be verified.
     """
     backend, chosen = _target(target, options)
@@ -402,17 +402,18 @@ def run(
         source: the model.
         target: the name of a backend.
         options: options of the target.
-        engine: `local`, the installed engine; `model`, the engine model, which evaluates no
-            expression; or the address of a server. Without it the installed engine, else the model.
-        key_file: the file with the server's key, else the target's environment variable.
-        all_paths: every enumerated run, and not only the first of each process.
-        max_runs: the most runs of a process.
+        engine: `local`, the installed engine; `model`, the engine model, which does not evaluate
+            expressions; or the address of a server. Default: the installed engine if there is one,
+            otherwise the engine model.
+        key_file: the file with the server's key; by default, the target's environment variable.
+        all_paths: every enumerated run instead of only the first of each process.
+        max_runs: the maximum number of runs per process.
 
     Raises:
         UnknownName: there is no such target.
-        OptionError: the target does not have such an option, or not with that value.
+        OptionError: the target has no such option, or the option does not accept the value.
         UnsupportedError: the target has no such engine.
-        AccessError: the address or the key cannot be one.
+        AccessError: the address or the key is malformed.
         RunnerError: the engine is missing, or failed.
         ValueError: `max_runs` is below 1.
     """

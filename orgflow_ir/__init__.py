@@ -1,1 +1,1 @@
-"""The process IR, its meaning, and the contracts of what stands around it."""
+"""The process IR, its semantics, and the contracts of plugins."""

@@ -1,1 +1,1 @@
-"""Analyses of models: what follows from a model without any target."""
+"""Analyses of models, independent of any target."""

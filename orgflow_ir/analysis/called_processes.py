@@ -1,8 +1,8 @@
-"""Processes that a model calls and does not have, found by their id in the files beside it.
+"""Processes that a model calls but does not contain, found by their id in files nearby.
 
-Engines know processes by their key alone, whichever file deployed them, so a call names a process
-and no file. Here they are looked for in the files that a command was given, then in the folder of
-the file that holds the call.
+Engines identify processes by key alone, whichever file deployed them, so a call names a process and
+no file. Candidates are the files passed to the command, then the files in the folder of the calling
+file.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.guards import parsed, sniffed
 
 MOST_FILES = 500
-"""So many files of one folder are looked at."""
+"""The maximum number of files examined per folder."""
 
 MOST_BYTES = 32 * 1024 * 1024
 """Larger files are omitted."""
 
 MOST_KEPT = 32
-"""So many models of other files are kept at a time."""
+"""The maximum number of models of other files kept at a time."""
 
 MOST_KNOWN = 2000
 """In folders with more files no model is kept."""
@@ -43,21 +43,21 @@ KEPT_BYTES = 256 * 1024
 
 @runtime_checkable
 class ProcessReader(Protocol):
-    """A frontend whose files hold processes that others call by their id."""
+    """A frontend whose files contain processes that other files call by id."""
 
     suffixes: tuple[str, ...]
 
     def may_hold(self, data: bytes, process: str) -> bool:
-        """Whether a file may hold a process with this id: found without parsing it."""
+        """Whether a file may contain a process with this id, determined without parsing it."""
 
 
 def with_called_processes(model: Model, ctx: PassContext) -> Model:
-    """The model with the processes that it calls, and those that these call.
+    """The model with the processes that it calls, directly and indirectly.
 
-    A process of the model goes before all others, then come the files that the command was given,
-    then those beside the file of the call. What is found becomes part of the model: ids that are
-    taken get a suffix, errors and escalations of one code, and messages and signals of one name,
-    become one. A call whose process is not found stays as it is.
+    Processes of the model take precedence, then those of files passed to the command, then those of
+    files next to the calling file. Found processes become part of the model: ids that are taken get
+    a suffix, and errors and escalations with the same code, and messages and signals with the same
+    name, are merged. A call whose process is not found is kept unchanged.
     """
     missing = [call for process in model.processes for call in _unresolved(process, model)]
     if not missing:
@@ -73,8 +73,8 @@ def with_called_processes(model: Model, ctx: PassContext) -> Model:
 
 
 def named_process(call: CallActivity) -> str | None:
-    """The id of the process that a call names; `None` where it names none, or an expression does: a
-    namespace prefix has no meaning."""
+    """The id of the called process; `None` if the call has no id or computes it with an expression.
+    A namespace prefix is ignored."""
     text = call.process
     if any(sign in text for sign in "${}#=") or not text.split():
         return None
@@ -86,21 +86,22 @@ def _unresolved(process: Process, model: Model) -> Iterator[CallActivity]:
 
 
 class FoundProcess(NamedTuple):
-    """A process of another file, with the model that has it."""
+    """A process of another file, with the model that contains it."""
 
     process: Process
     model: Model
 
 
 class NotFound(NamedTuple):
-    """Why the process of a call is not found, as a clause; `several`: there are different ones."""
+    """Why the process of a call was not found, as a clause; `several`: several different ones
+    match."""
 
     reason: str
     several: bool = False
 
 
 class Neighbours:
-    """The files in which the processes are looked for that a model calls; each is parsed once."""
+    """The files searched for called processes; each is parsed once."""
 
     def __init__(self, model: Model, ctx: PassContext) -> None:
         self.model, self.ctx = model, ctx
@@ -238,7 +239,7 @@ class _Folder(NamedTuple):
 
 
 _READ: dict[Hashable, Model | str] = {}
-"""Models of files that hold called processes, and why others cannot be read."""
+"""Models of files that contain called processes, and the errors of unreadable ones."""
 
 
 def _files(folder: str, suffixes: tuple[str, ...]) -> _Folder:
@@ -345,10 +346,10 @@ def _meaning(kind: str, entry: CatalogEntry) -> str:
 _REFERENCES = frozenset(
     {"id", "source", "target", "attached_to", "parent", "ref", "message", "lane_set", "members"}
 )
-"""Fields of elements that hold ids."""
+"""Fields of elements that contain ids."""
 
 _TEXTS = frozenset({"binding", "extra", "loc", "mapping", "evidence"})
-"""Fields in which nothing is an id."""
+"""Fields that never contain an id."""
 
 V = TypeVar("V", bound=Value)
 

@@ -1,4 +1,4 @@
-"""Which processes of a model call which."""
+"""The call relation between the processes of a model."""
 
 from __future__ import annotations
 
@@ -12,39 +12,40 @@ _VARIABLE = r"(?a)=?\s*([A-Za-z_]\w*)|[$#]\{\s*([A-Za-z_]\w*)\s*\}"
 
 
 def calls_in(scope: Scope) -> Iterator[CallActivity]:
-    """The calls in a process or sub-process, those in sub-processes of it, too."""
+    """The calls in a process or sub-process, including nested sub-processes."""
     for inner in scope.scopes():
         yield from (node for node in inner.nodes if isinstance(node, CallActivity))
 
 
 def callee(call: CallActivity, model: Model) -> Process | None:
-    """The process of the model that a call names; a namespace prefix has no meaning."""
+    """The process of the model that a call names; a namespace prefix is ignored."""
     name = call.process.rpartition(":")[2]
     return next((p for p in model.processes if p.id == name and p.nodes), None)
 
 
 def variable_in(parameter: Parameter) -> str | None:
-    """The variable that a mapping of a call takes as it is; `None` where it computes something."""
+    """The variable that a mapping of a call copies unchanged; `None` if it computes a value."""
     if parameter.language in ("variable", "constant"):
         return parameter.text if parameter.language == "variable" else None
     return variable_of(parameter.text)
 
 
 def hands_computed(call: CallActivity) -> bool:
-    """Whether a call passes on anything but the variables that there are: some of them only, or
-    under another name, or computed."""
+    """Whether a call passes on anything other than all variables unchanged: a selection, new names,
+    or computed values."""
     given = call.binding.inputs if call.binding is not None else ()
     return not hands_everything(call) or any(variable_in(one) != one.name for one in given)
 
 
 def takes_computed(call: CallActivity) -> bool:
-    """Whether a call computes anything of what it takes back."""
+    """Whether a call computes any of its results."""
     taken = call.binding.outputs if call.binding is not None else ()
     return any(variable_in(one) is None for one in taken)
 
 
 def states_data(call: CallActivity) -> bool:
-    """Whether a call, or the engine that it is for, states what is passed on and taken back."""
+    """Whether the call, or the engine it is written for, defines which variables are passed and
+    returned."""
     binding = call.binding
     if isinstance(binding, SubProcessCall):
         return _stated(binding)
@@ -52,8 +53,8 @@ def states_data(call: CallActivity) -> bool:
 
 
 def hands_everything(call: CallActivity) -> bool:
-    """Whether a call passes on every variable, beside what its mapping states: where it says so,
-    and where the source does not define how it calls."""
+    """Whether a call passes every variable in addition to its mapping: if it requests this, and if
+    the source does not define how it calls."""
     binding = call.binding
     if isinstance(binding, SubProcessCall):
         return binding.all_variables or not _stated(binding)
@@ -61,7 +62,7 @@ def hands_everything(call: CallActivity) -> bool:
 
 
 def takes_everything(call: CallActivity) -> bool:
-    """Whether everything that the called process has comes back: where the call says so, and where
+    """Whether all variables of the called process are returned: if the call requests this, and if
     the source does not define how it calls."""
     binding = call.binding
     if binding is None:
@@ -88,14 +89,14 @@ def _stated(binding: SubProcessCall) -> bool:
 
 
 def variable_of(text: str) -> str | None:
-    """The variable that a mapping takes as it is; `None` where it is anything else."""
+    """The variable that a mapping copies unchanged; `None` for any other mapping."""
     found = re.fullmatch(_VARIABLE, text.strip())
     return found[1] or found[2] if found is not None else None
 
 
 def called_from(process: Process, model: Model) -> tuple[Process, ...]:
-    """The processes that one calls, and those that these call, the nearest first; itself where it
-    comes round to itself."""
+    """The processes that one calls, directly and indirectly, the nearest first; includes itself if
+    it is recursive."""
     found: dict[str, Process] = {}
     todo = [process]
     for caller in todo:

@@ -1,4 +1,5 @@
-"""Messages between processes: who waits in vain, which message nobody takes, who waits for whom.
+"""Messages between processes: receivers that wait in vain, messages nobody receives, circular
+waits.
 
 Every state of the collaboration's token game is visited (`Policy(messages="flows", once=True)`):
 messages are kept until taken, those of different flows in any order (an unordered network: fbpmn's
@@ -25,18 +26,19 @@ BUDGET = 20_000
 """States visited before the analysis gives up."""
 
 MOST = 3
-"""Instances of one process, and messages of one flow under way, that are distinguished."""
+"""Maximum number of instances of one process, and of pending messages of one flow, that are
+distinguished."""
 
 FaultKind = Literal["unsent", "circular", "unreceived"]
 
 
 @dataclass(frozen=True)
 class CollaborationFault:
-    """Something that goes wrong between processes, with a shortest run to it.
+    """A fault between processes, with a shortest run that reaches it.
 
-    `unsent`: `elements` wait for messages that never come; `circular`: each of `elements` waits for
-    what only comes after another of them is done; `unreceived`: the message of `flows` stays.
-    `flows` are ids of message flows, as many as `elements` where these wait.
+    `unsent`: `elements` wait for messages that never arrive; `circular`: each of `elements` waits
+    for an event that only follows another of them; `unreceived`: the message of `flows` is never
+    received. `flows` are ids of message flows, one for each of `elements` where these wait.
     """
 
     kind: FaultKind
@@ -48,7 +50,8 @@ class CollaborationFault:
 @dataclass(frozen=True)
 class CollaborationAnalysis:
     """What was found. `verdict` is `proved` (every run of the collaboration ends with all messages
-    taken), `violated`, `unknown` (`reason` says which bound was met) or `not applicable`."""
+    received), `violated`, `unknown` (`reason` names the bound that was reached) or `not
+    applicable`."""
 
     verdict: Literal["proved", "violated", "unknown", "not applicable"]
     faults: tuple[CollaborationFault, ...] = ()
@@ -57,7 +60,7 @@ class CollaborationAnalysis:
 
 
 def analyse_collaboration(model: Model, *, budget: int = BUDGET) -> CollaborationAnalysis:
-    """The analysis of a collaboration. Faults of the control flow alone are not told again."""
+    """The analysis of a collaboration. Faults of the control flow alone are not repeated."""
     if not any(_between_nodes(model)):
         return CollaborationAnalysis(
             "not applicable", reason="no message flow leads from a node to a node"

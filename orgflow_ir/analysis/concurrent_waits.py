@@ -1,7 +1,7 @@
-"""What of a model waits for whichever of several things comes first, or waits beside other waits.
+"""Races between triggers, and waits that run in parallel with other waits.
 
-An engine that waits at one place at a time cannot run these; the analysis is about the model and
-independent of any target.
+An engine that waits at one place at a time cannot execute them; the analysis is independent of any
+target.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from orgflow_ir.model.elements import Scope
 from orgflow_ir.pipeline import PassContext
 
 OUTSIDE = frozenset({"message", "timer", "signal", "conditional"})
-"""Triggers that something outside the run decides about."""
+"""Triggers that are decided outside the run."""
 
 
 class ConcurrentWait(NamedTuple):
-    """An element, and why it waits beside something else: `race` or `parallel`, and in words."""
+    """An element and its kind of wait: `race` or `parallel`, with an explanation."""
 
     element: Node
     kind: str
@@ -29,11 +29,11 @@ class ConcurrentWait(NamedTuple):
 
 
 def concurrent_waits(model: Model, ctx: PassContext) -> Iterator[ConcurrentWait]:
-    """Every race and every parallel wait of a model, scope by scope, at most one an element.
+    """Every race and every parallel wait of a model, scope by scope, at most one per element.
 
-    Races are event-based gateways, boundary events and event sub-processes whose trigger comes from
-    outside, and ends that stop a scope in which something may be waiting. Parallel waits are
-    elements that may wait while another one does: in branches of their own, or as instances of a
+    Races are event-based gateways, boundary events and event sub-processes with an external
+    trigger, and ends that stop a scope in which an element may be waiting. Parallel waits are
+    elements that may wait at the same time as another: in parallel branches, or as instances of a
     parallel multi-instance activity.
     """
     waiting = _Waiting(model)

@@ -1,4 +1,4 @@
-"""What type a variable has, by the conditions that read it."""
+"""The type of a variable, inferred from the conditions that read it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from orgflow_ir.analysis.variables import null_tested
 
 
 def typed_variables(trees: Iterable[Tree]) -> tuple[AskedField, ...]:
-    """The variables that trees read, each with the type that they treat it as: a truth value where
-    it is one by itself, a number where it is compared with one or computed with, one of several
-    texts where it is only ever compared with texts; it may be left blank where a tree asks for
-    that. What is reached from a variable (`order.amount`) is no field."""
+    """The variables that trees read, each with the type that its use implies: a truth value if it
+    stands alone, a number if it is compared or combined with one, one of several texts if it is
+    only compared with texts; it may be left blank if a tree tests for that. A path such as
+    `order.amount` is not a field."""
     types: dict[str, list[AskedType | None]] = {}
     texts: dict[str, dict[str, None]] = {}
     given = tuple(trees)

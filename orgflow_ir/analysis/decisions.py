@@ -85,11 +85,11 @@ class Decision(NamedTuple):
     """A deciding gateway. `several`: inclusive, so the variable holds a list of values.
 
     `setter` is the id of the task or start event that sets the variables, or the gateway's own id
-    where a deciding step is put before it. `sources` are all elements that a variable of a coded
-    condition is looked for in, nearest first; the last may be the start event. `unread` are
-    conditions that the conventions do not support, `bare` the branches with neither a condition
-    nor a label, whose value is made from their target. `values` are those of the decision variable,
-    one a labelled branch; empty where all are coded.
+    where a deciding step is put before it. `sources` are all elements that may set a variable of a
+    coded condition, nearest first; the last may be the start event. `unread` are conditions that
+    the conventions do not support, `bare` the branches with neither a condition nor a label, whose
+    value is derived from their target. `values` are those of the decision variable, one per
+    labelled branch; empty if all are coded.
     """
 
     gateway: Gateway
@@ -111,7 +111,7 @@ class Decision(NamedTuple):
 
     @property
     def labelled(self) -> tuple[Branch, ...]:
-        """Branches that the author labelled, with no condition besides."""
+        """Branches with a label by the author and no condition."""
         others = {b.flow.id for b in self.bare} | {u.flow.id for u in self.unread}
         return tuple(b for b in self.branches if b.kind == "value" and b.flow.id not in others)
 
@@ -122,7 +122,8 @@ class Decision(NamedTuple):
 
 
 def deciding_gateways(scope: Scope, graph: ControlFlow) -> Iterator[Gateway]:
-    """Exclusive and inclusive gateways that choose: two outgoing flows, or one with a condition."""
+    """Gateways that decide: exclusive and inclusive ones with two outgoing flows, or one with a
+    condition."""
     for node in scope.nodes:
         if isinstance(node, Gateway) and node.gateway_kind in ("exclusive", "inclusive"):
             out = graph.flows_out(node.id)
@@ -131,8 +132,8 @@ def deciding_gateways(scope: Scope, graph: ControlFlow) -> Iterator[Gateway]:
 
 
 def with_gateways(scope: Scope, graph: ControlFlow) -> tuple[Scope, dict[str, Node]]:
-    """The scope as if each activity that chooses among its flows had a gateway after it that does,
-    as targets without conditions on wires emit it, and the activities by those gateways."""
+    """The scope with a gateway added after each activity that chooses among its flows, as emitted
+    by targets without conditions on wires, and the activities by those gateways."""
     owners: dict[str, Node] = {}
     moved: dict[str, str] = {}
     nodes: list[Node] = []
@@ -194,9 +195,9 @@ def decide(scope: Scope, graph: ControlFlow, style: DecisionConventions) -> dict
 
 
 def setters(gateway: str, graph: ControlFlow) -> tuple[str, ...]:
-    """Tasks that dominate `gateway`, run again on every path back to it and only bring one token to
-    it each time, nearest first, at most `MAX_SOURCES`. Kept with the graph: gaps and targets decide
-    by different conventions, and all ask for these."""
+    """Tasks that dominate `gateway`, run again on every path back to it and bring it only one token
+    each time; nearest first, at most `MAX_SOURCES`. Kept with the graph because gaps and targets
+    apply different conventions to the same decisions."""
     known = graph.setters.get(gateway)
     if known is None:
         found = itertools.islice(_setters(gateway, graph), MAX_SOURCES)
@@ -340,7 +341,7 @@ def _branches(
 
 
 def target_words(flow: Flow, graph: ControlFlow) -> str:
-    """The label of the first named node on the way from `flow`; nothing where there is none."""
+    """The label of the first named node on the path from `flow`, or an empty text."""
     node, seen = flow.target, set()
     while node not in seen:
         if one_line(graph.nodes[node].name):
@@ -352,7 +353,7 @@ def target_words(flow: Flow, graph: ControlFlow) -> str:
 
 
 def preceding_words(node: str, graph: ControlFlow) -> str:
-    """The label of the nearest named node that always comes before `node`, or nothing."""
+    """The label of the nearest named node that always precedes `node`, or an empty text."""
     for before in graph.dominators_of(node):
         found = graph.nodes[before]
         if found.name.strip() and not isinstance(found, Gateway):
@@ -361,7 +362,7 @@ def preceding_words(node: str, graph: ControlFlow) -> str:
 
 
 def describe_gateway(node: Node, graph: ControlFlow) -> str:
-    """How a message names a node: by its label, or by what comes before it."""
+    """The description of a node in messages: its label, or the label of a preceding node."""
     if node.name.strip() or not isinstance(node, Gateway):
         return f"`{node.label}`"
     before = preceding_words(node.id, graph)

@@ -12,11 +12,11 @@ from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.pipeline import PassContext
 
 TextOf = Callable[[str], str | None]
-"""The text of a document by its name, None where there is none of that name."""
+"""The text of a document by its name; None if there is no such document."""
 
 
 def check_evidence(model: Model, text_of: TextOf, ctx: PassContext) -> None:
-    """Report evidence that the documents do not contain, and nodes for which there is none.
+    """Report evidence that is missing from the documents, and nodes without evidence.
 
     Raises `ServiceError` where the documents are in a store that fails.
     """

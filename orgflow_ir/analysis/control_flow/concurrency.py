@@ -1,10 +1,11 @@
-"""Which steps of a scope may run beside each other.
+"""Steps of a scope that may run in parallel.
 
 The structural concurrency relation of Kovalyov ("Concurrency relations and the safety problem for
-Petri nets", 1992): the smallest symmetric relation that holds between the places marked at first
-and between the places after each transition, and that a transition passes on from the places before
-it to those after it. No two steps run beside each other that are not in it, whatever the net; the
-reverse holds for sound processes without data, so little is refused for nothing.
+Petri nets", 1992): the smallest symmetric relation that contains the pairs of initially marked
+places and the pairs of output places of each transition, and that each transition propagates from
+its input places to its output places. Every pair of steps that may run in parallel is included, for
+any net; the reverse holds for sound processes without data, so few processes are refused
+unnecessarily.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class _Move(NamedTuple):
 
 
 class Concurrency:
-    """What may run beside what in one scope, for `ctx.analysis(Concurrency, graph)`.
+    """The concurrency relation of one scope, for `ctx.analysis(Concurrency, graph)`.
 
     Places are the nodes and, before a gateway that waits for several flows, these flows. A row of
     the relation is an integer with a bit for each place.
@@ -58,8 +59,8 @@ class Concurrency:
         self._solve()
 
     def beside(self, node: str) -> tuple[str, ...]:
-        """Nodes that may be active, or about to be, while `node` is; itself where a second token
-        may be there."""
+        """Nodes that may be active, or about to be, while `node` is; includes the node if a second
+        token may reach it."""
         found = (self._node(place) for place in _bits(self._rows[self._bit[node]]))
         return tuple(dict.fromkeys(found))
 

@@ -1,8 +1,8 @@
 """Control-flow view of one scope: a multigraph with flow and boundary edges, and its analyses.
 
-BPMN allows two flows between the same pair, so edges are values of their own. A boundary event
-hangs on its activity by an edge without a flow. All algorithms are iterative and linear or near
-linear, so a process of 10,000 nodes is no special case.
+BPMN allows two flows between the same pair, so each edge is a separate value. A boundary event is
+connected to its activity by an edge without a flow. All algorithms are iterative and linear or near
+linear, so a process of 10,000 nodes needs no special treatment.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Arc(NamedTuple):
 
 
 class ControlFlow:
-    """The graph of a scope. Flows with an end that is not a node of the scope are omitted (rule
-    OF101 reports them); order of arcs is the order of flows in the model."""
+    """The graph of a scope. Flows whose source or target is not a node of the scope are omitted
+    (rule OF101 reports them); arcs are in the order of the model's flows."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -51,11 +51,11 @@ class ControlFlow:
         self.into[arc.target].append(arc)
 
     def flows_out(self, node: str) -> list[Flow]:
-        """Outgoing sequence flows in model order; the list is not to be changed."""
+        """Outgoing sequence flows in model order; do not modify the list."""
         return self._flows_out[node]
 
     def flows_in(self, node: str) -> list[Flow]:
-        """Incoming sequence flows in model order; the list is not to be changed."""
+        """Incoming sequence flows in model order; do not modify the list."""
         return self._flows_in[node]
 
     @cached_property
@@ -68,14 +68,14 @@ class ControlFlow:
 
     @cached_property
     def successors(self) -> dict[str, list[str]]:
-        """Ends of the arcs out of every node, in order; not to be changed."""
+        """Ends of the arcs out of every node, in order; do not modify."""
         return {n: [a.target for a in arcs] for n, arcs in self.out.items()}
 
     @cached_property
     def entries(self) -> tuple[str, ...]:
-        """Nodes where a scope begins: its start events, else every node nothing leads to
-        (BPMN 2.0.2, 10.2: activities without incoming flow start when the process does), but for
-        stubs that nothing reaches."""
+        """Nodes where a scope begins: its start events, otherwise every node without incoming flows
+        (BPMN 2.0.2, 10.2: activities without incoming flow start with the process), except
+        unconnected stubs."""
         starts = tuple(
             n.id for n in self.scope.nodes if isinstance(n, Event) and n.position == "start"
         )
@@ -83,17 +83,17 @@ class ControlFlow:
 
     @cached_property
     def sources(self) -> tuple[str, ...]:
-        """Nodes nothing leads to."""
+        """Nodes without incoming flows."""
         return tuple(n for n in self.nodes if not self.into[n])
 
     @cached_property
     def sinks(self) -> tuple[str, ...]:
-        """Nodes no flow leaves."""
+        """Nodes without outgoing flows."""
         return tuple(n for n in self.nodes if not self.flows_out(n))
 
     @cached_property
     def reachable(self) -> frozenset[str]:
-        """Nodes that some path from an entry reaches."""
+        """Nodes on some path from an entry."""
         return reach(self.entries, self.successors)
 
     @cached_property
@@ -103,7 +103,7 @@ class ControlFlow:
 
     @cached_property
     def cyclic(self) -> frozenset[str]:
-        """Nodes that lie on a cycle."""
+        """Nodes on a cycle."""
         sizes: dict[int, int] = {}
         for number in self.components.values():
             sizes[number] = sizes.get(number, 0) + 1

@@ -1,4 +1,5 @@
-"""What of a process may be open while a step is: targets that wait at one place at a time ask."""
+"""Elements of a process that may be open at the same time as a given step, for targets that wait at
+one place at a time."""
 
 from __future__ import annotations
 
@@ -19,10 +20,10 @@ from orgflow_ir.pipeline import PassContext
 
 
 class OpenTogether:
-    """For each element of a process, what waits for the outside and may be open at the same time.
+    """For each element of a process, the external waits that may be open at the same time.
 
-    By the structural concurrency relation, so nothing is missed; what a process with faults or with
-    data that exclude each other never reaches may be named for nothing.
+    Based on the structural concurrency relation, so no pair is missed; a pair that faults or
+    mutually exclusive data rule out may be included.
     """
 
     def __init__(self, process: Process, ctx: PassContext) -> None:
@@ -37,7 +38,8 @@ class OpenTogether:
                     todo.append((node, node))
 
     def with_element(self, element: str) -> tuple[Node, ...]:
-        """What may be open while an element is; itself where a second token may be there."""
+        """Elements that may be open while an element is; includes the element if a second token may
+        reach it."""
         found: dict[str, Node] = {}
         inside: str | None = element
         while inside is not None:
@@ -58,8 +60,8 @@ class OpenTogether:
 
 
 def waits(node: Node) -> bool:
-    """Whether an element, or something inside it, is open until the outside does something. What a
-    called process does is not known."""
+    """Whether an element, or an element inside it, stays open until an external event. The behavior
+    of a called process is unknown."""
     match node:
         case Task():
             return node.task_type in ("user", "manual", "receive")

@@ -1,4 +1,5 @@
-"""Which flows out of an activity get a token: always, by choice, or where nothing else does."""
+"""The conditions under which flows out of an activity get a token: always, by choice, or by
+default."""
 
 from __future__ import annotations
 
@@ -9,10 +10,10 @@ from orgflow_ir.model import Flow
 
 
 class Outgoing(NamedTuple):
-    """The flows out of an activity or of a gateway that takes several ways, in model order.
+    """The flows out of an activity or of a diverging gateway, in model order.
 
     Each of `always` gets a token, each of `chosen` gets one if its condition holds, `default` gets
-    one where none of `chosen` does.
+    one if no condition in `chosen` holds.
     """
 
     always: tuple[Flow, ...]
@@ -26,7 +27,7 @@ class Outgoing(NamedTuple):
 
 
 def outgoing(flows: Iterable[Flow]) -> Outgoing:
-    """How an activity's outgoing flows are taken (BPMN 2.0.2, 8.4.13 and 13.3.2).
+    """How an activity selects its outgoing flows (BPMN 2.0.2, 8.4.13 and 13.3.2).
 
     A flow without a condition is always taken. The default is taken only where no condition holds,
     so beside a default there is something to choose: where no other flow has a condition, all the

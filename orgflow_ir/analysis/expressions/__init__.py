@@ -1,1 +1,1 @@
-"""Expressions: parsers, printers, and what conditions leave open."""
+"""Expressions: parsers, printers, and completeness of conditions."""

@@ -1,8 +1,8 @@
-"""What the conditions of a gateway leave open: values for which none is true, or several are.
+"""Completeness of a gateway's conditions: values for which none is true, or several are.
 
-Values are tried, never guessed at: numbers on both sides of every constant that a variable is
-compared with and between them, its texts and one that is none of them, both truth values. What is
-found is true; that nothing is found is no proof.
+Values are tried systematically: numbers on both sides of every constant in a comparison and between
+them, the texts of comparisons and one other text, both truth values. Every finding is a fact; the
+absence of findings proves nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_TRIES = 5_000
 """Combinations of values tried for one gateway."""
 
 OTHER = "something else"
-"""A text that no condition names."""
+"""A text that occurs in no condition."""
 
 _TRUTHS = frozenset(("true", "false"))
 

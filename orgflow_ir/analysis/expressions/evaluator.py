@@ -1,8 +1,8 @@
-"""The value of an expression, by the rules that its nodes name (`Meaning`).
+"""Evaluation of expressions by the rules that their nodes name (`Meaning`).
 
-One evaluator for every language: what differs is how operands are converted before they are
-compared or computed with, so each language is a few functions here. Read as JavaScript
-(`as_javascript`) a tree has the value that its translation has in Node.
+One evaluator serves every language: languages differ in how they convert operands before they
+compare or compute, so each language is a few functions. Evaluated as JavaScript (`as_javascript`),
+a tree has the same value as its translation in Node.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class _NoAnswer(Exception):
 
 
 def evaluate(tree: Tree, values: Mapping[Path, Any], *, meaning: Meaning | None = None) -> Any:
-    """The value of a tree, `None` where it is null, undefined, or the language gives an error.
+    """The value of a tree; `None` for null, undefined, or an error of the language.
 
     Args:
         tree: an expression.
-        values: of variables, by path; one that is missing is undefined.
-        meaning: computes every node by these rules instead of its own; an answer by `exact` is
-            that of every language.
+        values: values of variables by path; a missing variable is undefined.
+        meaning: computes every node by these rules instead of its own; a result by `exact` is the
+            same in every language.
 
     Example:
         >>> evaluate(JuelParser("a == 1").parse(), {("a",): "1"})
@@ -66,7 +66,7 @@ def evaluate(tree: Tree, values: Mapping[Path, Any], *, meaning: Meaning | None 
 
 
 def is_truthy(value: Any) -> bool:
-    """Whether JavaScript takes a value for true."""
+    """Whether a value is truthy in JavaScript."""
     return _truth(value, "loose") is True
 
 
