@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ from orgflow_ir.pipeline.services import Progress
 from orgflow_ir.plugins.message_stores import StoreError
 
 if TYPE_CHECKING:
-    from orgflow_ir.model.message import Message
+    from orgflow_ir.model.message import Message, Person
     from orgflow_ir.plugins.message_stores import MessageStorage
 
 DEFAULT_STORE = "orgflow-messages"
@@ -34,6 +35,10 @@ DEFAULT_STORE = "orgflow-messages"
 
 SHOWN = 1000
 """So many skipped messages are reported one by one; the others are only counted."""
+
+
+NAMED = 5
+"""So many files that still hold deleted messages are named; the others are only counted."""
 
 
 @click.command("ingest", short_help="Read mail, chats and call transcripts into a store.")
@@ -60,7 +65,8 @@ SHOWN = 1000
     "--forget",
     metavar="PERSON",
     multiple=True,
-    help="Delete all messages of a person (address or name) from the store.",
+    help="Delete all messages of a person (address or name) from the store, and the person from "
+    "messages of others; repeatable.",
 )
 @click.option(
     "--keep-since", metavar="DATE", help="Delete all messages older than a date (2026-03-01)."
@@ -68,7 +74,7 @@ SHOWN = 1000
 @click.option(
     "--keep-days",
     metavar="DAYS",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=1, max=365_000),
     help="Delete all messages older than this number of days.",
 )
 @diagnostics_options
@@ -111,21 +117,18 @@ def command(
         session.collect(ctx)
         session.show()
         leave(exit_code(session.diagnostics))
-    from orgflow.agents.discovery.journal import FILE as ANSWERS
-
     try:
         opened = create_store(folder, session.registry)
     except StoreError as error:
         raise click.UsageError(str(error)) from None
-    with opened as store, progress_bar() as progress:
-        lines = _ingest(store, paths, from_, columns, ctx, progress)
-        for key in forget:
-            lines.append(f"{store.delete_person(key)} messages of {key} deleted")
-        if since is not None:
-            lines.append(f"{store.delete_before(since)} messages before {keep_since} deleted")
-        if forget or since is not None:  # what a language model said of messages goes with them
-            (Path(local_folder(folder)) / ANSWERS).unlink(missing_ok=True)
-        counts = store.counts()
+    try:
+        with opened as store, progress_bar() as progress:
+            lines = _ingest(store, paths, from_, columns, ctx, progress)
+            if forget or since is not None:
+                lines += _delete(store, folder, forget, since, keep_since or "")
+            counts = store.counts()
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None
     lines.append(
         f"{folder}: {counts.messages} messages in {counts.conversations} conversations "
         f"of {counts.people} people"
@@ -134,6 +137,83 @@ def command(
     session.collect(ctx)
     session.show()
     leave(exit_code(session.diagnostics))
+
+
+def _delete(
+    store: MessageStorage,
+    folder: str,
+    forget: tuple[str, ...],
+    since: datetime | None,
+    keep_since: str,
+) -> list[str]:
+    """Delete people and old messages, and what is kept beside the store about them; lines about
+    it. Raises `click.UsageError`, `StoreError`."""
+    from orgflow.agents.discovery.decisions import FILE, DecisionsError, forget_decisions
+    from orgflow.agents.discovery.journal import FILE as ANSWERS
+    from orgflow.store.forgetting import cleaned
+
+    people = [_person(store, key) for key in forget]
+    beside = Path(local_folder(folder))
+    # what a language model said of messages goes with them, whatever happens next
+    (beside / ANSWERS).unlink(missing_ok=True)
+    lines = []
+
+    def forget_in_decisions(clean: Callable[[str], str]) -> None:
+        try:
+            forget_decisions(beside / FILE, lambda id_: store.message(id_) is not None, clean)
+        except DecisionsError as error:
+            lines.append(f"  not changed: {beside / FILE}, which {error}; delete it")
+
+    for person, key in zip(people, forget, strict=True):
+        names = [p.key for p, _, _ in store.people() if p.name and _same_name(p, person)]
+        done = store.delete_person(person.key)
+        forget_in_decisions(partial(cleaned, person))
+        lines.append(
+            f"{done.messages} messages of {key} deleted, mentions removed from {done.changed} "
+            "others"
+        )
+        lines += [
+            f"  kept: {one}, who has the same name; --forget deletes one person at a time"
+            for one in names
+        ]
+        lines += _files(done.files)
+    if since is not None:
+        lines.append(f"{store.delete_before(since)} messages before {keep_since} deleted")
+        forget_in_decisions(str)
+        undated = sum(message.date is None for message in store.messages())
+        if undated:
+            lines.append(f"  kept: {undated} messages without a date")
+    return lines
+
+
+def _person(store: MessageStorage, key: str) -> Person:
+    """The person in the store whom an address or a name means, or one whom the store does not know
+    and others may mention. Raises `click.UsageError` where several people have the name."""
+    from orgflow_ir.model.message import Person
+
+    wanted = Person(" ".join(key.split())) if "@" not in key else Person("", key.strip())
+    found = [p for p, _, _ in store.people() if p.key == wanted.key]
+    if not found and wanted.name:
+        found = [p for p, _, _ in store.people() if _same_name(p, wanted)]
+    if len(found) > 1:
+        raise click.UsageError(
+            f"{len(found)} people are called {key}: {', '.join(sorted(p.address for p in found))}; "
+            "name each by the address"
+        )
+    return found[0] if found else wanted
+
+
+def _same_name(one: Person, other: Person) -> bool:
+    return one.name.lower().split() == other.name.lower().split() and one.key != other.key
+
+
+def _files(files: tuple[str, ...]) -> list[str]:
+    """Lines about the files that still hold what was deleted."""
+    there = [file for file in files if os.path.exists(file)]
+    if not there:
+        return []
+    more = f" and {len(there) - NAMED} more" if len(there) > NAMED else ""
+    return [f"  not changed: {', '.join(there[:NAMED])}{more}, from which they were read"]
 
 
 def _pair(item: str) -> tuple[str, str]:
@@ -145,9 +225,13 @@ def _pair(item: str) -> tuple[str, str]:
 
 def _date(text: str) -> datetime:
     try:
-        return datetime.fromisoformat(text)
-    except ValueError:
+        date = datetime.fromisoformat(text)
+        later = date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         raise click.UsageError(f"cannot read the date {text!r}; it is 2026-03-01") from None
+    if later > datetime.now(UTC):
+        raise click.UsageError(f"--keep-since {text} is in the future: no message would be kept")
+    return date
 
 
 def _report_unreadable(path: str, reason: str, ctx: PassContext) -> None:
@@ -170,6 +254,7 @@ def _ingest(
     lines = []
     for path in paths:
         counted = _Counted(path, ctx, progress)
+        before = store.left_out
         try:
             added = store.add(
                 counted.messages(
@@ -184,9 +269,15 @@ def _ingest(
         except OSError as error:
             _report_unreadable(path, error.strerror or str(error), ctx)
             continue
+        left_out = store.left_out - before
         lines.append(
-            f"{path}: {added} new messages, {counted.read - added} known, {counted.skipped} skipped"
+            f"{path}: {added} new messages, {counted.read - added - left_out} known, "
+            f"{counted.skipped} skipped"
         )
+        if left_out:
+            lines.append(
+                f"  {left_out} left out: of forgotten people, or older than what the store keeps"
+            )
         if counted.skipped > SHOWN:
             ctx.emit(
                 SkippedMessage,

@@ -23,6 +23,18 @@ from orgflow.store.columns import (
     message_of,
     storable,
 )  # fmt: skip
+from orgflow.store.forgetting import (
+    CHANGED,
+    HELD,
+    Change,
+    Held,
+    Known,
+    Traces,
+    admitted,
+    message_hash,
+    person_hash,
+    unknown,
+)  # fmt: skip
 from orgflow.store.threads import Linked, conversations
 
 from orgflow_ir.model.message import Message, Person
@@ -30,6 +42,7 @@ from orgflow_ir.plugins.message_stores import (
     EVERYTHING,
     Counts,
     Filter,
+    Forgotten,
     MessageStorage,
     StoreError,
     seconds,
@@ -74,6 +87,11 @@ CREATE VIRTUAL TABLE words USING fts5(
 );
 INSERT INTO words (words, rank) VALUES ('hashsize', 33554432);
 """
+_LEFT_OUT = (
+    "CREATE TABLE IF NOT EXISTS forgotten (hash BLOB PRIMARY KEY) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS retention (since REAL NOT NULL)",
+)
+"""What is not read again. Stores of earlier versions have none of it."""
 
 
 class MessageStore(MessageStorage):
@@ -89,6 +107,8 @@ class MessageStore(MessageStorage):
         self.folder = folder
         self._db = database
         self._people: dict[str, int] = {}
+        self._forgotten: frozenset[bytes] = frozenset()
+        self._since: float | None = None
         self._seen = -1
         self._vectors: dict[str, Vectors] = {}
 
@@ -121,6 +141,12 @@ class MessageStore(MessageStorage):
                 os.chmod(path, 0o600)
             elif version != VERSION:
                 raise StoreError(f"{folder} is a store of version {version}, not {VERSION}")
+            if (
+                database.execute("SELECT 1 FROM sqlite_master WHERE name = 'retention'").fetchone()
+                is None
+            ):
+                for statement in _LEFT_OUT:
+                    database.execute(statement)
         except sqlite3.Error as error:
             database.close()
             raise StoreError(f"{path} is no message store: {error}") from None
@@ -142,12 +168,17 @@ class MessageStore(MessageStorage):
         if seen != self._seen:  # another process has written: a person may have gone
             self._people.clear()
             self._seen = seen
+            self._read_what_is_left_out()
         try:
             with self._db:
                 yield
         except BaseException:
             self._people.clear()  # numbers that were never written
             raise
+
+    def _read_what_is_left_out(self) -> None:
+        self._forgotten = frozenset(h for (h,) in self._db.execute("SELECT hash FROM forgotten"))
+        (self._since,) = self._db.execute("SELECT max(since) FROM retention").fetchone()
 
     def add(self, messages: Iterable[Message]) -> int:
         """Add what is new, in transactions of `BATCH` messages; returns how many that were.
@@ -171,7 +202,9 @@ class MessageStore(MessageStorage):
                     f"SELECT id FROM messages WHERE id IN ({_marks(unique)})", [*unique]
                 )
             }  # fmt: skip
-            new = [message for id_, message in unique.items() if id_ not in known]
+            asked = {id_: message for id_, message in unique.items() if id_ not in known}
+            new = admitted(asked.values(), self._forgotten, self._since)
+            self.left_out += len(asked) - len(new)
             (top,) = self._db.execute("SELECT coalesce(max(n), 0) FROM messages").fetchone()
             rows, receivers = [], []
             for number, message in enumerate(new, top + 1):
@@ -256,30 +289,63 @@ class MessageStore(MessageStorage):
                 people.add(sender)
             yield Linked(id_, tuple(json.loads(refs)), named, subject, at, frozenset(people))
 
-    def delete_person(self, key: str) -> int:
-        """Delete everything a person wrote, what others quote of it, and the person as a receiver.
-        What others write about a person in their own words stays. Returns how many messages were
-        deleted."""
-        found = self._db.execute("SELECT n FROM people WHERE key = ?", (key.lower(),)).fetchone()
-        if found is None:
-            return 0
-        person = found[0]
+    def delete_person(self, key: str) -> Forgotten:
+        """Delete everything a person wrote, what others quote of it, and the person as a receiver;
+        replace the address and the name in what others wrote."""
+        key = storable(key).lower()
         with self._writing():
-            rows = self._db.execute(
-                "SELECT n, id FROM messages WHERE sender = ?", (person,)
-            ).fetchall()
-            ids = {id_ for _, id_ in rows}
-            quoting = [
-                (n,) for n, refs in
-                self._db.execute("SELECT n, refs FROM messages WHERE quoted != ''")
-                if ids.intersection(json.loads(refs))
+            row = self._db.execute(
+                "SELECT n, name, address FROM people WHERE key = ?", (key,)
+            ).fetchone()
+            person = Known(*row) if row is not None else unknown(key)
+            own = list(self._held("sender = ?", person.n))
+            near = self._db.execute(
+                "SELECT DISTINCT conversation FROM messages WHERE sender = ? OR n IN (SELECT "
+                "message FROM receivers WHERE person = ?)", (person.n, person.n),
+            ).fetchall()  # fmt: skip
+            names = dict(self._db.execute("SELECT n, name FROM people"))
+            traces = Traces(person, own, (c or "" for (c,) in near), names)
+            changes = [
+                (held, change) for held in self._held("sender IS NOT ?", person.n)
+                if (change := traces.change(held)) is not None
             ]  # fmt: skip
-            self._db.executemany("UPDATE messages SET quoted = '' WHERE n = ?", quoting)
-            self._delete([n for n, _ in rows])
-            self._db.execute("DELETE FROM receivers WHERE person = ?", (person,))
-            self._db.execute("DELETE FROM people WHERE n = ?", (person,))
+            for held, change in changes:
+                self._change(held, change)
+            self._delete([held.n for held in own])
+            self._db.execute("DELETE FROM receivers WHERE person = ?", (person.n,))
+            self._db.execute("DELETE FROM people WHERE n = ?", (person.n,))
+            self._db.executemany("UPDATE people SET name = ? WHERE n = ?", traces.names(names))
+            self._db.executemany(
+                "INSERT OR IGNORE INTO forgotten VALUES (?)",
+                [(person_hash(key),)]
+                + [(message_hash(held.id),) for held, change in changes if change.id != held.id],
+            )
         self._forget()
-        return len(rows)
+        files = {held.file for held in own} | {held.file for held, _ in changes}
+        return Forgotten(len(own), len(changes), tuple(sorted(files)))
+
+    def _held(self, condition: str, person: int) -> Iterator[Held]:
+        rows = self._db.execute(
+            f"SELECT {HELD}, sender, coalesce(conversation, ''), (SELECT group_concat(person) FROM "
+            f"receivers WHERE message = messages.n) FROM messages WHERE {condition}", (person,),
+        )  # fmt: skip
+        for *columns, sender, conversation, receivers in rows:
+            people = {int(part) for part in receivers.split(",")} if receivers else set()
+            people |= {sender} - {None}
+            yield Held._make((*columns, frozenset(people), conversation))
+
+    def _change(self, held: Held, change: Change) -> None:
+        """Write the texts of a message again, in the full-text index as well."""
+        self._db.execute(
+            "INSERT INTO words (words, rowid, subject, body) VALUES ('delete', ?, ?, ?)",
+            (held.n, held.subject, held.body),
+        )
+        fields = ", ".join(f"{name} = ?" for name in CHANGED)
+        self._db.execute(f"UPDATE messages SET {fields} WHERE n = ?", change)
+        self._db.execute(
+            "INSERT INTO words (rowid, subject, body) VALUES (?, ?, ?)",
+            (held.n, change.subject, change.body),
+        )
 
     def delete_before(self, date: datetime) -> int:
         """Delete all messages older than a date (retention); returns how many."""
@@ -292,6 +358,8 @@ class MessageStore(MessageStorage):
                 "DELETE FROM people WHERE n NOT IN (SELECT person FROM receivers) AND n NOT IN "
                 "(SELECT sender FROM messages WHERE sender IS NOT NULL)"
             )
+            self._db.execute("DELETE FROM retention")
+            self._db.execute("INSERT INTO retention VALUES (?)", (seconds(date),))
         self._forget()
         return len(rows)
 
@@ -306,18 +374,33 @@ class MessageStore(MessageStorage):
         self._db.executemany("DELETE FROM messages WHERE n = ?", keys)
 
     def _forget(self) -> None:
-        """Overwrite what was deleted: in the full-text index, the vectors and the log."""
+        """Overwrite what was deleted: in the full-text index, the vectors and the log. Raises
+        `StoreError` where another process reads on, so that it cannot be overwritten."""
         self._people.clear()
+        self._seen = -1
+        self.link()
         with self._writing():
             self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
             unused = self._db.execute(
                 "SELECT model, row FROM vectors WHERE hash NOT IN (SELECT hash FROM messages)"
             ).fetchall()
-            for model in {model for model, _ in unused}:
-                self._vectors_of(model).erase([row for m, row in unused if m == model])
+            tops = self._db.execute("SELECT model, max(row) FROM vectors GROUP BY model").fetchall()
+            for model, top in tops:
+                vectors = self._vectors_of(model)
+                # a killed process may have left some behind the last one
+                left = range(top + 1, vectors.rows)
+                vectors.erase([*(row for m, row in unused if m == model), *left])
             self._db.execute("DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM messages)")
-        self._db.execute("VACUUM")
-        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        try:
+            self._db.execute("VACUUM")
+            (busy, _, _) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError as error:
+            busy = str(error)
+        if busy:
+            raise StoreError(
+                f"another process uses {self.folder}: the messages are deleted, but their bytes "
+                "are not overwritten yet; end it and run the same command again"
+            )
 
     # -- reading -----------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import asyncio
 import importlib
 import json
 import re
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -21,6 +21,18 @@ from orgflow.store.columns import (
     message_of,
     storable,
 )
+from orgflow.store.forgetting import (
+    CHANGED,
+    HELD,
+    Change,
+    Held,
+    Known,
+    Traces,
+    admitted,
+    message_hash,
+    person_hash,
+    unknown,
+)  # fmt: skip
 from orgflow.store.threads import Linked, conversations
 
 from orgflow_ir.model.message import Message, Person
@@ -29,6 +41,7 @@ from orgflow_ir.plugins.message_stores import (
     EVERYTHING,
     Counts,
     Filter,
+    Forgotten,
     MessageStorage,
     StoreError,
     seconds,
@@ -43,6 +56,9 @@ INDEXED = 200_000
 
 HNSW_FROM = 20_000
 """So many vectors are compared one by one; of more, an index (HNSW) finds the nearest."""
+
+WAIT = 30
+"""Seconds to wait for other processes before tables are written again."""
 
 _EMBEDDED = 64
 _PAGE = 1000
@@ -76,6 +92,12 @@ CREATE TABLE orgflow.vectors (
   model TEXT, hash BYTEA, vector VECTOR NOT NULL, PRIMARY KEY (model, hash)
 );
 """
+_LEFT_OUT = """
+CREATE TABLE orgflow.forgotten (hash BYTEA PRIMARY KEY);
+CREATE TABLE orgflow.retention (since DOUBLE PRECISION NOT NULL);
+"""
+"""What is not read again. Stores of earlier versions have none of it."""
+
 _WRITTEN = (
     ("id", "text"), ("at", "float8"), ("date", "text"), ("channel", "text"), ("sender", "bigint"),
     ("subject", "text"), ("body", "text"), ("quoted", "text"), ("signature", "text"),
@@ -161,6 +183,8 @@ class PostgresStore(MessageStorage):
 
     async def _add(self, batch: dict[str, Message]) -> int:
         async with self._connection.transaction():
+            asked = batch
+            batch = {storable(m.id): m for m in await self._admitted(batch)}
             people = await self._people_of(batch.values())
             rows = [_row(id_, message, people) for id_, message in batch.items()]
             names = ", ".join(name for name, _ in _WRITTEN)
@@ -178,7 +202,14 @@ class PostgresStore(MessageStorage):
             await self._connection.executemany(
                 "INSERT INTO receivers VALUES ($1, $2)", sorted(pairs)
             )
+        self.left_out += len(asked) - len(batch)
         return len(new)
+
+    async def _admitted(self, batch: dict[str, Message]) -> list[Message]:
+        """The messages that are not left out; those that are there stay among them."""
+        forgotten = await self._connection.fetch("SELECT hash FROM forgotten")
+        since = await self._connection.fetchval("SELECT max(since) FROM retention")
+        return admitted(batch.values(), frozenset(hash_ for (hash_,) in forgotten), since)
 
     async def _people_of(self, messages: Iterable[Message]) -> dict[str, int]:
         """The numbers of everybody in some messages, by key. They are written in one order by all
@@ -247,29 +278,69 @@ class PostgresStore(MessageStorage):
                 return
             last = (rows[-1][0], rows[-1][1])
 
-    def delete_person(self, key: str) -> int:
-        """Delete everything a person wrote, and what others quote of it."""
+    def delete_person(self, key: str) -> Forgotten:
+        """Delete everything a person wrote, what others quote of it, and the person as a receiver;
+        replace the address and the name in what others wrote."""
+        key = storable(key).lower()
 
-        async def delete() -> int:
+        async def delete() -> Forgotten:
             async with self._connection.transaction():
-                person = await self._connection.fetchval(
-                    "SELECT n FROM people WHERE key = $1", key.lower()
+                # nobody adds messages meanwhile, which might name the person
+                await self._connection.execute("LOCK TABLE people, messages IN EXCLUSIVE MODE")
+                row = await self._connection.fetchrow(
+                    "SELECT n, name, address FROM people WHERE key = $1", key
                 )
-                if person is None:
-                    return 0
-                await self._connection.execute(
-                    "UPDATE messages SET quoted = '' WHERE quoted != '' AND EXISTS (SELECT 1 FROM "
-                    "jsonb_array_elements_text(refs::jsonb) AS ref (id) JOIN messages AS own ON "
-                    "own.id = ref.id WHERE own.sender = $1)", person,
+                person = Known(*row) if row is not None else unknown(key)
+                own = [held async for held in self._held("sender = $1", person.n)]
+                near = await self._connection.fetch(
+                    "SELECT DISTINCT coalesce(conversation, '') FROM messages WHERE sender = $1 "
+                    "OR n IN (SELECT message FROM receivers WHERE person = $1)", person.n,
                 )  # fmt: skip
-                done = await self._connection.execute(
-                    "DELETE FROM messages WHERE sender = $1", person
+                names = dict(await self._connection.fetch("SELECT n, name FROM people"))
+                traces = Traces(person, own, (c for (c,) in near), names)
+                changes = [
+                    (held, change)
+                    async for held in self._held("sender IS DISTINCT FROM $1", person.n)
+                    if (change := traces.change(held)) is not None
+                ]
+                await self._change([change for _, change in changes])
+                await self._connection.execute("DELETE FROM messages WHERE sender = $1", person.n)
+                await self._connection.execute("DELETE FROM people WHERE n = $1", person.n)
+                await self._connection.executemany(
+                    "UPDATE people SET name = $1 WHERE n = $2", list(traces.names(names))
                 )
-                await self._connection.execute("DELETE FROM people WHERE n = $1", person)
-                await self._forget()
-                return _affected(done)
+                await self._connection.executemany(
+                    "INSERT INTO forgotten VALUES ($1) ON CONFLICT DO NOTHING",
+                    [(person_hash(key),)]
+                    + [(message_hash(h.id),) for h, change in changes if change.id != h.id],
+                )
+            files = {held.file for held in own} | {held.file for held, _ in changes}
+            return Forgotten(len(own), len(changes), tuple(sorted(files)))
 
-        return self._run(delete())
+        found = self._run(delete())
+        self._forget()
+        return found
+
+    async def _held(self, condition: str, person: int) -> AsyncIterator[Held]:
+        query = (
+            f"SELECT {HELD}, sender, coalesce(conversation, ''), ARRAY(SELECT person FROM "
+            f"receivers WHERE message = messages.n) FROM messages WHERE {condition}"
+        )
+        async for *columns, sender, conversation, receivers in self._connection.cursor(
+            query, person, prefetch=_PAGE
+        ):
+            people = frozenset({*receivers, sender} - {None})
+            yield Held._make((*columns, people, conversation))
+
+    async def _change(self, changes: Sequence[Change]) -> None:
+        """Write the texts of messages again, for full-text search as well."""
+        fields = ", ".join(f"{name} = ${i}" for i, name in enumerate(CHANGED, 1))
+        count = len(CHANGED)
+        await self._connection.executemany(
+            f"UPDATE messages SET {fields}, words = to_tsvector('simple', ${count + 2}) "
+            f"WHERE n = ${count + 1}",
+            [(*change, _indexed(change.subject, change.body)) for change in changes],
+        )
 
     def delete_before(self, date: datetime) -> int:
         """Delete all messages older than a date (retention)."""
@@ -283,17 +354,38 @@ class PostgresStore(MessageStorage):
                     "DELETE FROM people WHERE NOT EXISTS (SELECT 1 FROM receivers WHERE person = "
                     "people.n) AND NOT EXISTS (SELECT 1 FROM messages WHERE sender = people.n)"
                 )
-                await self._forget()
+                await self._connection.execute("DELETE FROM retention")
+                await self._connection.execute("INSERT INTO retention VALUES ($1)", seconds(date))
                 return _affected(done)
 
-        return self._run(delete())
+        found = self._run(delete())
+        self._forget()
+        return found
 
-    async def _forget(self) -> None:
-        """Delete the vectors of texts that no message has any more."""
-        await self._connection.execute(
-            "DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM messages WHERE messages.hash = "
-            "vectors.hash)"
-        )
+    def _forget(self) -> None:
+        """Delete the vectors of texts that no message has any more, and write the tables again, so
+        that their files and statistics hold nothing of what was deleted. Raises `StoreError` where
+        another process reads on, so that they cannot be written again."""
+        self.link()
+
+        async def forget() -> None:
+            await self._connection.execute(
+                "DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM messages WHERE messages.hash "
+                "= vectors.hash)"
+            )
+            await self._connection.execute(f"SET lock_timeout = '{WAIT}s'")
+            try:
+                for table in ("messages", "people", "receivers", "vectors"):
+                    await self._connection.execute(f"VACUUM (FULL, ANALYZE) orgflow.{table}")
+            except _asyncpg().LockNotAvailableError:
+                raise StoreError(
+                    "another process uses the store on PostgreSQL: the messages are deleted, but "
+                    "their bytes are not overwritten yet; end it and run the same command again"
+                ) from None
+            finally:
+                await self._connection.execute("RESET lock_timeout")
+
+        self._run(forget())
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -504,8 +596,13 @@ def _row(id_: str, m: Message, people: dict[str, int]) -> tuple[Any, ...]:
         content_hash(m.text),
         storable(m.file),
         m.line,
-        " ".join(word[:500] for word in words_of(f"{subject} {body}"[:INDEXED])),
+        _indexed(subject, body),
     )
+
+
+def _indexed(subject: str, body: str) -> str:
+    """The words that full-text search finds a message by."""
+    return " ".join(word[:500] for word in words_of(f"{subject} {body}"[:INDEXED]))
 
 
 def _breadth(limit: int) -> int:
@@ -531,6 +628,12 @@ def _without_password(location: str) -> str:
 _THERE = "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = 'orgflow')"
 
 
+_COMPLETE = (
+    "SELECT EXISTS (SELECT 1 FROM pg_class WHERE relname = 'retention' AND relnamespace = "
+    "'orgflow'::regnamespace)"
+)
+
+
 async def _check(connection: Any, *, make: bool) -> None:
     """Raises `StoreError` where the database holds no store, or one of another version."""
     there = await connection.fetchval(_THERE)
@@ -546,3 +649,8 @@ async def _check(connection: Any, *, make: bool) -> None:
     version = await connection.fetchval("SELECT version FROM orgflow.version")
     if version != VERSION:
         raise StoreError(f"the store has version {version}, not {VERSION}")
+    if not await connection.fetchval(_COMPLETE):
+        async with connection.transaction():
+            await connection.execute("SELECT pg_advisory_xact_lock(8675309)")
+            if not await connection.fetchval(_COMPLETE):
+                await connection.execute(_LEFT_OUT)

@@ -55,6 +55,11 @@ class Vectors:
             self._map = np.memmap(self.path, np.float32, "r", shape=(rows, self.size))
         return self._map
 
+    @property
+    def rows(self) -> int:
+        """How many vectors the file has, erased ones included."""
+        return len(self._mapped())
+
     def write(self, row: int, vectors: Sequence[Sequence[float]]) -> None:
         """Write vectors from a row on; what a crashed process left there is overwritten."""
         data = np.ascontiguousarray(vectors, np.float32).reshape(-1, self.size)

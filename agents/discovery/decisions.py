@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -67,8 +67,33 @@ def write_decisions(path: Path, decided: Sequence[Decided]) -> None:
     """Write the decisions, whole or not at all. Raises `OSError`."""
     data = {"version": VERSION, "processes": [one._asdict() for one in decided]}
     beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as file:
+        file.write(json.dumps(data, ensure_ascii=False, indent=1) + "\n")
     os.replace(beside, path)
+
+
+def forget_decisions(
+    path: Path, known: Callable[[str], bool], clean: Callable[[str], str] = str
+) -> None:
+    """Take out of the decisions in a file what a store has forgotten. Raises `DecisionsError`,
+    `OSError`.
+
+    Args:
+        path: the file; it need not be there.
+        known: whether the store has a message of an id.
+        clean: takes names of people out of the name of a process.
+    """
+    decided = read_decisions(path)
+    if not decided:
+        return
+    kept = []
+    for one in decided:
+        cases = (tuple(filter(known, case)) for case in one.cases)
+        made = Decided(clean(one.name), one.state, tuple(case for case in cases if case))
+        if made.cases:
+            kept.append(made)
+    write_decisions(path, kept)
 
 
 def decided_about(case: Sequence[str], decided: Sequence[Decided]) -> int | None:

@@ -32,6 +32,20 @@ class Counts(NamedTuple):
     vectors: int
 
 
+class Forgotten(NamedTuple):
+    """What forgetting a person changed.
+
+    Attributes:
+        messages: how many the person wrote; they are deleted.
+        changed: how many others named or quoted the person, and do not any more.
+        files: where the deleted and the changed messages were read, sorted.
+    """
+
+    messages: int
+    changed: int
+    files: tuple[str, ...]
+
+
 class Filter(NamedTuple):
     """Which messages are wanted; what is empty does not restrict.
 
@@ -88,7 +102,14 @@ def seconds(date: datetime) -> float:
 
 class MessageStorage(ABC):
     """Messages that are kept; a `Store` of `orgflow_ir.pipeline.agent_services` whose documents
-    are messages by their ids. Every method raises `StoreError` where the store cannot be used."""
+    are messages by their ids. Every method raises `StoreError` where the store cannot be used.
+
+    Attributes:
+        left_out: how many messages `add` has not added since their sender was forgotten, or since
+            they are older than what the store keeps.
+    """
+
+    left_out: int = 0
 
     @abstractmethod
     def close(self) -> None:
@@ -117,14 +138,15 @@ class MessageStorage(ABC):
         """Find the conversation of every message again; returns how many there are."""
 
     @abstractmethod
-    def delete_person(self, key: str) -> int:
-        """Delete everything a person wrote, what others quote of it, and the person as a receiver.
-        What others write about a person in their own words stays. Returns how many messages were
-        deleted."""
+    def delete_person(self, key: str) -> Forgotten:
+        """Delete everything a person wrote, what others quote of it, and the person as a receiver;
+        replace the address and the name in what others wrote. `add` leaves out messages of this
+        person from now on. A person that the store does not know is only replaced in texts."""
 
     @abstractmethod
     def delete_before(self, date: datetime) -> int:
-        """Delete all messages older than a date (retention); returns how many."""
+        """Delete all messages older than a date (retention); returns how many. `add` leaves out
+        older messages from now on, until an earlier date is given. Messages without a date stay."""
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -261,6 +283,6 @@ def words_of(text: str) -> list[str]:
 
 
 __all__ = [
-    "EVERYTHING", "Counts", "Filter", "MessageStorage", "StoreError", "StoreProvider",
+    "EVERYTHING", "Counts", "Filter", "Forgotten", "MessageStorage", "StoreError", "StoreProvider",
     "provider_name", "seconds", "words_of",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ import client_mails as mails
 import peak_memory
 import pytest
 from orgflow import cli
+from orgflow.agents.discovery.decisions import Decided, read_decisions, write_decisions
 from orgflow.store.messages import MessageStore
 
 
@@ -29,9 +30,58 @@ def test_again_only_what_is_new(tmp_path: Path, capsys: pytest.CaptureFixture[st
         assert all(m.date and m.date.day >= 5 for m in opened.messages())
 
 
+TABLE = """\
+{"id": "1", "sender": "Jane Doe <jane@x.example>", "to": "Ann", "text": "Book the crane."}
+{"id": "2", "sender": "Ann", "to": "Jane Doe <jane@x.example>", "text": "Jane, done."}
+{"id": "3", "sender": "Jane Doe <doe@y.example>", "to": "Ann", "text": "Hello"}
+{"id": "4", "sender": "Ann", "to": "Ben", "text": "Jane Doe is away"}
+"""
+
+
+def test_forgetting_names_what_it_leaves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, store = tmp_path / "t.jsonl", tmp_path / "s"
+    table.write_text(TABLE)
+    cli.run(["ingest", str(table), "--store", str(store)])
+    decisions, answers = store / "discovery-decisions.json", store / "discovery-answers.jsonl"
+    cases = (("1", "2"), ("3",))
+    write_decisions(decisions, [Decided("Crane of Jane Doe", "accepted", cases)])
+    assert decisions.stat().st_mode & 0o777 == 0o600
+    answers.write_text("Jane Doe books a crane")
+    assert cli.run(["ingest", "--forget", "jane doe", "--store", str(store)]) == 2
+    assert "2 people are called jane doe: doe@y.example, jane@x.example" in capsys.readouterr().err
+    assert cli.run(["ingest", "--forget", "jane@x.example", "--store", str(store)]) == 0
+    out = capsys.readouterr().out
+    assert "1 messages of jane@x.example deleted, mentions removed from 2 others" in out
+    assert "kept: doe@y.example, who has the same name" in out
+    assert f"not changed: {table}, from which they were read" in out
+    (kept,) = read_decisions(decisions)
+    assert (kept.name, kept.cases) == ("Crane of [removed]", (("2",), ("3",)))
+    assert not answers.exists()
+    assert cli.run(["ingest", str(table), "--forget", "doe@y.example", "--store", str(store)]) == 0
+    out = capsys.readouterr().out
+    assert "0 new messages, 3 known, 0 skipped\n  1 left out: of forgotten people" in out
+    held = b"".join(p.read_bytes() for p in store.iterdir()).lower()
+    assert b"jane" not in held
+    assert b"doe" not in held
+    decisions.write_text("{")
+    assert cli.run(["ingest", "--keep-days", "9", "--store", str(store)]) == 0
+    out = capsys.readouterr().out
+    assert f"not changed: {decisions}, which cannot be read" in out
+    assert "kept: 2 messages without a date" in out
+
+
 @pytest.mark.parametrize(
     "args",
-    [[], ["x.mbox", "--from", "mbx"], ["x.mbox", "--map", "body"], ["--keep-since", "soon"]],
+    [
+        [],
+        ["--keep-since", "2999-01-01"],
+        ["--keep-days", "999999999"],
+        ["x.mbox", "--from", "mbx"],
+        ["x.mbox", "--map", "body"],
+        ["--keep-since", "soon"],
+    ],
 )
 def test_misuse(args: list[str], tmp_path: Path) -> None:
     assert cli.run(["ingest", *args, "--store", str(tmp_path / "s")]) == 2

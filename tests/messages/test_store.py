@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +49,7 @@ def test_what_is_forgotten_is_overwritten(tmp_path: Path) -> None:
     with MessageStore.create(str(folder)) as store:
         store.add([message("1", f"I am {secret}", sender=EVE), message("2", "fine")])
         store.embed(Letters())
-        assert store.delete_person("Eve") == 1
+        assert store.delete_person("Eve").messages == 1
     assert folder.stat().st_mode & 0o777 == 0o700
     data = b"".join(p.read_bytes() for p in folder.iterdir())
     assert secret.encode() not in data
@@ -111,7 +111,7 @@ def test_of_many_vectors_those_with_near_signs_are_compared(tmp_path: Path) -> N
 
 ADDING = """
 import sys, time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from orgflow.store.messages import MessageStore
 from orgflow_ir.model.message import Message, Person
 folder, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
@@ -174,10 +174,13 @@ def test_a_person_that_another_process_deleted_is_made_again(tmp_path: Path) -> 
     folder = str(tmp_path / "s")
     with MessageStore.create(folder) as one, MessageStore.open(folder) as other:
         one.add([message("1", sender=EVE)])
-        other.delete_person("Eve")
-        one.add([message("2", sender=EVE)])
+        other.delete_before(START + timedelta(days=1))
+        one.add([message("2", sender=EVE, date=START + timedelta(days=2))])
         (found,) = one.messages()
         assert found.sender == EVE
+        other.delete_person("Eve")
+        assert one.add([message("3", sender=EVE, date=START + timedelta(days=2))]) == 0
+        assert one.left_out == 1
 
 
 def test_two_processes_embed_the_same_text(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 from orgflow import cli
 from small_corpus import corpus, truth_json
 
-from orgflow_ir.model.message import Message, Person
+from orgflow_ir.model.message import Attachment, Message, Person
 from orgflow_ir.pipeline.services import ServiceError
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.message_stores import Filter, MessageStorage, StoreError, provider_name
@@ -183,12 +183,120 @@ def test_a_person_is_forgotten(make: Make) -> None:
             message("3", "hello", receivers=(EVE, BEN)),
         ])  # fmt: skip
         store.embed(Letters())
-        assert store.delete_person("Eve") == 1
-        assert store.delete_person("Eve") == 0
+        assert store.delete_person("Eve")[:2] == (1, 1)
+        assert store.delete_person("Eve")[:2] == (0, 0)
         assert [m.id for m in store.messages()] == ["2", "3"]
         assert [p.name for p, _, _ in store.people()] == ["Ann", "Ben"]
         assert store.full_text(secret) == []
         assert store.counts().vectors == 2
+
+
+JANE = Person("Jane Doe-Smith", "jane.doe-smith@x.example")
+LONG = "The crane of hall seven has to be booked before noon."
+ABOUT_JANE = (
+    message("j1", f"Dear Ann,\n{LONG}\nJane", JANE, receivers=(ANN,), subject="Crane for Jane"),
+    message(
+        "j2",
+        f"Hi Jane,\n> {LONG}\nbooked.",
+        BEN,
+        receivers=(JANE,),
+        subject="Re: Crane for Jane",
+        references=("j1",),
+        quoted=f"On Monday Jane Doe-Smith wrote:\n> {LONG}",
+    ),
+    message("j3", f"FYI\n{LONG}\n(from Jane Doe-Smith)", ANN, subject="Fwd: Crane"),
+    message(
+        "jane.doe-smith@x.example-4",
+        'Ask "Jane" <JANE.doe-smith@x.example> or DOE-SMITH, JANE',
+        BEN,
+        receivers=(EVE,),
+        file="/mail/jane.doe-smith@x.example.mbox",
+    ),
+    message(
+        "j5",
+        "Jane Eyre is a book",
+        receivers=(EVE,),
+        attachments=(Attachment("cv Jane Doe Smith.pdf"),),
+    ),
+    message(
+        "j6",
+        "Hello all",
+        Person("Jane Doe-Smith via list", "list@x.example"),
+        receivers=(JANE, EVE),
+    ),
+)
+
+
+def every_byte(location: str, store: MessageStorage) -> bytes:
+    """All that a store holds: the files of a folder, or the rows and statistics of a database."""
+    if provider_name(location) == "folder":
+        return b"".join(p.read_bytes() for p in sorted(Path(location).rglob("*")) if p.is_file())
+    rows = [
+        str(row) for table in ("messages", "people", "receivers", "vectors", "forgotten")
+        for row in store._rows(f"SELECT t::text FROM orgflow.{table} AS t")  # type: ignore[attr-defined]
+    ]  # fmt: skip
+    rows += map(str, store._rows("SELECT s::text FROM pg_stats AS s WHERE schemaname = 'orgflow'"))  # type: ignore[attr-defined]
+    return "\n".join(rows).encode()
+
+
+def test_a_person_is_taken_out_of_messages_of_others(make: Make, location: str) -> None:
+    with make() as store:
+        store.add(ABOUT_JANE)
+        store.link()
+        store.embed(Letters())
+        assert b"doe" in every_byte(location, store).lower()
+        done = store.delete_person("Jane.Doe-Smith@x.example")
+        assert done == (1, 4, ("", "/mail/jane.doe-smith@x.example.mbox"))
+        held = {m.body: m for m in store.messages()}
+        assert sorted(held) == [
+            "Ask [removed] or [removed]", "FYI\n(from [removed])", "Hello all",
+            "Hi [removed],\nbooked.", "Jane Eyre is a book",
+        ]  # fmt: skip
+        answer = held["Hi [removed],\nbooked."]
+        assert (answer.subject, answer.quoted) == ("Re: Crane for [removed]", "")
+        assert answer.receivers == ()
+        assert held["Jane Eyre is a book"].attachments[0].name == "cv [removed].pdf"
+        assert {p.name for p, _, _ in store.people()} == {"Ann", "Ben", "Eve", "[removed] via list"}
+        assert store.full_text("noon") == []
+        assert store.full_text("doe") == []
+        assert [i for i, _ in store.full_text("booked")] == ["j2"]
+    with make() as store:
+        data = every_byte(location, store).lower()
+        assert b"doe" not in data
+        assert b"hall seven" not in data
+        assert store.add(ABOUT_JANE) == 0, "neither the person nor an id with the name comes back"
+        assert store.left_out == 2
+        assert store.add([message("new", "x", receivers=(JANE, BEN))]) == 1
+        (back,) = (m for m in store.messages() if m.id == "new")
+        assert back.receivers == (BEN,)
+
+
+def test_a_person_whom_the_store_does_not_know_is_taken_out_of_texts(make: Make) -> None:
+    with make() as store:
+        store.add([message("1", "Please ask Zoë  Miller, zoe@y.example.")])
+        assert store.delete_person("zoe@y.example")[:2] == (0, 1)
+        assert store.delete_person("zoë miller")[:2] == (0, 1)
+        assert [m.body for m in store.messages()] == ["Please ask [removed], [removed]."]
+
+
+def test_what_is_older_does_not_come_back(make: Make, location: str) -> None:
+    old = [message(f"{i}", f"wherefore {i} ", date=START - timedelta(days=i)) for i in range(1, 9)]
+    late = message("eve", "wherefore art thou", EVE, date=START - timedelta(days=2))
+    undated = message("undated", "no date", date=None)
+    with make() as store:
+        store.add([*old, late, undated])
+        store.embed(Letters())
+        assert store.delete_before(START - timedelta(days=1)) == 8
+        assert sorted(store.documents()) == ["1", "undated"]
+        data = every_byte(location, store)
+        assert b"wherefore 1" in data
+        assert b"wherefore 2" not in data
+        assert b"wherefore art" not in data
+    with make() as store:
+        assert store.add([*old, late]) == 0
+        assert store.left_out >= 8
+        assert store.delete_before(START - timedelta(days=4)) == 0
+        assert store.add([*old, late]) == 4, "an earlier date lets them in again"
 
 
 def test_retention(make: Make) -> None:
@@ -252,7 +360,7 @@ def test_odd_texts(make: Make) -> None:
             store.full_text(text[:2000])
         assert [i for i, _ in store.full_text("lone")] == ["m'1"]
         assert [i for i, _ in store.full_text("ТЕКСТ")] == ["m'7"]
-        assert store.delete_person("o'brien@x.example") == len(texts)
+        assert store.delete_person("o'brien@x.example").messages == len(texts)
         assert store.counts()[:3] == (0, 1, 0)
 
 
