@@ -1,9 +1,9 @@
-"""Who decides at a gateway: branches, decision variables, and the element each value is read from.
+"""The decision at a gateway: branches, decision variables, and the source element of each value.
 
-One scheme throughout (DESIGN, "data on a token"): a gateway reads a value from what the element
-that sets it put out, never from whatever a token carries. That is right where the setter
-*dominates* the gateway and *runs again on every path back* to it; where no task does, a step that
-decides is put right before the gateway, which does by construction.
+One scheme throughout (DESIGN, "data on a token"): a gateway reads a value from the output of the
+element that sets it, never from the data of the token. This is correct if the setter *dominates*
+the gateway and *runs again on every path back* to it; if no task does, a deciding step is inserted
+right before the gateway, which does by construction.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.expressions.syntax import Path, Tree
 
 MAX_SOURCES = 3
-"""How many dominating tasks a variable of a coded condition is looked for in, nearest first."""
+"""Maximum number of dominating tasks considered as setters of a coded condition's variable, nearest
+first."""
 
 
 def _field_name(text: str, fallback: str) -> str:
@@ -48,9 +49,9 @@ def _read_condition(condition: Expression) -> Tree | None:
 
 
 class DecisionConventions(NamedTuple):
-    """What a target's syntax asks for: the field names that it allows (of a label, and a fallback
-    where nothing of it is left), which conditions it supports (`compile` gives `None` for a label
-    and raises `ConditionError`), and a label as the text of a value."""
+    """Conventions of a target's syntax: valid field names (made from a label, with a fallback if no
+    valid character is left), the supported conditions (`compile` returns `None` for a label and
+    raises `ConditionError`), and the value that a label becomes."""
 
     field_name: Callable[[str, str], str] = _field_name
     compile: Callable[[Expression], Tree | None] = _read_condition
@@ -58,7 +59,7 @@ class DecisionConventions(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """One outgoing flow of a gateway: taken by a value, by a condition, or when no other is."""
+    """One outgoing flow of a gateway: taken by a value, by a condition, or by default."""
 
     flow: Flow
     kind: Literal["value", "code", "default"]
@@ -75,7 +76,7 @@ class Branch(NamedTuple):
 
 
 class UnreadCondition(NamedTuple):
-    """A condition that became a value of the decision variable, and why."""
+    """A condition that was replaced by a value of the decision variable, and the reason."""
 
     flow: Flow
     reason: str
@@ -85,8 +86,8 @@ class Decision(NamedTuple):
     """A deciding gateway. `several`: inclusive, so the variable holds a list of values.
 
     `setter` is the id of the task or start event that sets the variables, or the gateway's own id
-    where a deciding step is put before it. `sources` are all elements that may set a variable of a
-    coded condition, nearest first; the last may be the start event. `unread` are conditions that
+    if a deciding step is inserted before it. `sources` are all elements that may set a variable of
+    a coded condition, nearest first; the last may be the start event. `unread` are conditions that
     the conventions do not support, `bare` the branches with neither a condition nor a label, whose
     value is derived from their target. `values` are those of the decision variable, one per
     labelled branch; empty if all are coded.

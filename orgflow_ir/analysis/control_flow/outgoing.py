@@ -29,10 +29,10 @@ class Outgoing(NamedTuple):
 def outgoing(flows: Iterable[Flow]) -> Outgoing:
     """How an activity selects its outgoing flows (BPMN 2.0.2, 8.4.13 and 13.3.2).
 
-    A flow without a condition is always taken. The default is taken only where no condition holds,
-    so beside a default there is something to choose: where no other flow has a condition, all the
-    others are choices of which the model has only the labels (interchange model A.2.1 is drawn so).
-    Of several defaults, which is an error, the first counts; the others are choices.
+    A flow without a condition is always taken. The default is taken only if no condition holds, so
+    a default implies a choice: if no other flow has a condition, all the others are choices for
+    which the model has only labels (as in interchange model A.2.1). If there are several defaults,
+    which is an error, the first one counts; the others are choices.
     """
     found = tuple(flows)
     if all(f.condition is None and not f.default for f in found):  # nearly always

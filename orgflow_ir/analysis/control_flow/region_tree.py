@@ -1,4 +1,4 @@
-"""The region tree: what the reduction of a scope says about its structure, as a value."""
+"""The region tree: the structure that the reduction of a scope finds, as a value."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ RegionKind = Literal["sequence", "xor", "and", "or", "clash", "loop", "unstructu
 class Region(NamedTuple):
     """A part of a scope with one incoming flow and one outgoing flow.
 
-    `children` are regions and ids of elements. A block (`xor`, `and`, `or`, `clash`) has a
-    sequence for each branch in the order of the split's flows, a loop the way from `join` (its
-    header) to `split` (where it is left; `None`: never) and the way back, `unstructured` the
-    pieces in no order that means anything.
+    `children` are regions and ids of elements. A block (`xor`, `and`, `or`, `clash`) has a sequence
+    for each branch in the order of the split's flows; a loop has the path from `join` (its header)
+    to `split` (its exit; `None`: never left) and the path back; `unstructured` has its parts in no
+    particular order.
     """
 
     kind: RegionKind
@@ -27,7 +27,8 @@ class Region(NamedTuple):
     join: str | None = None
 
     def elements(self) -> Iterator[str]:
-        """Every element in the region, in order; one that joins and splits is listed once."""
+        """Every element of the region, in order; a gateway that both joins and splits is listed
+        once."""
         told: set[str] = set()
         stack: list[Region | str] = [self]
         while stack:
@@ -41,7 +42,8 @@ class Region(NamedTuple):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Pair:
-    """Branches that leave one split and meet in one join (net nodes; the net's `SINK` for the end).
+    """Branches that leave the same split and meet in the same join (net nodes; the net's `SINK` for
+    the end).
 
     `kind` is the split's, or `clash`. `whole_join`: no other branch leads into the join;
     `whole_split`: no other branch leaves the split.
@@ -57,8 +59,8 @@ class Pair:
 
 
 def build(net: Net, trunk: object, rest: list[object], absorbed: dict[int, int]) -> Region:
-    """The tree from the nested contents of the edges that are left. Never recursive: a process of
-    ten thousand steps nests as deep."""
+    """The tree, built from the nested contents of the remaining edges. Iterative, because a process
+    of 10,000 steps may nest as deeply."""
     if not rest:
         return _region(net, trunk)
     pieces = [_region(net, content) for content in rest]

@@ -1,5 +1,5 @@
-"""The reduction of a scope as structured targets use it: which split belongs to which join, and the
-region tree. It is the reduction that the soundness analysis stands on."""
+"""The reduction of a scope for structured targets: pairs of splits and joins, and the region tree.
+The soundness analysis uses the same reduction."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["MatchedPair", "Reduction", "ScopeReduction", "reduce"]
 
 
 def reduce(scope: Scope) -> Reduction:
-    """Reduce one scope (not the sub-processes in it)."""
+    """Reduce one scope, without its sub-processes."""
     return reduce_net(lower(scope), careful=False)
 
 
 class ScopeReduction:
-    """The net of a scope and its reduction, made once for all that ask for them."""
+    """The net of a scope and its reduction, computed once and shared."""
 
     def __init__(self, graph: ControlFlow) -> None:
         self.scope = graph.scope

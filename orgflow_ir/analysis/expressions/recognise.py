@@ -1,8 +1,8 @@
-"""Which language a condition is in, and whether it is code at all.
+"""Detects the language of a condition, and whether it is code.
 
 The text decides: files that declare XPath hold JUEL, FEEL or bare comparisons, since it is BPMN's
-own default. What does not parse is not guessed at: code is reported as code, and the caller makes
-it a decision variable; all else is a label.
+own default. A text that does not parse is never guessed at: code is reported as code, and the
+caller makes it a decision variable; any other text is a label.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _DECLARED: tuple[tuple[str, type[Parser]], ...] = (
 )  # fmt: skip
 _SCRIPTS = (JavaScriptParser, GroovyParser, JavaParser)
 _UNKNOWN = ("drools/rule", "xquery", "ruby", "beanshell", "jexl", "spel", "velocity", "sql")
-"""Languages that conditions are in somewhere and that nothing here reads."""
+"""Languages that occur in conditions and that orgflow does not read."""
 
 _CODE = re.compile(
     r"""[!=]=|&&|\|\|                          # signs that no prose has
@@ -52,15 +52,15 @@ _CODE = re.compile(
     """,
     re.VERBOSE,
 )
-"""What only code has, in a text that is not marked as code."""
+"""Characters that occur only in code, for texts that are not marked as code."""
 
 _PATH = re.compile(r"[A-Za-z_*)]\s*/\s*[A-Za-z_@*]|::|^\s*/\w|\$[A-Za-z_]|\bget\w+\(")
-"""A path of XPath, in a text that declares it: elsewhere the same divides, or is prose."""
+"""A path of XPath, in a text that declares XPath; in others the slash divides, or is prose."""
 
 
 class Recognised(NamedTuple):
-    """A text as code: the part `text[start:end]`, and the parser of its language. `marked` where
-    the source says that it is code; else it may be a label."""
+    """A text as code: the part `text[start:end]`, and the parser of its language. `marked` if the
+    source marks it as code; otherwise it may be a label."""
 
     text: str
     start: int
@@ -69,9 +69,9 @@ class Recognised(NamedTuple):
     marked: bool
 
     def parse(self) -> Tree:
-        """The tree. Raises `ConditionError` where it is not in the grammar.
+        """The tree. Raises `ConditionError` if it does not match the grammar.
 
-        What of FEEL is beyond the grammar shared by all languages is read by its own parser.
+        FEEL constructs beyond the shared grammar are parsed by FEEL's own parser.
         """
         try:
             return self.parser(self.text, self.start, self.end).parse()
@@ -86,9 +86,9 @@ class Recognised(NamedTuple):
 def recognise(condition: Expression) -> Recognised:
     """The code in a condition and its language.
 
-    Marked are `${…}` and `#{…}` (JUEL), a leading `=` (FEEL), `return …;` and what declares a
-    language that is known here, but XPath; that language counts where there is no mark. Raises
-    `ConditionError` for a script that assigns, and for a language that nothing here reads.
+    Code is marked by `${…}` and `#{…}` (JUEL), a leading `=` (FEEL), `return …;`, or a declared
+    language that is known here, except XPath; without a mark, the declared language decides. Raises
+    `ConditionError` for a script that assigns, and for an unsupported language.
     """
     text, language = condition.text, (condition.language or "").lower()
     declared = next((p for name, p in _DECLARED if name in language), None)
@@ -120,11 +120,11 @@ def recognise(condition: Expression) -> Recognised:
 
 
 def read_condition(condition: Expression) -> Tree | None:
-    """The tree of a condition that is code, or `None` where it is a label.
+    """The tree of a coded condition, or `None` for a label.
 
-    Code is what is marked as code, or compares something. Prose may look like code: `groß - Eil`
-    does not subtract, nor does `checked and paid` read two variables. Raises `ConditionError` for
-    code that is not in the grammar.
+    A text is code if it is marked as code, or contains a comparison. Prose may look like code:
+    `groß - Eil` does not subtract, nor does `checked and paid` read two variables. Raises
+    `ConditionError` for code that does not match the grammar.
     """
     code = recognise(condition)
     if code.marked:

@@ -1,8 +1,9 @@
-"""The syntax tree of an expression: what FEEL, JUEL, JavaScript and scripts have in common.
+"""The syntax tree shared by FEEL, JUEL, JavaScript and scripts.
 
-A node says by its `meaning` whose rules it is computed by, since the same sign means different
-things: `a == "1"` converts in JUEL and JavaScript, and gives no answer in FEEL. Trees are equal
-where they mean the same; where they stood in the text (`span`) does not count.
+A node's `meaning` names the language whose rules compute it, since the same operator means
+different
+things: `a == "1"` converts in JUEL and JavaScript, and gives no answer in FEEL. Equality of trees
+ignores positions in the text (`span`).
 """
 
 from __future__ import annotations
@@ -15,18 +16,19 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.expressions.feel.syntax import Tree as FeelTree
 
 Meaning = Literal["feel", "juel", "loose", "strict", "java", "exact"]
-"""Whose rules compute a node.
+"""The language whose rules compute a node.
 
-- `feel`: three-valued logic; operands of different types give null, and so does what is no truth
-  value in `and`, `or`, `not`. There is one null, which equals itself only (DMN 1.3, 10.3.2.13).
+- `feel`: three-valued logic; operands of different types give null, and so do operands of `and`,
+  `or`, `not` that are not truth values. There is one null, which equals only itself (DMN 1.3,
+  10.3.2.13).
 - `juel`: operands are converted: to numbers where one is a number, else to truth values, else to
   texts; null is neither less nor greater than anything (Jakarta Expression Language 3.0, 1.7–1.9).
-- `loose`: JavaScript with `==`: truthiness, numbers out of texts (ECMA-262, 7.2).
+- `loose`: JavaScript with `==`: truthiness, texts converted to numbers (ECMA-262, 7.2).
 - `strict`: JavaScript with `===`.
-- `java`: equal as `equals` has it, texts by content, numbers by value, nothing is converted. Groovy
-  and Python agree with it on the level read here.
-- `exact`: no language's own. Nothing is converted and nothing is missing; what would need that has
-  no answer. An answer is the same in every language.
+- `java`: equality as in `equals`: texts by content, numbers by value, without conversion. Groovy
+  and Python agree with it on the subset read here.
+- `exact`: no language's own. No value is converted or missing; expressions that would need either
+  have no result. `exact`: the result is the same in every language.
 """
 
 ComparisonOperator = Literal["==", "!=", "<", "<=", ">", ">="]
@@ -36,24 +38,24 @@ Scalar = bool | int | float | str | None
 
 
 class ConditionError(ValueError):
-    """The text is not in the grammar, or a target cannot express it."""
+    """The text does not match the grammar, or a target cannot express it."""
 
 
 class Span(NamedTuple):
-    """Where a part stands in the text it was read from: characters, the end excluded."""
+    """The position of a part in its text, in characters; the end is exclusive."""
 
     start: int
     end: int
 
 
 NOWHERE = Span(0, 0)
-"""The span of what was read from no text."""
+"""The span of a node without a source text."""
 
 
 @dataclass_transform(frozen_default=True)
 class Node:
-    """Base of the nodes: immutable, made by position or by keyword, equal by all fields but `span`,
-    which is the last one.
+    """Base class of the nodes: immutable, constructed by position or by keyword; equality compares
+    all fields but `span`, which is the last one.
 
     Raises `TypeError` for a field that is missing or unknown.
     """
@@ -112,7 +114,7 @@ class Constant(Node):
 
 
 class Variable(Node):
-    """A variable or what is reached from one: `order.amount` is `("order", "amount")`."""
+    """A variable or a path from one: `order.amount` is `("order", "amount")`."""
 
     path: Path
     span: Span = NOWHERE
@@ -127,7 +129,7 @@ class Not(Node):
 
 
 class Negative(Node):
-    """A number with the other sign."""
+    """A number with the opposite sign."""
 
     operand: Tree
     meaning: Meaning
@@ -135,7 +137,7 @@ class Negative(Node):
 
 
 class Empty(Node):
-    """JUEL's `empty`: null, a text or collection without content."""
+    """JUEL's `empty`: null, or an empty text or collection."""
 
     operand: Tree
     span: Span = NOWHERE
@@ -162,7 +164,7 @@ class Comparison(Node):
 
 
 class Arithmetic(Node):
-    """A number (or, with `+`, a text) made of two."""
+    """An arithmetic operation, or, with `+`, a concatenation of texts."""
 
     operator: ArithmeticOperator
     left: Tree
@@ -192,8 +194,8 @@ constant names and the values behind them."""
 
 
 class Call(Node):
-    """A method of a text or a collection, the receiver being the first argument. It has no answer
-    where the receiver is neither, as engines end with an error there."""
+    """A method of a text or a collection; the receiver is the first argument. It has no result for
+    other receivers, for which engines raise an error."""
 
     function: Function
     arguments: tuple[Tree, ...]
@@ -203,7 +205,7 @@ class Call(Node):
 class Feel(Node):
     """An expression of FEEL beyond the grammar shared with other languages.
 
-    `tree` is that of `expressions.feel`. `paths` are what it reads of process variables, in order;
+    `tree` is that of `expressions.feel`. `paths` are the process variables that it reads, in order;
     `tested` the names among them that are compared with null.
     """
 
@@ -233,7 +235,7 @@ def children(tree: Tree) -> tuple[Tree, ...]:
 
 
 def nodes(tree: Tree) -> Iterator[Tree]:
-    """Every node of a tree, a node before its operands, left to right."""
+    """Every node of a tree, in preorder."""
     stack = [tree]
     while stack:
         node = stack.pop()
@@ -251,7 +253,7 @@ def variables(tree: Tree) -> Iterator[Path]:
 
 
 def constants(tree: Tree) -> Iterator[bool | int | float | str]:
-    """Constants in a tree but null: where the truth of comparisons changes."""
+    """Constants in a tree except null: the values at which comparisons change."""
     for node in nodes(tree):
         if isinstance(node, Constant) and node.value is not None:
             yield node.value
@@ -262,15 +264,16 @@ def constants(tree: Tree) -> Iterator[bool | int | float | str]:
 
 
 def is_plain(tree: Tree) -> bool:
-    """Whether a tree only compares, computes and combines: no calls, and nothing of FEEL alone."""
+    """Whether a tree contains only comparisons, arithmetic and logic: no calls, and no construct
+    specific to FEEL."""
     return not any(isinstance(node, Call | Conditional | Feel) for node in nodes(tree))
 
 
 def as_javascript(tree: Tree) -> Tree:
-    """The same tree with the meaning its translation to JavaScript has.
+    """The same tree with the semantics of its translation to JavaScript.
 
-    What was equal by FEEL's rules becomes `===`, but for null, which JavaScript has two of; JUEL's
-    conversions and Java's `equals` become `==`. For values of matching types nothing changes.
+    FEEL equality becomes `===`, except with null, which JavaScript has two of; JUEL's conversions
+    and Java's `equals` become `==`. For values of matching types the results are the same.
     """
     match tree:
         case Constant() | Variable() | Feel():

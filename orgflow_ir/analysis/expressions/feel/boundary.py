@@ -1,7 +1,8 @@
-"""Values of FEEL from JSON and to it, as emitted code converts them.
+"""Conversion between JSON and FEEL values, as in emitted code.
 
-A number means its shortest decimal; a decimal leaves as the nearest number. JSON has no dates:
-where a date, time or duration is declared, its text is one, and all of them leave as text.
+A number is read as its shortest decimal; a decimal is written as the nearest number. JSON has no
+dates: a text is converted if a date, time or duration is declared, and all of them are written as
+text.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ _PARSERS = {
 
 
 def from_json(value: object, of: Type) -> Value:
-    """A value of JSON as one of FEEL. Texts that are declared dates, times or durations become
-    those, null where they are none."""
+    """A value of JSON as one of FEEL. Convert texts declared as dates, times or durations; null if
+    they are malformed."""
     return _typed(imported(value), of)
 
 
@@ -54,7 +55,7 @@ def to_json(value: Value) -> object:
     """A value as JSON.
 
     Raises:
-        Unsupported: it is, or holds, a function or a number beyond JSON's.
+        Unsupported: the value is, or contains, a function or a number that JSON cannot represent.
     """
     match value:
         case None | bool() | str():

@@ -1,8 +1,8 @@
-"""Dates, times and durations: from text, to text, in order, and computed with.
+"""Dates, times and durations: parsing, printing, comparison and arithmetic.
 
 By ISO 8601 and XML Schema as DMN 1.5 refers to them (10.3.2.3.4 to 10.3.2.3.8, 10.3.4.1). Offsets
-of time zones come from the standard library's `zoneinfo`; years beyond its own have those of the
-same year of a cycle of 400 years that it knows.
+of time zones come from the standard library's `zoneinfo`; for years out of its range, the same year
+of a 400-year cycle is used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from orgflow_ir.analysis.expressions.feel.values import (
 MAX_YEAR = 999_999_999
 MAX_OFFSET = 14 * 3600
 MAX_NANOS = 2**63 * NANOS
-"""A longer duration is null."""
+"""Longer durations are null."""
 
 _DATE = re.compile(r"(-?(?:[1-9]\d{4,8}|\d{4}))-(\d\d)-(\d\d)", re.ASCII)
 _TIME = re.compile(
@@ -58,7 +58,7 @@ def day_number(date: Date) -> int:
 
 
 def date_of(year: int, month: int, day: int) -> Date | None:
-    """A date that exists, else null."""
+    """A date, or null if it does not exist."""
     if not (abs(year) <= MAX_YEAR and 1 <= month <= 12 and 1 <= day <= month_days(year, month)):
         return None
     return Date(year, month, day)
@@ -95,7 +95,7 @@ def week_of_year(date: Date) -> int:
 
 
 def parse_date(text: str) -> Date | None:
-    """`2024-02-29`; null where it is none."""
+    """`2024-02-29`; null if the text is not a date."""
     match = _DATE.fullmatch(text)
     return date_of(*map(int, match.groups())) if match and match[1] != "-0000" else None
 
@@ -155,7 +155,7 @@ def parse_duration(text: str) -> Days | Months | None:
 
 
 def days(nanos: int) -> Days | None:
-    """A duration that is not too long."""
+    """A duration, or null if it is too long."""
     return Days(nanos) if abs(nanos) <= MAX_NANOS else None
 
 
@@ -192,7 +192,7 @@ def _zone_text(zone: int | str | None) -> str:
 
 
 def duration_text(value: Days | Months) -> str:
-    """`P1Y2M`, `P1DT2H3M4.5S`, the shortest that says the same."""
+    """`P1Y2M`, `P1DT2H3M4.5S`: the shortest equivalent text."""
     if isinstance(value, Months):
         years, count = divmod(abs(value.months), 12)
         text = (f"{years}Y" if years else "") + (f"{count}M" if count else "") or "0M"
@@ -221,14 +221,14 @@ def _zone(name: str) -> stdlib.tzinfo | None:
 
 
 def zone_exists(name: str) -> bool:
-    """Whether the data of this machine has a time zone."""
+    """Whether this machine has data for a time zone."""
     return _zone(name) is not None
 
 
 def offset_at(value: DateTime) -> int | None:
-    """The offset of a date and time in seconds; null without zone.
+    """The offset of a date and time in seconds; null without a zone.
 
-    A local time that clocks skip or show twice has the offset from before the change.
+    A local time that is skipped or repeated by a clock change has the offset before the change.
     """
     zone = value.time.zone
     if not isinstance(zone, str):
@@ -246,7 +246,7 @@ def offset_at(value: DateTime) -> int | None:
 
 
 def time_offset(time: Time) -> int | None:
-    """The offset of a time; that of a zone is its standard offset, since there is no day."""
+    """The offset of a time; for a named zone the standard offset, since there is no date."""
     if not isinstance(time.zone, str):
         return time.zone
     return min(offset_at(DateTime(Date(2024, month, 1), time)) or 0 for month in (1, 7))
@@ -256,14 +256,14 @@ def time_offset(time: Time) -> int | None:
 
 
 class Instant(NamedTuple):
-    """Where a time or date stands: nanoseconds in UTC or, with `local`, without a zone."""
+    """The position of a time or date: nanoseconds in UTC or, with `local`, without a zone."""
 
     local: bool
     nanos: int
 
 
 def instant(value: Date | Time | DateTime) -> Instant:
-    """What is compared of a value."""
+    """The sort key of a value."""
     match value:
         case Date():
             return Instant(False, day_number(value) * DAY)
@@ -281,7 +281,7 @@ def instant(value: Date | Time | DateTime) -> Instant:
 
 
 def add_days(value: Date | Time | DateTime, nanos: int) -> Date | Time | DateTime | None:
-    """A value later by nanoseconds: whole days of a date, around the clock for a time."""
+    """A value shifted by nanoseconds: whole days for a date, modulo one day for a time."""
     match value:
         case Date():
             total = day_number(value) * DAY + nanos
@@ -300,7 +300,7 @@ def _clock(nanos: int, zone: int | str | None) -> Time:
 
 
 def add_months(value: Date | DateTime, count: int) -> Date | DateTime | None:
-    """The same day of a later month, or the last one where that month is shorter."""
+    """The same day of a later month, or that month's last day if it is shorter."""
     if isinstance(value, DateTime):
         date = add_months(value.date, count)
         return DateTime(date, value.time) if isinstance(date, Date) else None
@@ -309,7 +309,7 @@ def add_months(value: Date | DateTime, count: int) -> Date | DateTime | None:
 
 
 def months_between(start: Date, end: Date) -> int:
-    """Whole months from one day to another, negative backwards."""
+    """Whole months from one day to another, negative if the second is earlier."""
     count = (end.year - start.year) * 12 + end.month - start.month
     if count > 0 and end.day < start.day:
         return count - 1
@@ -319,7 +319,7 @@ def months_between(start: Date, end: Date) -> int:
 
 
 def in_zone(utc: DateTime, zone: str) -> DateTime | None:
-    """A moment in UTC by the clocks of a time zone."""
+    """The local time of a UTC moment in a time zone."""
     shown = DateTime(utc.date, Time(*_clock_of(utc.time), zone))
     for _ in range(3):  # the offset there depends on the local time that is looked for
         offset = offset_at(shown) or 0

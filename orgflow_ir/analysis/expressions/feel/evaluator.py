@@ -1,8 +1,8 @@
-"""The value of an expression of FEEL: the reference that printers are compared with.
+"""Evaluation of FEEL expressions: the reference that emitted code is compared with.
 
 What FEEL calls an error (an operator between types that it does not combine, an argument of the
-wrong type, an index out of bounds) gives null (DMN 1.5, 10.3.2.1). What this evaluator does not
-compute at all raises `Unsupported`: it never answers null for it.
+wrong type, an index out of bounds) gives null (DMN 1.5, 10.3.2.1). An expression outside the
+supported language raises `Unsupported`; it never evaluates to null.
 """
 
 from __future__ import annotations
@@ -62,18 +62,18 @@ from orgflow_ir.analysis.expressions.feel.values import (
 )
 
 MAX_ITERATIONS = 1_000_000
-"""More turns of one loop raise `Unsupported`."""
+"""Loops with more iterations raise `Unsupported`."""
 
 INPUT = "?"
 """The name of the input of a unary test."""
 
 
 class Unsupported(Exception):
-    """Something that FEEL allows and that is not computed here; the text says what."""
+    """A FEEL construct that this evaluator does not support; the text names it."""
 
 
 class Scope:
-    """Names that are known, the outer ones behind. The outermost scope knows the built-in
+    """Known names, the innermost scope first. The outermost scope contains the built-in
     functions."""
 
     __slots__ = ("outer", "values")
@@ -82,7 +82,7 @@ class Scope:
         self.values, self.outer = values, outer
 
     def get(self, name: str) -> Value:
-        """The value of a name, null for one that is not known."""
+        """The value of a name; null for an unknown one."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.values:
@@ -99,7 +99,7 @@ def evaluate(tree: Tree, values: Mapping[str, Value] | Scope | None = None) -> V
         values: of variables, as FEEL's (`values.imported` makes them of JSON).
 
     Raises:
-        Unsupported: the expression needs what is not computed here.
+        Unsupported: the expression uses an unsupported construct.
 
     Example:
         >>> evaluate(parse_expression("0.1 + 0.2 = 0.3"))
@@ -139,8 +139,8 @@ def _tested(test: UnaryTest, value: Value, scope: Scope) -> bool | None:
 
 
 def contained(value: Value, found: Value) -> bool | None:
-    """Whether a value is one, is in a range, or is, or is in, one of a list; null matches no other
-    value."""
+    """Whether a value equals a test value, is in a range, or matches one item of a list; null
+    matches only null."""
     if isinstance(found, Range) and not isinstance(value, Range):
         return includes(found, value)
     if isinstance(found, tuple):
@@ -156,7 +156,7 @@ def contained(value: Value, found: Value) -> bool | None:
 
 
 def includes(range_: Range, value: Value) -> bool | None:
-    """Whether a value lies in a range; null where it cannot be compared with the ends."""
+    """Whether a value lies in a range; null if it cannot be compared with the ends."""
     low, high = range_.low, range_.high
     above = True if low is None else compared(">=" if range_.low_included else ">", value, low)
     below = True if high is None else compared("<=" if range_.high_included else "<", value, high)
@@ -164,22 +164,22 @@ def includes(range_: Range, value: Value) -> bool | None:
 
 
 def both(one: Value, two: Value) -> bool | None:
-    """Conjunction with three truth values; what is no truth value is null."""
+    """Conjunction in three-valued logic; operands that are not booleans count as null."""
     if one is False or two is False:
         return False
     return True if one is True and two is True else None
 
 
 def either(one: Value, two: Value) -> bool | None:
-    """Disjunction with three truth values."""
+    """Disjunction in three-valued logic."""
     if one is True or two is True:
         return True
     return False if one is False and two is False else None
 
 
 def equal(one: Value, two: Value) -> bool | None:
-    """Equality (DMN 1.5, table 54): null equals itself only, values of different types have no
-    answer."""
+    """Equality (DMN 1.5, table 54): null equals only itself; values of different types are not
+    comparable."""
     if one is None or two is None:
         return one is None and two is None
     first = kind(one)
@@ -206,7 +206,7 @@ def equal(one: Value, two: Value) -> bool | None:
 
 
 def compared(operator: str, one: Value, two: Value) -> bool | None:
-    """Equality or order of two values; null where their types have none."""
+    """Equality or order of two values; null if their types are not comparable."""
     if operator in ("=", "!="):
         found = equal(one, two)
         return found if found is None or operator == "=" else not found
@@ -303,7 +303,7 @@ def _value(tree: Tree, scope: Scope) -> Value:
 
 
 def range_of(low: Value, high: Value, low_included: bool, high_included: bool) -> Value:
-    """A range; null where its ends have no common order."""
+    """A range; null if its ends are not comparable."""
     ends = [end for end in (low, high) if end is not None]
     if any(kind(end) not in POINTS for end in ends) or len({kind(end) for end in ends}) > 1:
         return None
@@ -311,7 +311,7 @@ def range_of(low: Value, high: Value, low_included: bool, high_included: bool) -
 
 
 def at_literal(text: str) -> Value:
-    """The date, time or duration that a text is; null where it is none."""
+    """The date, time or duration in a text; null if it is malformed."""
     for parse in (
         calendar.parse_date,
         calendar.parse_time,
@@ -328,7 +328,7 @@ def at_literal(text: str) -> Value:
 
 
 def member(value: Value, name: str) -> Value:
-    """An entry of a context, a property of a value, or those of a list's elements."""
+    """An entry of a context, a property of a value, or those of all elements of a list."""
     if isinstance(value, dict):
         return value.get(name)
     if isinstance(value, tuple):
@@ -393,7 +393,7 @@ def _filtered(base: Value, condition: Tree, scope: Scope) -> Value:
 
 
 def element_at(elements: Sequence[Value], index: Decimal) -> Value:
-    """The element at an index from 1, or from the end, -1."""
+    """The element at an index, from 1, or from -1 for the end."""
     at = numbers.integer(index)
     if at is None or at == 0 or abs(at) > len(elements):
         return None
@@ -415,7 +415,7 @@ def _negated(value: Value) -> Value:
 
 
 def calculated(operator: str, one: Value, two: Value) -> Value:
-    """`one operator two` (DMN 1.5, table 56); null for types that it does not combine."""
+    """`one operator two` (DMN 1.5, table 56); null for types that the operator does not accept."""
     match one, two:
         case Decimal(), Decimal():
             return numbers.computed(operator, one, two)
@@ -530,7 +530,8 @@ def _domain(iteration: Iteration, scope: Scope) -> Sequence[Value] | None:
 
 
 def steps(low: Value, high: Value) -> Sequence[Value] | None:
-    """Numbers or days from one to another, upwards or downwards; null for other values."""
+    """Numbers or days from one bound to the other, ascending or descending; null for other
+    values."""
     match low, high:
         case Decimal(), Decimal():
             distance = numbers.computed("-", high, low)
@@ -576,7 +577,7 @@ def _function(tree: FunctionDefinition, scope: Scope) -> Value:
 def arguments(
     wanted: Sequence[str], given: Sequence[Value], names: Sequence[str] | None
 ) -> list[Value] | None:
-    """Arguments in the order of parameters; `None` where they are not those."""
+    """Arguments in parameter order; `None` if they do not fit the signature."""
     if names is None:
         return list(given) if len(given) == len(wanted) else None
     if set(names) != set(wanted):
@@ -586,7 +587,7 @@ def arguments(
 
 
 _LEFT_OUT: Value = object()
-"""Stands for an argument that was not given: null is one."""
+"""Marks an omitted argument, since null is a valid value."""
 
 _BUILTINS: dict[str, Function] = {}
 

@@ -1,5 +1,5 @@
 """Numbers of FEEL: decimals of 34 digits, rounded half to even (IEEE 754 decimal128; DMN 1.5,
-10.3.2.3.1). What is not finite is null.
+10.3.2.3.1). Results that are not finite are null.
 
 Python's operators and `abs` round to the default context's 28 digits: only the methods of `CONTEXT`
 and those that do not round (`copy_abs`, comparisons, `to_integral_value`) are used on numbers.
@@ -32,11 +32,11 @@ _MODES = {
 }  # fmt: skip
 
 MIN_SCALE, MAX_SCALE = -6111, 6176
-"""Digits after the point that may be rounded to (DMN 1.5, table 74)."""
+"""Valid range of the number of decimal places for rounding (DMN 1.5, table 74)."""
 
 
 def finite(value: Decimal) -> Decimal | None:
-    """A result of arithmetic, null where it is none."""
+    """The result of an arithmetic operation; null if it is undefined."""
     return value if value.is_finite() else None
 
 
@@ -58,7 +58,7 @@ def computed(operator: str, left: Decimal, right: Decimal) -> Decimal | None:
 
 
 def rounded(value: Decimal, scale: int, mode: Rounding) -> Decimal | None:
-    """A number with at most `scale` digits after the point; null for a scale out of bounds."""
+    """A number with at most `scale` decimal places; null if the scale is out of bounds."""
     if not MIN_SCALE <= scale <= MAX_SCALE:
         return None
     step = Decimal(1).scaleb(-scale, _WIDE)
@@ -66,12 +66,12 @@ def rounded(value: Decimal, scale: int, mode: Rounding) -> Decimal | None:
 
 
 def integer(value: Decimal) -> int | None:
-    """A whole number as an integer, `None` for others."""
+    """A whole number as an integer; `None` for other numbers."""
     return int(value) if value == value.to_integral_value() else None
 
 
 def plain(value: Decimal) -> str:
-    """The digits of a number without exponent and without zeros at the end."""
+    """The digits of a number without exponent and trailing zeros."""
     text = format(value, "f")
     if "." in text:
         text = text.rstrip("0").rstrip(".")

@@ -1,10 +1,9 @@
 """Parser of FEEL: an expression or unary tests to typed nodes.
 
-FEEL's names may hold spaces, operators and keywords (`Monthly Income`, `a-b`, `date and time`), so
-a text has a meaning only together with the names that are known where it stands (DMN 1.5,
-10.3.1.3). Where a name may begin, the longest known one is taken; else one word. Names that the
-text itself defines (parameters, variables of loops, keys of contexts) are known after their
-definition.
+FEEL's names may contain spaces, operators and keywords (`Monthly Income`, `a-b`, `date and time`),
+so a text can be parsed only with the names that are in scope (DMN 1.5, 10.3.1.3). At a position
+where a name may begin, the longest name in scope is taken, otherwise one word. Names that the text
+defines itself (parameters, loop variables, context keys) are in scope after their definition.
 """
 
 from __future__ import annotations
@@ -64,13 +63,13 @@ from orgflow_ir.analysis.expressions.syntax import Span
 
 MAX_LENGTH = 100_000
 MAX_DEPTH = 60
-"""Levels of nesting in the text."""
+"""Maximum nesting depth of the text."""
 
 MAX_RETRIES = 100
-"""Ends of ranges that are read twice; each may hold others."""
+"""Maximum number of range ends that are parsed twice; each may contain others."""
 
 MAX_HEIGHT = 300
-"""Levels of the tree; higher ones overflow the stack of what walks them by recursion."""
+"""Maximum height of the tree; higher trees overflow the stack of recursive functions."""
 
 PROPERTIES = frozenset(
     {
@@ -79,7 +78,7 @@ PROPERTIES = frozenset(
         "start included", "end included",
     }
 )  # fmt: skip
-"""Names of properties that values which are no contexts have (DMN 1.5, table 66)."""
+"""Property names of values that are not contexts (DMN 1.5, table 66)."""
 
 KEYWORDS = frozenset(
     {
@@ -104,7 +103,7 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
 _SIGNS = re.compile(r"<=|>=|!=|<|>|=")
 
 _OR, _AND, _COMPARISON, _SUM, _PRODUCT, _POWER = range(6)
-"""Levels of operators, from the one that binds least."""
+"""Operators by precedence, the lowest first."""
 
 
 def parse_expression(
@@ -117,12 +116,13 @@ def parse_expression(
 
     Args:
         text: the source.
-        names: variables and functions that are known beside the built-in functions.
-        members: names of entries of contexts, for `a.b c` and for filters.
-        types: of names that `instance of` and parameters may state beside FEEL's own.
+        names: variables and functions in scope in addition to the built-in functions.
+        members: names of context entries, for `a.b c` and for filters.
+        types: type names that `instance of` and parameters accept in addition to FEEL's own.
 
     Raises:
-        FeelError: the text is not in the grammar; says what is wrong and where.
+        FeelError: the text does not match the grammar; the message names the fault and its
+            position.
 
     Example:
         >>> parse_expression("Monthly Income * 12", names=["Monthly Income"])
@@ -153,7 +153,7 @@ def parse_unary_tests(
 
 
 def normal_name(text: str) -> str:
-    """A name as it is compared: one space between words, none around signs."""
+    """The normalised form of a name: one space between words, none around operators."""
     return _joined(tuple(_NAME_PART.findall(text)))
 
 

@@ -1,8 +1,8 @@
 """Regular expressions of FEEL (XQuery's, XML Schema's with anchors) for Python and JavaScript.
 
-A pattern is read part by part and written for the engine at hand, so both find the same. What
-cannot be written for both (categories, blocks, subtraction of classes, back-references) raises
-`Unsupported`; what is no pattern is null, as is an unknown flag.
+A pattern is parsed and rewritten for each engine, so that both find the same matches. Constructs
+that one engine lacks (categories, blocks, subtraction of classes, back-references) raise
+`Unsupported`; a malformed pattern or an unknown flag gives null.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _code(sign: str) -> int:
 
 @lru_cache(maxsize=1_000)
 def compiled(pattern: str, flags: str) -> re.Pattern[str] | None:
-    """A pattern for Python; `None` where it is none."""
+    """A pattern in Python's syntax; `None` if it is malformed."""
     if not FLAGS.issuperset(flags):
         return None
     try:
@@ -180,7 +180,7 @@ def compiled(pattern: str, flags: str) -> re.Pattern[str] | None:
 
 
 def replacement_parts(text: str, groups: int) -> Sequence[str | int] | None:
-    """A replacement as texts and numbers of groups; `None` where it is none."""
+    """A replacement as texts and group numbers; `None` if it is malformed."""
     parts: list[str | int] = []
     at = 0
     while at < len(text):

@@ -1,7 +1,7 @@
-"""FEEL in conditions and mappings: the whole language, over variables whose names nobody declares.
+"""FEEL in conditions and mappings: the whole language, with undeclared variables.
 
-A process says nowhere which variables it has, so every name that the text does not define itself
-and that is no built-in function is one of them.
+A process does not declare its variables, so every name that the text does not define and that is
+not a built-in function is a variable.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from orgflow_ir.analysis.expressions.feel.values import Value, imported
 from orgflow_ir.analysis.expressions.syntax import ConditionError, Feel, Span
 
 DEFINED, OR_ELSE = "is defined", "get or else"
-"""Functions that Camunda 8 has beside those of DMN."""
+"""Functions that Camunda 8 adds to those of DMN."""
 
 
 def read_feel(text: str, start: int = 0, end: int | None = None) -> Feel:
-    """An expression of FEEL that stands in `text[start:end]`.
+    """The FEEL expression in `text[start:end]`.
 
-    Raises `ConditionError` where it is not in the grammar, or calls a function that nobody defines.
+    Raises `ConditionError` if it does not match the grammar, or calls an undefined function.
     """
     end = len(text) if end is None else end
     code = text[start:end]
@@ -62,11 +62,11 @@ def read_feel(text: str, start: int = 0, end: int | None = None) -> Feel:
 
 
 def long_names(code: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of several words in an expression, of variables and of entries after a dot.
+    """Names of several words in an expression: variables, and entries after a dot.
 
-    Two words that are no keywords never stand in parallel in FEEL (DMN 1.5, 10.3.1.2, rule 27 and
-    the keywords of the grammar): where they do, they are one name, unless an opening bracket
-    follows: that is a call.
+    Two adjacent words that are not keywords never occur in FEEL (DMN 1.5, 10.3.1.2, rule 27 and the
+    keywords of the grammar): they are one name, unless an opening bracket
+    follows: this is a call.
     """
     names: dict[str, None] = {}
     members: dict[str, None] = {}
@@ -95,7 +95,7 @@ _KEYWORD = re.compile(
 def as_expression(tree: Tree, span: Span = syntax.NOWHERE) -> Feel:
     """A part of a text of FEEL as a separate expression.
 
-    Raises `ConditionError` where it calls a function that nobody defines.
+    Raises `ConditionError` if it calls an undefined function.
     """
     tree = _rewritten(tree)
     free = list(_free(tree, frozenset()))
@@ -124,7 +124,7 @@ def value_of(feel: Feel, values: Mapping[syntax.Path, Any]) -> Any:
 
 
 def literals(tree: Tree) -> Iterator[bool | int | float | str]:
-    """Constants in an expression but null, as JSON."""
+    """Constants in an expression except null, as JSON."""
     for part in parts(tree):
         if isinstance(part, Literal) and part.value is not None:
             value = to_json(part.value)
@@ -133,18 +133,18 @@ def literals(tree: Tree) -> Iterator[bool | int | float | str]:
 
 
 def members(tree: Tree) -> tuple[str, ...]:
-    """Names that the expression looks up in contexts: of paths and in filters."""
+    """Names that the expression looks up in contexts, in paths and filters."""
     found = [p.name for p in parts(tree) if isinstance(p, Path)]
     return tuple(dict.fromkeys(found))
 
 
 def free_names(tree: Tree) -> tuple[str, ...]:
-    """Variables that an expression reads, each once, in order; of a path the first name."""
+    """Variables that an expression reads, each once, in order; for a path, its first name."""
     return tuple(dict.fromkeys(path[0] for path in _free(tree, frozenset())))
 
 
 def tested_names(tree: Tree) -> frozenset[str]:
-    """Variables that may be missing, since the expression asks for them."""
+    """Variables that may be missing, since the expression tests for them."""
     return frozenset(_tested(tree))
 
 

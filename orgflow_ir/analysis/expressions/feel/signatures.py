@@ -1,9 +1,9 @@
 """The built-in functions of FEEL (DMN 1.5, 10.3.4): names, parameters and the types they take.
 
-One table for everybody: the parser knows the names, the evaluator binds and checks arguments by
-it, and printers put the signatures of the functions that an expression calls into what they emit.
-A function is null where no signature takes its arguments. An argument is null only where `any` is
-taken; a list of one element is taken for the element, and an element for a list of one.
+All users share this table: the parser knows the names, the evaluator binds and checks arguments,
+and printers include the signatures of the functions that an expression calls in their output. The
+result is null if no signature accepts the arguments. Only `any` accepts null; a list of one element
+is accepted for the element, and an element for a list of one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class FunctionParameter(NamedTuple):
-    """A parameter: the kinds of value it takes, and whether it may be omitted."""
+    """A parameter: the kinds of values it accepts, and whether it is optional."""
 
     name: str
     kinds: tuple[str, ...]
@@ -21,8 +21,8 @@ class FunctionParameter(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """One way to call a function. `implementation` names what computes it; `variadic` functions
-    take any number of arguments, as one list."""
+    """One signature of a function. `implementation` names the Python function; `variadic` functions
+    accept any number of arguments, as one list."""
 
     implementation: str
     parameters: tuple[FunctionParameter, ...]
@@ -170,4 +170,4 @@ def _parameter(text: str) -> FunctionParameter:
 
 
 SIGNATURES: dict[str, tuple[Signature, ...]] = _signatures()
-"""By name of the function, in the order in which they are tried."""
+"""Signatures by function name, in the order in which they are tried."""

@@ -1,9 +1,8 @@
-"""The syntax tree of FEEL: one node a construct of the grammar (DMN 1.5, 10.3.1), and the two of
-DMN's boxed expressions that FEEL has no notation for, decision tables and typed variables.
+"""The syntax tree of FEEL: one node per construct of the grammar (DMN 1.5, 10.3.1), and the two
+boxed expressions of DMN without a FEEL notation: decision tables and typed variables.
 
-What has another notation for the same thing is the same node: `(< 10)` is a range without a lower
-end, `a.b` and a qualified name are paths. Trees are equal where they mean the same; spans do not
-count.
+Equivalent notations share a node: `(< 10)` is a range without a lower end, `a.b` and a qualified
+name are paths. Equality of trees ignores spans.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ ArithmeticSign = OneOf["+", "-", "*", "/", "**"]
 
 
 class FeelError(ValueError):
-    """A text is not FEEL. `span` is where in the text, `reason` says what is wrong."""
+    """A text is not FEEL. `span` is the position in the text, `reason` the fault."""
 
     def __init__(self, reason: str, span: Span) -> None:
         super().__init__(reason)
@@ -41,7 +40,7 @@ class Literal(Node):
 
 
 class AtLiteral(Node):
-    """`@"2024-01-31"`: a date, time, date and time or duration by its text."""
+    """`@"2024-01-31"`: a date, time, date and time or duration literal."""
 
     text: str
     span: Span = NOWHERE
@@ -63,7 +62,7 @@ class Path(Node):
 
 
 class Filter(Node):
-    """`base[condition]`: an element by its index, or those for which a condition holds."""
+    """`base[condition]`: the element at an index, or those that satisfy a condition."""
 
     base: Tree
     condition: Tree
@@ -78,7 +77,7 @@ class Negation(Node):
 
 
 class Arithmetic(Node):
-    """Two values combined; texts, dates and durations as well as numbers."""
+    """An arithmetic operation; on texts, dates and durations as well as numbers."""
 
     operator: ArithmeticSign
     left: Tree
@@ -96,7 +95,7 @@ class Comparison(Node):
 
 
 class Logical(Node):
-    """Conjunction or disjunction with three truth values."""
+    """Conjunction or disjunction in three-valued logic."""
 
     operator: OneOf["and", "or"]
     left: Tree
@@ -114,8 +113,8 @@ class Between(Node):
 
 
 class UnaryTest(Node):
-    """One unary test: `sign` and operand as in `< 10`, or without sign an expression whose value
-    is compared with the input, contains it, or (of the input, `?`) is true."""
+    """One unary test: `sign` and operand as in `< 10`; without a sign, an expression whose value
+    equals or contains the input, or (if it uses the input, `?`) is true."""
 
     operator: ComparisonSign | None
     operand: Tree
@@ -123,7 +122,8 @@ class UnaryTest(Node):
 
 
 class UnaryTests(Node):
-    """Tests of which one has to hold, or with `negated` none; without tests (`-`) all values do."""
+    """Tests of which one has to hold or, if `negated`, none; without tests (`-`) every value
+    matches."""
 
     tests: tuple[UnaryTest, ...]
     negated: bool
@@ -165,7 +165,7 @@ class Iteration(Node):
 
 
 class For(Node):
-    """`for … return body`: a list; `partial` names the results so far."""
+    """`for … return body`: a list; `partial` refers to the results so far."""
 
     iterators: tuple[Iteration, ...]
     body: Tree
@@ -199,7 +199,7 @@ class FunctionDefinition(Node):
 
 
 class Call(Node):
-    """A call with arguments by position, or by `names`, one for each argument."""
+    """A call with arguments by position, or by name (`names`, one per argument)."""
 
     function: Tree
     arguments: tuple[Tree, ...]
@@ -230,7 +230,7 @@ class ContextLiteral(Node):
 
 
 class RangeLiteral(Node):
-    """`[low..high]`; an end that is `None` is open, as in `(> 5)`."""
+    """`[low..high]`; an end that is `None` is unbounded, as in `(> 5)`."""
 
     low: Tree | None
     high: Tree | None
@@ -240,7 +240,7 @@ class RangeLiteral(Node):
 
 
 class Coerced(Node):
-    """A value as one of a type, null where it does not conform: what a variable of DMN does."""
+    """A value coerced to a type, null if it does not conform: the rule for variables of DMN."""
 
     value: Tree
     type: Type
@@ -248,7 +248,7 @@ class Coerced(Node):
 
 
 class TableInput(Node):
-    """A column of conditions; a value outside `allowed` matches no rule."""
+    """An input column; a value outside `allowed` matches no rule."""
 
     expression: Tree
     allowed: UnaryTests | None
@@ -256,7 +256,7 @@ class TableInput(Node):
 
 
 class TableOutput(Node):
-    """A column of conclusions; `priorities` are its values, the most important first."""
+    """An output column; `priorities` are its values, the most important first."""
 
     name: str
     type: Type
@@ -266,7 +266,7 @@ class TableOutput(Node):
 
 
 class TableRule(Node):
-    """A row: tests for each input, an entry for each output."""
+    """A row: one test per input, one entry per output."""
 
     tests: tuple[UnaryTests, ...]
     entries: tuple[Tree, ...]
@@ -323,7 +323,7 @@ Part = (
 
 
 def children(part: Part) -> Iterator[Part]:
-    """The parts directly below one, in the order of the text."""
+    """The direct children of a node, in text order."""
     for name in part.__match_args__[:-1]:
         value = getattr(part, name)
         for found in value if isinstance(value, tuple) else (value,):
@@ -332,7 +332,7 @@ def children(part: Part) -> Iterator[Part]:
 
 
 def parts(root: Part) -> Iterator[Part]:
-    """A part and everything below it, each before what is below it."""
+    """A node and its descendants, in preorder."""
     stack: list[Part] = [root]
     while stack:
         part = stack.pop()
@@ -341,5 +341,5 @@ def parts(root: Part) -> Iterator[Part]:
 
 
 def reads_input(root: Part) -> bool:
-    """Whether a unary test names its input, `?`."""
+    """Whether a unary test refers to its input, `?`."""
     return any(isinstance(part, Name) and part.name == "?" for part in parts(root))

@@ -16,7 +16,7 @@ SimpleName = Literal[
 
 @dataclass(frozen=True)
 class SimpleType:
-    """A type that has no parameters, and `list`, `context` … where theirs are not stated."""
+    """A type without parameters, or `list`, `context` … with unspecified parameters."""
 
     name: SimpleName
 
@@ -52,7 +52,7 @@ class FunctionType:
 
 @dataclass(frozen=True)
 class ConstrainedType:
-    """A type whose values pass unary tests: an item definition with allowed values."""
+    """A type restricted by unary tests: an item definition with allowed values."""
 
     base: Type
     allowed: UnaryTests
@@ -73,4 +73,4 @@ _SPELLINGS: tuple[tuple[str, SimpleName], ...] = (
 )  # fmt: skip
 
 SIMPLE_NAMES: dict[str, SimpleType] = {text: SimpleType(name) for text, name in _SPELLINGS}
-"""Names of built-in types, with the spellings of DMN 1.1."""
+"""Names of built-in types, including the spellings of DMN 1.1."""

@@ -1,8 +1,8 @@
-"""Values of FEEL that Python has no type for, and the rules that all of them share.
+"""FEEL values without a Python type, and the rules that all values share.
 
 Numbers are `Decimal`, strings `str`, booleans `bool`, null `None`, lists `tuple`, contexts `dict`.
-Dates are not Python's: FEEL's years have up to nine digits, its seconds nine after the point, and
-its times may have an offset or the name of a time zone.
+Dates are not Python's: FEEL years have up to nine digits, seconds have nine decimal places, and
+times may have an offset or a named time zone.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Months:
 
 @dataclass(frozen=True)
 class Range:
-    """A range; an end that is `None` is open."""
+    """A range; an end that is `None` is unbounded."""
 
     low: Value
     high: Value
@@ -91,10 +91,10 @@ class Range:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function: names and types of its parameters, and what computes it.
+    """A function: names and types of its parameters, and its implementation.
 
-    `call` takes values by position, or where `names` is given, by these names. Built-in functions
-    have several signatures: their `parameters` are `None`.
+    `call` takes values by position or, with `names`, by name. Built-in functions have several
+    signatures, so their `parameters` are `None`.
     """
 
     parameters: tuple[tuple[str, Type], ...] | None
@@ -144,7 +144,7 @@ POINTS = frozenset(
 
 
 def takes(parameter: str, value: Value) -> bool:
-    """Whether a kind of a signature takes a value."""
+    """Whether a value belongs to a kind used in signatures."""
     found = kind(value)
     match parameter:
         case "any":
@@ -157,8 +157,8 @@ def takes(parameter: str, value: Value) -> bool:
 
 
 def conforms(value: Value, wanted: Type) -> bool:
-    """Whether a value is an instance of a type (DMN 1.5, 10.3.2.9.3). Null is one of every type
-    but with `instance of`, which asks beforehand."""
+    """Whether a value is an instance of a type (DMN 1.5, 10.3.2.9.3). Null belongs to every type,
+    except for `instance of`, which tests it first."""
     match wanted:
         case SimpleType(name):
             return name == "Any" or value is None or kind(value) == name
@@ -184,7 +184,7 @@ def conforms(value: Value, wanted: Type) -> bool:
 
 
 def unconstrained(of: Type) -> Type:
-    """A type without what its values are restricted to: `instance of` asks for the type alone."""
+    """A type without its restrictions, since `instance of` ignores them."""
     match of:
         case ConstrainedType(base, _):
             return unconstrained(base)
@@ -209,7 +209,7 @@ def _callable_as(function: Function, parameters: tuple[Type, ...], result: Type)
 
 
 def type_conforms(one: Type, other: Type) -> bool:
-    """Whether every value of `one` is one of `other`."""
+    """Whether every value of `one` belongs to `other`."""
     if one == other or other == SimpleType("Any") or one == SimpleType("Null"):
         return True
     match one, other:
@@ -232,8 +232,8 @@ def type_conforms(one: Type, other: Type) -> bool:
 
 
 def coerced(value: Value, wanted: Type) -> Value:
-    """A value as one of a type: a list of one element as the element, an element as a list of one,
-    a date as the start of its day; null where it does not conform (DMN 1.5, 10.3.2.9.4)."""
+    """A value coerced to a type: a list of one element to the element, an element to a list of one,
+    a date to the start of its day; null if it does not conform (DMN 1.5, 10.3.2.9.4)."""
     if value is None or conforms(value, wanted):
         return value
     base = wanted
@@ -260,9 +260,9 @@ def _double(value: float) -> float:
 
 
 def imported(value: object) -> Value:
-    """A value of Python or JSON as one of FEEL: numbers become decimals, lists tuples.
+    """Convert a value of Python or JSON to FEEL: numbers become decimals, lists tuples.
 
-    Raises `TypeError` for what FEEL has no value for.
+    Raises `TypeError` for values without an equivalent in FEEL.
     """
     match value:
         case int() | float() if not isinstance(value, bool):

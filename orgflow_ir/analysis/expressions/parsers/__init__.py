@@ -1,1 +1,1 @@
-"""One parser a language, all over the same tokens and precedences (`core`)."""
+"""One parser per language, all with the same tokens and precedences (`core`)."""

@@ -1,8 +1,9 @@
 """Tokens and precedences that FEEL, JUEL, JavaScript and scripts share.
 
-A language is a class over `Parser`: it says what its signs mean, and reads more by overriding the
-method of a level (`comparison`, `sum`, `primary` …). Every language here reads the signs of all of
-them, because authors mix them and engines are lenient: `${a = 1 and b}` is found in real models.
+A language is a subclass of `Parser`: it defines the meaning of its operators, and extends the
+grammar by overriding the method of a precedence level (`comparison`, `sum`, `primary` …). Every
+language accepts the operators of all of them, because authors mix them and engines are lenient:
+`${a = 1 and b}` occurs in real models.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ _TOKEN = re.compile(
     r"|(?P<name>[^\W\d]\w*)|(?P<op>===|!==|==|!=|<>|<=|>=|&&|\|\||[-+*/%<>=!().,\[\]?:]))"
 )
 _CONTEXT = {"this", "environment", "execution", "variables"}
-"""Names by which engines offer what surrounds the variables: they are no variables."""
+"""Names of engine objects that are in scope beside the variables; they are not variables."""
 
 OBJECT_NAMES = {"__proto__", "constructor", "prototype", "toString", "valueOf", "hasOwnProperty"}
-"""Names that every JavaScript object answers to, whatever it holds."""
+"""Properties that every JavaScript object has."""
 
 METHODS: dict[str, tuple[Function, int]] = {
     "size": ("size", 0), "length": ("size", 0), "isEmpty": ("is empty", 0),
@@ -47,18 +48,18 @@ METHODS: dict[str, tuple[Function, int]] = {
     "endsWith": ("ends with", 1), "toLowerCase": ("lower", 0), "toUpperCase": ("upper", 0),
     "trim": ("trim", 0),
 }  # fmt: skip
-"""Methods that texts and collections have in Java, Groovy, MVEL or JavaScript, and how many
-arguments each takes."""
+"""Methods of texts and collections in Java, Groovy, MVEL or JavaScript, with their number of
+arguments."""
 
 _MAX_DEPTH = 60
 _MAX_TOKENS = 1_000
-"""More make trees deeper than what walks them by recursion can bear."""
+"""A higher limit would allow trees too deep for recursive functions."""
 
 Kind = Literal["num", "str", "name", "op"]
 
 
 class Token(NamedTuple):
-    """A token; words that are operators have become their signs."""
+    """A token; operators written as words are replaced by their symbols."""
 
     kind: Kind
     text: str
@@ -66,25 +67,25 @@ class Token(NamedTuple):
 
 
 class Parser:
-    """Reads one expression by recursive descent; a class a language, an instance a text.
+    """Recursive-descent parser for one expression; one class per language, one instance per text.
 
-    `text[start:end]` is read, so spans are those of the whole text, its marking included.
+    `text[start:end]` is parsed, so spans refer to the whole text, including its markers.
     """
 
     words: ClassVar[dict[str, str]] = {
         "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "and": "&&",
         "or": "||", "mod": "%", "div": "/",
     }  # fmt: skip
-    """Operators that are words."""
+    """Operators that are written as words."""
 
     calls: ClassVar[frozenset[str]] = frozenset({"getVariable"})
-    """Methods that read the variable their one argument, a text, names."""
+    """Methods that read the variable named by their only argument, a text."""
 
     meaning: ClassVar[Meaning]
-    """What logic, order and arithmetic mean."""
+    """Semantics of logic, order and arithmetic."""
 
     signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]]
-    """The signs of equality: the operator each is, and whose equality."""
+    """Equality operators, each with its operator and semantics."""
 
     def __init__(self, text: str, start: int = 0, end: int | None = None) -> None:
         self.tokens = self._tokens(text, start, len(text) if end is None else end)
@@ -112,7 +113,7 @@ class Parser:
         return tokens
 
     def parse(self) -> Tree:
-        """The tree of the whole text. Raises `ConditionError` where it is not in the grammar."""
+        """The tree of the whole text. Raises `ConditionError` if it does not match the grammar."""
         tree = self.choice()
         if self.at != len(self.tokens):
             raise ConditionError(f"`{self.tokens[self.at].text}` is not understood here")
@@ -153,7 +154,7 @@ class Parser:
         return Not(operand, self.meaning, Span(start, operand.span.end))
 
     def comparison(self) -> Tree:
-        """`a < b`; one only, `a < b < c` is no expression."""
+        """`a < b`; comparisons cannot be chained as in `a < b < c`."""
         left = self.sum()
         if self.ahead(*self.signs, "<", "<=", ">", ">="):
             sign = self.take().text
@@ -172,7 +173,7 @@ class Parser:
         return self.arithmetic(self.unary, "*", "/", "%")
 
     def unary(self) -> Tree:
-        """`!a`, `-a`, `empty a`: the sign negates what is right after it."""
+        """`!a`, `-a`, `empty a`: the operator applies to the operand that directly follows."""
         self.nest()
         start = self.tokens[self.at].span.start if self.at < len(self.tokens) else 0
         tree: Tree
@@ -213,7 +214,7 @@ class Parser:
         return self.variable(token)
 
     def variable(self, first: Token) -> Tree:
-        """The path that begins with the name just taken."""
+        """The path that begins with the name just consumed."""
         root, parts = first.text, [first.text]
         while self.ahead(".", "[", "("):
             op = self.take().text
@@ -243,20 +244,20 @@ class Parser:
         return self.named(root, parts, Span(first.span.start, end))
 
     def named(self, root: str, parts: list[str], span: Span) -> Tree:
-        """The variable at a path. Raises `ConditionError` for a name that is none."""
+        """The variable at a path. Raises `ConditionError` for a reserved name."""
         if root in _CONTEXT or not OBJECT_NAMES.isdisjoint(parts):
             raise ConditionError(f"`{'.'.join(parts)}` is no variable")
         return Variable(tuple(parts), span)
 
     def is_key(self) -> bool:
-        """Whether a constant name or place comes next, and nothing else in these parentheses."""
+        """Whether the parentheses contain only a constant name or index."""
         if self.at + 1 >= len(self.tokens) or self.tokens[self.at + 1][:2] != ("op", ")"):
             return False
         token = self.tokens[self.at]
         return token.kind == "str" or (token.kind == "num" and token.text.isdigit())
 
     def key(self, closing: str) -> str:
-        """A constant name, or the place of an element from 0 on, and the sign that closes it."""
+        """A constant name, or an index from 0, and the closing delimiter."""
         kind, text, _ = self.take()
         if kind == "num" and (text == "0" or (text.isdigit() and text[0] != "0")):
             found = text
@@ -284,8 +285,8 @@ class Parser:
         return tree
 
     def json(self, name: Token) -> Tree:
-        """The value that a text is the JSON of: `JSON(text)` and `S(text)` of Camunda Spin, and
-        `JSON.parse(text)`, the opening parenthesis taken."""
+        """The value of JSON text: `JSON(text)` and `S(text)` of Camunda Spin, and
+        `JSON.parse(text)`; the opening parenthesis is consumed."""
         given = self.arguments()
         if not given or len(given) > 2 or not isinstance(given[-1], Constant | Variable | Call):
             raise ConditionError(f"calls of `{name.text}` are not understood")
@@ -294,8 +295,8 @@ class Parser:
         return Call("json", (given[0],), Span(name.span.start, self.tokens[self.at - 1].span.end))
 
     def of_json(self, receiver: Tree, name: str) -> Tree:
-        """A method of a JSON value in Camunda Spin, its opening parenthesis taken: `prop("a")`,
-        `elements().get(0)`, `jsonPath("$.a[0]")`, `stringValue()`."""
+        """A method of a JSON value in Camunda Spin: `prop("a")`, `elements().get(0)`,
+        `jsonPath("$.a[0]")`, `stringValue()`; the opening parenthesis is consumed."""
         if name in ("prop", "get", "jsonPath") and self.is_key():
             key = self.key(")")
             steps = [key] if name != "jsonPath" else _steps(key)
@@ -308,7 +309,7 @@ class Parser:
         return self.method(receiver, name)
 
     def entry(self, of: Tree, key: str) -> Tree:
-        """What a JSON value has under a name, or in a place."""
+        """The entry of a JSON value under a name or index."""
         if key in OBJECT_NAMES:
             raise ConditionError(f"`{key}` is no variable")
         value = int(key) if key.isdigit() else key
@@ -317,13 +318,13 @@ class Parser:
         )
 
     def function(self, name: Token) -> Tree:
-        """The call of a function, its opening parenthesis taken. Raises `ConditionError` unless the
-        language has one that is understood."""
+        """A function call; the opening parenthesis is consumed. Raises `ConditionError` if the
+        language has no supported one."""
         raise ConditionError(f"calls of `{name.text}` are not understood")
 
     def method(self, receiver: Tree, name: str) -> Tree:
-        """The call of a method, its opening parenthesis taken. Raises `ConditionError` for one that
-        texts and collections do not have in every language."""
+        """A method call; the opening parenthesis is consumed. Raises `ConditionError` for functions
+        that are not common to texts and collections of every language."""
         given = self.arguments()
         span = Span(receiver.span.start, self.tokens[self.at - 1].span.end)
         match name, given:
@@ -338,7 +339,7 @@ class Parser:
         return Call(function, (receiver, *given), span)
 
     def arguments(self) -> list[Tree]:
-        """What stands between parentheses, the opening one taken."""
+        """The content of parentheses; the opening one is consumed."""
         found: list[Tree] = []
         if self.ahead(")"):
             self.take()
@@ -358,7 +359,7 @@ class Parser:
     def logical(
         self, operand: Callable[[], Tree], sign: str, operator: Literal["and", "or"]
     ) -> Tree:
-        """Operands joined by `sign`, from the left."""
+        """Operands joined by `sign`, left-associative."""
         left = operand()
         while self.ahead(sign):
             self.take()
@@ -367,7 +368,7 @@ class Parser:
         return left
 
     def arithmetic(self, operand: Callable[[], Tree], *signs: ArithmeticOperator) -> Tree:
-        """Operands joined by one of `signs`, from the left."""
+        """Operands joined by one of `signs`, left-associative."""
         left = operand()
         while self.ahead(*signs):
             sign = cast(ArithmeticOperator, self.take().text)
@@ -376,14 +377,14 @@ class Parser:
         return left
 
     def ahead(self, *signs: str) -> bool:
-        """Whether one of the signs comes next."""
+        """Whether the next token is one of the operators."""
         if self.at >= len(self.tokens):
             return False
         token = self.tokens[self.at]
         return token.kind == "op" and token.text in signs
 
     def ahead_word(self, word: str) -> bool:
-        """Whether this word comes next."""
+        """Whether the next token is this word."""
         return self.at < len(self.tokens) and self.tokens[self.at][:2] == ("name", word)
 
     def take(self) -> Token:
@@ -394,12 +395,12 @@ class Parser:
         return self.tokens[self.at - 1]
 
     def expect(self, sign: str) -> None:
-        """Take a sign that has to come next."""
+        """Consume an expected token."""
         if self.take()[:2] != ("op", sign):
             raise ConditionError(f"`{sign}` expected")
 
     def nest(self) -> None:
-        """Go one level deeper; the caller comes back up."""
+        """Increase the nesting depth; the caller decreases it."""
         self.depth += 1
         if self.depth > _MAX_DEPTH:
             raise ConditionError("nested too deeply")
@@ -408,7 +409,7 @@ class Parser:
 _SPIN = frozenset(
     ("value", "stringValue", "numberValue", "boolValue", "elements", "element", "elementList")
 )
-"""Methods of Spin that give the value itself."""
+"""Methods of Spin that return the value itself."""
 
 
 def _is_json(tree: Tree) -> bool:

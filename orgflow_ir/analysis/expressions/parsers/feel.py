@@ -9,7 +9,8 @@ from orgflow_ir.analysis.expressions.syntax import ComparisonOperator, Meaning
 
 
 class FeelParser(Parser):
-    """Comparisons and logic of FEEL. `==` is none of its signs; engines that take it convert."""
+    """Comparisons and logic of FEEL. `==` is not a FEEL operator; engines that accept it convert
+    it."""
 
     meaning: ClassVar[Meaning] = "feel"
     signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {

@@ -27,18 +27,19 @@ _TEXTS: dict[str, Function] = {
 
 
 class JavaParser(GroovyParser):
-    """Comparisons, logic and `equals`. Java's `==` on variables compares values here, too: those of
-    a process are boxed or texts, of which nobody means the identity; MVEL compares them so."""
+    """Comparisons, logic and `equals`. Java's `==` on variables compares values here as well:
+    process variables are boxed values or texts, where identity is never intended; MVEL compares the
+    same way."""
 
     def named(self, root: str, parts: list[str], span: Span) -> Tree:
-        """As everywhere; the class of jBPM's functions is no variable."""
+        """As in the base class; the class of jBPM's functions is not a variable."""
         if parts == [_KIE]:
             return Variable((_KIE,), span)
         return super().named(root, parts, span)
 
     def method(self, receiver: Tree, name: str) -> Tree:
-        """`kind.equals("vip")`; of jBPM `KieFunctions.isTrue(ok)`, whose arguments are texts where
-        the editor wrote them: numbers among them are compared as numbers."""
+        """`kind.equals("vip")`; in jBPM `KieFunctions.isTrue(ok)`, whose arguments the editor
+        writes as texts: numeric texts are compared as numbers."""
         if receiver != Variable((_KIE,)):
             return super().method(receiver, name)
         given = self.arguments()

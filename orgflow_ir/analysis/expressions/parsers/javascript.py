@@ -1,4 +1,4 @@
-"""JavaScript, and Groovy and Python as far as they are the same on this level."""
+"""JavaScript, and the subset of Groovy and Python with the same expressions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from orgflow_ir.analysis.expressions.syntax import ComparisonOperator, Meaning
 
 
 class JavaScriptParser(Parser):
-    """Comparisons and logic of JavaScript. A single `=` would assign: whoever knows that a text is
-    JavaScript refuses it before (`recognise`); in a text of no known language it compares."""
+    """Comparisons and logic of JavaScript. A single `=` is an assignment: callers that know the
+    text is JavaScript refuse it first (`recognise`); in a text of unknown language it compares."""
 
     meaning: ClassVar[Meaning] = "loose"
     signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
@@ -20,7 +20,7 @@ class JavaScriptParser(Parser):
 
 
 class GroovyParser(JavaScriptParser):
-    """Groovy's `==` is `equals`, of Python's the same is true on this level."""
+    """Groovy's `==` is `equals`; Python's has the same meaning here."""
 
     meaning: ClassVar[Meaning] = "java"
     signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {

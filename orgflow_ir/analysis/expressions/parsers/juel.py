@@ -38,7 +38,7 @@ class JuelParser(Parser):
     }  # fmt: skip
 
     def variable(self, first: Token) -> Tree:
-        """A path, or one of Flowable's functions of variables: `var:lowerThan(amount, 10)`."""
+        """A path, or one of Flowable's functions for variables: `var:lowerThan(amount, 10)`."""
         if first.text not in _VARIABLES or not self.ahead(":"):
             return super().variable(first)
         self.take()

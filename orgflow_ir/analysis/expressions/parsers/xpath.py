@@ -1,4 +1,4 @@
-"""XPath (1.0), as far as conditions of BPMN use it: paths from a data object, comparisons."""
+"""XPath 1.0, limited to BPMN conditions: paths from a data object, comparisons."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OBJECTS = ("getDataObject", "getDataInput", "getProcessProperty", "getVariable"
 
 class XPathParser(Parser):
     """`/order/amount > 5`, `$order/amount`, `bpmn:getDataObject('order')/amount`: each step of a
-    path is a field. A path is the one element there is, not a set."""
+    path is a field. A path refers to a single element, not a set."""
 
     words: ClassVar[dict[str, str]] = {"and": "&&", "or": "||", "mod": "%", "div": "div"}
     meaning: ClassVar[Meaning] = "loose"
@@ -55,7 +55,7 @@ class XPathParser(Parser):
         return tokens
 
     def product(self) -> Tree:
-        """`a * b`; the slash is that of paths."""
+        """`a * b`; the slash is the path separator."""
         return self.arithmetic(self.unary, "*", "%")
 
     def primary(self) -> Tree:
@@ -100,7 +100,7 @@ class XPathParser(Parser):
         return self.comparison()
 
     def step(self) -> str:
-        """One step of a path: the name of a child."""
+        """One step of a path: the name of a child element."""
         kind, text, _ = self.take()
         if kind != "name":
             raise ConditionError("a name is expected in a path")

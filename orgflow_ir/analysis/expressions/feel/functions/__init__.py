@@ -1,4 +1,4 @@
-"""The built-in functions of FEEL, by the implementation that a signature names."""
+"""Implementations of the built-in functions of FEEL, by the name used in signatures."""
 
 from __future__ import annotations
 

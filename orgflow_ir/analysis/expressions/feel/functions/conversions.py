@@ -55,7 +55,7 @@ def date_time_at(date: Date | DateTime, time: Time) -> Value:
 
 
 def date_time_in(date: DateTime, timezone: str) -> Value:
-    """The same moment in another time zone; null for one that has no zone."""
+    """The same moment in another time zone; null for a value without a zone."""
     at = calendar.instant(date)
     zone = calendar.parse_time(f"00:00:00@{timezone}")
     if at.local or zone is None:
@@ -172,7 +172,7 @@ def week_of_year(date: Date | DateTime) -> Value:
 
 
 def is_(one: Value, two: Value) -> Value:
-    """The same value of the same type, a time zone included."""
+    """Whether two values are identical in type and value, including the time zone."""
     return kind(one) == kind(two) and bool(one == two)
 
 
@@ -201,7 +201,7 @@ def string_from(source: Value) -> Value:
 
 
 def text_of(value: Value) -> str:
-    """A value as FEEL writes it; texts within lists and contexts in quotes."""
+    """A value in FEEL notation; texts within lists and contexts are quoted."""
     match value:
         case None:
             return "null"
@@ -236,7 +236,7 @@ _RANGE = re.compile(r"\s*([\[(\]])(.*?)\.\.(.*)([\])\[])\s*", re.DOTALL)
 
 
 def range_from(source: str) -> Value:
-    """`"[18..21)"`; its ends are literals, one of them may be missing."""
+    """`"[18..21)"`; its ends are literals, one of which may be omitted."""
     match = _RANGE.fullmatch(source)
     if match is None:
         return None
