@@ -1,5 +1,5 @@
-"""From a run of a model to data that makes a target take it: what each setter puts out at each
-visit. Emitted conditions are never touched; where no data fits, the run is unplayable."""
+"""Data that makes a target follow a run of a model: the output of each setter at each visit.
+Emitted conditions are never modified; if no data fits, the run is unplayable."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.token_game.runs import Run
 
 OTHERWISE = "(something else)"
-"""A value that is no branch's: it takes the default flow."""
+"""A value that matches no branch: it takes the default flow."""
 
 MAX_TRIES = 20_000
-"""Combinations of values tried for coded conditions."""
+"""Maximum number of value combinations tried for coded conditions."""
 
 
 class Unplayable(ValueError):
-    """No data makes the target take the run's choices."""
+    """No data makes the target follow the run's choices."""
 
 
 class Choice(NamedTuple):
-    """A decision, the flows to take, and what of it is set: its decision variable (`labels`), the
+    """A decision, the flows to take, and what data to set: its decision variable (`labels`), or the
     variables of its conditions (`code`)."""
 
     decision: Decision
@@ -54,7 +54,7 @@ def data_stimuli(
     run: Run,
     before: Mapping[str, frozenset[str]] | None = None,
 ) -> tuple[Stimulus, ...]:
-    """The start of a run, and what every setter puts out at each of its visits: the part of the
+    """The start of a run, and the output of every setter at each of its visits: the part of the
     list of stimuli that an engine needs. Elements are those of the decisions.
 
     With `before`, elements from which a gateway is reached by its id, the variables of conditions
@@ -62,7 +62,7 @@ def data_stimuli(
     setter of the decision.
 
     Raises:
-        Unplayable: no data makes the target take the run's choices.
+        Unplayable: no data makes the target follow the run's choices.
     """
     deciders: dict[str, list[Decision]] = {}
     for decision in decisions:
@@ -99,7 +99,7 @@ def data_stimuli(
 
 
 def stub_data(stimuli: Iterable[Stimulus]) -> dict[str, list[dict[str, Any]]]:
-    """Fields that every setter puts out, visit by visit, by its id."""
+    """The output fields of every setter, visit by visit, by its id."""
     found: dict[str, list[dict[str, Any]]] = {}
     for stimulus in stimuli:
         if stimulus.kind == "data":
@@ -108,16 +108,16 @@ def stub_data(stimuli: Iterable[Stimulus]) -> dict[str, list[dict[str, Any]]]:
 
 
 def with_data(stimuli: Iterable[Stimulus], data: Iterable[Stimulus]) -> tuple[Stimulus, ...]:
-    """One list of both, in the order in which they come; data first where they come together."""
+    """Both lists merged in order of occurrence, with data first at equal positions."""
     more = [s for s in data if s.kind == "data"]
     start, *rest = stimuli
     return (start, *sorted([*more, *rest], key=lambda s: s.at))
 
 
 def decided_by(decision: Decision) -> str:
-    """The element of the source model whose step takes the decision: an activity for the gateway
-    that a lowering made of the flows out of it. One between flows that are all made, those of a
-    loop, decides itself."""
+    """The element of the source model that takes the decision: an activity, if a lowering replaced
+    its outgoing flows by the gateway. One between flows that are all made, those of a loop, decides
+    itself."""
     if all(source_ids(branch.flow) != (branch.flow.id,) for branch in decision.branches):
         return decision.gateway.id
     return source_ids(decision.gateway)[0]
@@ -133,7 +133,7 @@ def taken(decision: Decision, step: Step) -> tuple[str, ...]:
 
 
 def values(choices: Sequence[Choice]) -> dict[str, Any]:
-    """Fields that one visit of a setter has to put out. Raises `Unplayable`."""
+    """The output fields for one visit of a setter. Raises `Unplayable`."""
     fields: dict[str, Any] = {}
     demands: list[tuple[Tree, bool]] = []
     for decision, flows, labels, code in choices:
@@ -163,8 +163,8 @@ def _demands(decision: Decision, flows: tuple[str, ...]) -> list[tuple[Tree, boo
 
 
 def solve(demands: Sequence[tuple[Tree, bool]]) -> dict[Path, Any]:
-    """Values of variables under which every tree has the truth wanted, in every language if there
-    are such values, else in JavaScript. Raises `Unplayable`."""
+    """Values of variables under which every tree has its required truth value, in every language if
+    possible, otherwise in JavaScript. Raises `Unplayable`."""
     names = list(dict.fromkeys(v for tree, _ in demands for v in variables(tree)))
     translated = [(as_javascript(tree), want) for tree, want in demands]
     if not names:

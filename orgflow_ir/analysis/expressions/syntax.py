@@ -27,8 +27,8 @@ Meaning = Literal["feel", "juel", "loose", "strict", "java", "exact"]
 - `strict`: JavaScript with `===`.
 - `java`: equality as in `equals`: texts by content, numbers by value, without conversion. Groovy
   and Python agree with it on the subset read here.
-- `exact`: no language's own. No value is converted or missing; expressions that would need either
-  have no result. `exact`: the result is the same in every language.
+- `exact`: no language's own: the result is the same in every language. No value is converted or
+  missing; expressions that would need either have no result.
 """
 
 ComparisonOperator = Literal["==", "!=", "<", "<=", ">", ">="]

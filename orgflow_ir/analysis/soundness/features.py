@@ -12,14 +12,14 @@ from orgflow_ir.model import Node as ModelNode
 
 
 def early_end(scopes: Sequence[Scope]) -> Event | None:
-    """The first end event that ends more than its own token."""
+    """The first end event that consumes more than its own token."""
     ends = (n for s in scopes for n in s.nodes if isinstance(n, Event) and n.position == "end")
     return next((e for e in ends if {d.kind for d in e.definitions} & {"terminate", "error"}), None)
 
 
 def shut(scope: Scope, bodies: Mapping[str, Body]) -> bool:
-    """Whether some activity has outgoing flows that no run takes: paths anyway for an inclusive
-    join (BPMN 2.0.2, 13.4.3)."""
+    """Whether an activity has outgoing flows that no run takes: an inclusive join counts them as
+    paths (BPMN 2.0.2, 13.4.3)."""
     if any(b.holds or not b.completes for b in bodies.values()):
         return True
     return any(
@@ -42,7 +42,7 @@ def inclusive(scope: Scope) -> bool:
 
 
 def entangled(scope: SubProcess) -> bool:
-    """Whether anything in an ad-hoc sub-process waits for something else in it."""
+    """Whether an element of an ad-hoc sub-process waits for another element of it."""
     into: dict[str, int] = {}
     for flow in scope.flows:
         into[flow.target] = into.get(flow.target, 0) + 1
@@ -50,7 +50,7 @@ def entangled(scope: SubProcess) -> bool:
 
 
 def apart(node: ModelNode, wiring: Wiring) -> bool:
-    """Whether it is no surprise that no flow leads to a node."""
+    """Whether a node without incoming flows is expected."""
     match node:
         case Opaque():
             number = wiring.at[node.id]

@@ -1,4 +1,4 @@
-"""Findings on one net: faults by nodes and arcs, and how much is known."""
+"""Findings on one net: faults by nodes and arcs, and the limits of the analysis."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MAX_STATES = 10_000
 
 @dataclass(slots=True, eq=False, repr=False)
 class NetFault:
-    """A fault by net nodes and arcs (see `verdicts.Fault`). `logs` are runs that show it, the one
-    to prefer first; none: it is masked. `mutual` are joins that wait for it as it does for them,
-    `behind` joins that wait only because it does."""
+    """A fault by net nodes and arcs (see `verdicts.Fault`). `logs` are runs that show it, the
+    preferred one first; none: it is masked. `mutual` are joins in a circular wait with it, `behind`
+    joins that wait only for it."""
 
     kind: Kind
     join: int
@@ -36,12 +36,12 @@ class NetFault:
 class ScopeVerdict:
     """The knowledge of one scope.
 
-    `hints` are kinds of faults that some state shows, whether a run could be made of it or not.
-    `awaits_itself`: inclusive joins wait for what boundary events after them may bring back.
-    `decided`: every state was seen, so what is not in `faults` does not exist; else `reason` says
-    why not. `growing`: work piles up without limit (then the rest is not decided). `used` are the
-    elements that some run comes to, `done` whether some run comes to an end (`None`: that is not
-    known), `hangs` whether some run comes to rest before.
+    `hints` are kinds of faults that some state shows, whether or not a run demonstrates them.
+    `awaits_itself`: inclusive joins wait for tokens that boundary events after them may send back.
+    `decided`: every state was explored, so faults not in `faults` do not exist; otherwise `reason`
+    explains why not. `growing`: tokens accumulate without limit (then the rest is undecided).
+    `used` are the elements that some run reaches, `done` whether some run completes (`None`:
+    unknown), `hangs` whether some run gets stuck first.
     """
 
     net: Net
@@ -64,5 +64,5 @@ class ScopeVerdict:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing is wrong, and that is proved."""
+        """Whether the net is proved to be free of faults."""
         return self.decided and not self.faults and not self.masked

@@ -1,4 +1,4 @@
-"""Verdicts that several analyses of one model, or of changed copies of it, share."""
+"""Verdicts shared by several analyses of a model or of modified copies of it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _Key = tuple[int, tuple[tuple[str, Body], ...], frozenset[str], bool, int]
 
 
 class Memory:
-    """Verdicts on scopes by what they depend on: the scope itself, what is known of the insides of
-    its activities, what ends it, and the budget. Values never change, so a scope that a change
-    elsewhere leaves alone is known by being the same object.
+    """Verdicts on scopes by their dependencies: the scope itself, the summaries of its activities,
+    the events that end it, and the budget. Values are immutable, so an unchanged scope is
+    recognised by object identity.
 
     `wiring` gives the wiring of a scope.
     """
@@ -35,7 +35,7 @@ class Memory:
         ghosts: bool,
         max_states: int,
     ) -> ScopeVerdict:
-        """The verdict on the net of a scope (see `lower` for what it depends on)."""
+        """The verdict on the net of a scope (`lower` lists its dependencies)."""
         key = (id(scope), tuple(bodies.items()), ending, ghosts, max_states)
         known = self._judged.get(key)
         if known is None:
@@ -51,7 +51,7 @@ class Memory:
         ghosts: bool,
         max_states: int,
     ) -> bool:
-        """Whether some run of a scope comes to ends where nothing ends it by throwing."""
+        """Whether some run of a scope completes without a throw event that ends the scope."""
         key = (id(scope), tuple(bodies.items()), ending, ghosts, max_states)
         known = self._completed.get(key)
         if known is None:

@@ -1,8 +1,8 @@
-"""A net of X / A / O nodes with one source and one sink: what a scope is lowered to.
+"""A net of X / A / O nodes with one source and one sink: the form in which a scope is analysed.
 
-An X node passes every token on and chooses one outgoing flow, an A node waits for all incoming
-flows and goes all outgoing flows, an O node waits by the path rule of BPMN 2.0.2 (13.4.3) and goes
-a non-empty choice of outgoing flows. Policies: every choice is free; messages and timers arrive;
+An X node passes every token on to one outgoing flow, an A node waits for all incoming flows and
+takes all outgoing flows, an O node waits by the path rule of BPMN 2.0.2 (13.4.3) and takes a
+non-empty selection of outgoing flows. Policies: every choice is free; messages and timers arrive;
 each start event is its own scenario; implicit splits fork, implicit joins pass every token; a
 non-interrupting boundary event fires at most once per activation; a multi-instance body counts
 once."""
@@ -17,17 +17,17 @@ from orgflow_ir.model import Node as ModelNode
 
 Kind = Literal["X", "A", "O"]
 SOURCE, SINK, TERM, VOID = range(4)
-"""One token at the start; where tokens end; where they end the whole scope; where nothing happens
-(an event that does not fire). The last three have no outgoing flows."""
+"""The initial token; where tokens end; where they end the whole scope; the target of events that do
+not fire. The last three have no outgoing flows."""
 FIRST = 4
 
 
 class Body(NamedTuple):
-    """The summary of the inside of an activity, from its own analysis.
+    """The summary of an activity's content, from its own analysis.
 
-    `completes`: some run of it is done; `fires`: those of its boundary events that it throws
-    itself and that some run comes to, and those that come from outside (`None`: any); `escapes`:
-    some run of it throws what ends the scope around it too; `holds`: it may also be left never.
+    `completes`: some run of it completes; `fires`: the boundary events that it throws itself and
+    that some run reaches, and those with an external trigger (`None`: any); `escapes`: some run
+    throws an event that ends the surrounding scope too; `holds`: some run never leaves it.
     """
 
     completes: bool = True
@@ -93,12 +93,12 @@ class Net:
 
     @property
     def ends_early(self) -> bool:
-        """Whether some way ends the whole scope at once."""
+        """Whether some path ends the whole scope at once."""
         return bool(self.ins[TERM])
 
     def straight_to_term(self) -> frozenset[int]:
-        """Arcs on which a second token changes nothing, for the first one ends everything in its
-        next step; a boundary event or a gateway on the way is no step of its own."""
+        """Arcs on which a second token has no effect, because the first one ends the scope in its
+        next step; a boundary event or a gateway on the path is not a separate step."""
         found = {a for a in self.ins[TERM] if self.src[a] not in self.acting}
         for arc in (*self.passing, *self.by_event) if found else ():
             outs = self.outs[self.dst[arc]]

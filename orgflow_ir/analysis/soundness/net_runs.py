@@ -1,4 +1,4 @@
-"""Runs of a net as evidence: what they needed, where they turned, whether they ever end."""
+"""Runs of a net as evidence: their causes, their decisions, and whether they end."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from orgflow_ir.analysis.soundness.space import Move
 from orgflow_ir.analysis.soundness.witness_search import Firing, valid
 
 LONGEST = 400
-"""Longest run that is looked through for growth."""
+"""Maximum length of a run that is checked for growth."""
 
 
 def needed(moves: list[Move], wanted: int) -> list[Move]:
-    """The moves that the last one, and the token it meets, depend on."""
+    """The moves that cause the last one, and the token it meets."""
     *before, last = moves
     kept, wanted = [last], wanted | last.taken
     for move in reversed(before):
@@ -24,7 +24,8 @@ def needed(moves: list[Move], wanted: int) -> list[Move]:
 def turning(
     net: Net, log: list[Firing], missing: tuple[int, ...], join: int
 ) -> tuple[int, tuple[int, ...]]:
-    """The last choice of the run that lost a missing branch: its node and the way it took."""
+    """The last decision of the run that excluded a missing branch: its node and the flow it
+    took."""
     behind, stack = set(missing), list(missing)
     while stack:
         src = net.src[stack.pop()]
@@ -42,7 +43,7 @@ def turning(
 
 
 def cycle(net: Net, node: int) -> tuple[int, ...]:
-    """All nodes that can be reached from a node, itself among them."""
+    """All nodes reachable from a node, including itself."""
     seen, stack = {node}, [node]
     while stack:
         for arc in net.outs[stack.pop()]:
@@ -53,8 +54,8 @@ def cycle(net: Net, node: int) -> tuple[int, ...]:
 
 
 def outward(net: Net, log: list[Firing]) -> list[Firing]:
-    """Let tokens inside an element come out of it: two that meet there leave it the same way, and
-    what the last step has begun is done (the game knows no state in between)."""
+    """Move tokens inside an element to its output: two that meet there leave on the same flow, and
+    the last step is completed (the game has no intermediate state)."""
     marks = valid(net, log) or {}
     while True:
         inner = [a for a in marks if net.flow[a] is None and net.dst[a] >= FIRST]
@@ -76,9 +77,9 @@ def outward(net: Net, log: list[Firing]) -> list[Firing]:
 
 
 def grows(net: Net, log: list[Firing]) -> bool:
-    """Whether the run comes to a position that covers an earlier one with more tokens: what led
-    from there to here can then be repeated indefinitely (inclusive joins aside: more tokens can
-    make them wait). Tokens at the end do not count."""
+    """Whether the run reaches a position that covers an earlier one with additional tokens: the
+    steps between can then be repeated indefinitely (inclusive joins aside: additional tokens can
+    make them wait). Tokens at the end are ignored."""
     marks: dict[int, int] = {}
     seen: list[tuple[int, int]] = []  # after each step the arcs with tokens, as bits, and how many
     first = holding = total = 0

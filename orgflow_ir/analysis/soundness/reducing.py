@@ -2,10 +2,10 @@
 
 Series, parallel and loop rules run to a fixpoint; only when nothing else is left are equal gateways
 fused (else a block could lose its own join) and exclusive tangles between exclusive gateways
-dissolved. A clash of types is the diagnosis: it is recorded, repaired as if the join were of the
-split's type, and the reduction goes on, so one pass finds all independent faults. With
-`repair=False` nothing is repaired: what is left is exactly the behaviour of the net, smaller. Near
-linear, never recursive.
+dissolved. A type mismatch is the diagnosis: it is recorded and repaired as if the join were of the
+split's type, and the reduction continues, so one pass finds all independent faults. With
+`repair=False` nothing is repaired: the result has exactly the behaviour of the net, in a smaller
+graph. Near linear and iterative.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from orgflow_ir.analysis.soundness.reduction import Clash, Edge, Reduction
 
 _WORD: dict[Kind, Literal["xor", "and", "or"]] = {"X": "xor", "A": "and", "O": "or"}
 _WIDEST = 64
-"""Most edges that dissolving one exclusive join may make: beyond it the rest is explored."""
+"""Maximum number of edges that dissolving one exclusive join may create; larger ones are explored
+instead."""
 
 
 def reduce_net(
@@ -28,16 +29,15 @@ def reduce_net(
     """Reduce a net.
 
     Args:
-        net: stays as it is.
-        repair: clashes are repaired, and all sinks are one: for finding every fault in one pass.
-            Else what is left behaves exactly as the net does: for exploring it.
-        collapse_or: branches from one split into one inclusive join become one branch.
-        careful: nothing is decided earlier than in the net while an inclusive join is left, since
-            the join may look at what is decided.
+        net: is not modified.
+        repair: repair clashes and merge all sinks, to find every fault in one pass. Otherwise the
+            result has exactly the behaviour of the net, as exploration needs.
+        collapse_or: replace branches from one split into one inclusive join by one branch.
+        careful: decide nothing earlier than the net does while an inclusive join remains, since the
+            join may depend on the decision.
 
-    Returns:
-        The edges that are left with what each stands for, the pairs of splits and joins that were
-        found, and the clashes.
+    Returns: The remaining edges with their contents, the pairs of splits and joins, and the
+        clashes.
 
     Example: an exclusive split whose branches meet in a parallel join. The parallel rule merges
     the branches, notes the clash `deadlock` at the join, and the series rule reduces the rest to

@@ -1,4 +1,4 @@
-"""Results of the reduction of a net: which split belongs to which join, and which do not match."""
+"""Results of the reduction of a net: matching splits and joins, and mismatches."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from orgflow_ir.analysis.soundness.net import SINK, Kind, Net
 
 @dataclass(slots=True, eq=False, repr=False)
 class Edge:
-    """An edge of the reduced graph: all that lies between two of its nodes.
+    """An edge of the reduced graph: the part of the net between two of its nodes.
 
-    `first` and `last` are the net's arcs it begins and ends with; `event` says that every path
-    along it leads through a boundary event.
+    `first` and `last` are its first and last arcs of the net; `event`: every path along it passes a
+    boundary event.
     """
 
     src: int
@@ -27,7 +27,7 @@ class Edge:
 
 
 class Clash(NamedTuple):
-    """A join whose type does not fit what reaches it.
+    """A join whose type does not match its incoming branches.
 
     deadlock: the split of `pair` takes one (or some) of its branches, `join` waits for all; with
     `pair` `None` some ways into the join come from nodes that never run (`net.dead_inputs`).
@@ -42,8 +42,9 @@ class Clash(NamedTuple):
 
 
 class MatchedPair(NamedTuple):
-    """A split and its join by element id; `join` is `None` where the branches only end. `exact`:
-    every branch begins at that very gateway and ends at that very join, not at one fused with it.
+    """A split and its join by element id; `join` is `None` if the branches end without one.
+    `exact`: every branch begins at exactly this gateway and ends at exactly this join, not at one
+    fused with it.
     """
 
     split: str
@@ -70,11 +71,11 @@ class Reduction:
 
     @property
     def structured(self) -> bool:
-        """Whether nothing irreducible is left."""
+        """Whether the net was reduced completely."""
         return not self.edges
 
     def root(self, node: int) -> int:
-        """The net node that stands for `node` after equal gateways were fused."""
+        """The net node that represents `node` after equal gateways were fused."""
         while node in self.absorbed:
             node = self.absorbed[node]
         return node
@@ -105,12 +106,12 @@ class Reduction:
 
     @cached_property
     def tree(self) -> Region:
-        """The region tree: every live element of the scope is in it."""
+        """The region tree: contains every live element of the scope."""
         return build(self.net, self.trunk, [e.content for e in self.edges], self.absorbed)
 
 
 def elements(net: Net, content: object) -> set[str]:
-    """Ids of the elements that the content of an edge goes through."""
+    """Ids of the elements in the content of an edge."""
     found: set[str] = set()
     seen: set[int] = set()
     stack = [content]

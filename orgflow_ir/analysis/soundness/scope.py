@@ -1,4 +1,5 @@
-"""The verdict on one scope: first the reduction, then what it left over, then every state."""
+"""The verdict on one scope: reduction first, then exploration of the residue, then of every
+state."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ __all__ = ["MAX_STATES", "completes", "judge", "may_hang"]
 
 
 def judge(net: Net, max_states: int = MAX_STATES) -> ScopeVerdict:
-    """Everything about one net."""
+    """The full verdict on one net."""
     found = ScopeVerdict(net)
     found.used = net.live
     if not net.outs[SOURCE]:
@@ -37,7 +38,7 @@ def judge(net: Net, max_states: int = MAX_STATES) -> ScopeVerdict:
 
 
 def completes(net: Net, max_states: int = MAX_STATES) -> bool:
-    """Whether some run ends by coming to ends; also where that is not known."""
+    """Whether some run completes; true if unknown."""
     from orgflow_ir.analysis.soundness.exploring import explored
 
     reduction = reduce_net(net, repair=False, collapse_or=not _awaits_itself(net))
@@ -72,8 +73,7 @@ def _awaits_itself(net: Net) -> bool:
 
 
 def may_hang(net: Net, max_states: int = MAX_STATES) -> bool | None:
-    """Whether some run comes to rest with a token in an activity that is never left; `None` where
-    that is not known."""
+    """Whether some run stops with a token in an activity that is never left; `None` if unknown."""
     from orgflow_ir.analysis.soundness.exploring import explored
 
     space, seen = explored(reduce_net(net, repair=False), max_states)

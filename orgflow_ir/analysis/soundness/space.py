@@ -1,9 +1,9 @@
 """Bounded exploration of the states of a small graph of X / A / O nodes.
 
-A state is the set of edges that hold a token, as bits, and what they hold beyond one. Graphs
-without cycles and without inclusive joins are followed in one order only (lowest node first): what
-one token does never takes a way from another, so every order of the same choices ends alike, and
-in this one all tokens that ever come to an edge are on it at once.
+A state is the set of edges that hold a token, as bits, and the number of additional tokens on each.
+Graphs without cycles and inclusive joins are explored in one order only (lowest node first): tokens
+never compete, so every order of the same choices has the same result, and in this order all tokens
+that ever reach an edge are on it at once.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from orgflow_ir.analysis.soundness.net import SINK, SOURCE, TERM, VOID, Kind
 MOST_WAYS = 10
 """An inclusive split with more outgoing flows has too many choices to try."""
 PILED = 300
-"""States that are still looked at once work is known to pile up without limit."""
+"""States that are still explored once unlimited growth is known."""
 Extra = tuple[tuple[int, int], ...]
-"""Edges with more than one token and how many more, sorted."""
+"""Edges with more than one token, each with the additional number, sorted."""
 
 
 class State(NamedTuple):
-    """Bits of the edges that hold a token, and what they hold beyond one."""
+    """Bits of the edges that hold a token, and the additional tokens."""
 
     mask: int
     extra: Extra = ()
 
 
 class Move(NamedTuple):
-    """A node takes one token each from some edges (bits) and puts one each on others."""
+    """A node consumes one token each from some edges (bits) and produces one each on others."""
 
     node: int
     taken: int
@@ -44,15 +44,15 @@ EMPTY = State(0)
 
 @dataclass(slots=True, eq=False, repr=False)
 class Exploration:
-    """The result of an exploration. `reached[state]` is how a state was first reached: (state
-    before, move).
+    """The result of an exploration. `reached[state]` is the (previous state, move) by which a state
+    was first reached.
 
     `double[node]` is the first (state, move, edge) in which a node puts a second token on an edge;
     `stuck` are states in which nothing can move though tokens are left; `endless` sets of states of
     one livelock each (no end can be reached from them); `growing` (state, state) such that the
     second is reached from the first, holds all it holds and more, so work piles up without limit.
-    `complete` is false when the budget was hit, or when work piles up: then states beyond were not
-    looked at. `used` are the edges that ever held a token, `fired` the nodes that fired.
+    `complete` is false if the budget was exhausted or tokens accumulate: further states were then
+    not explored. `used` are the edges that ever held a token, `fired` the nodes that fired.
     """
 
     reached: dict[State, tuple[State, Move] | None] = field(default_factory=dict)
@@ -225,7 +225,7 @@ class Space:
                 chosen = (chosen - 1) & outs
 
     def starts(self) -> Iterator[Move]:
-        """Moves of the source."""
+        """Moves of the source node."""
         outs = self.outs.get(SOURCE, 0)
         if self.kinds[SOURCE] == "A":
             if outs:
@@ -267,7 +267,8 @@ class Space:
     def explore(self, limit: int) -> Exploration:
         """Breadth first, at most `limit` states.
 
-        Breadth first finds a shortest run to every state, which is what a counterexample shows.
+        Breadth-first search finds a shortest run to every state, which makes a short
+        counterexample.
         """
         found = Exploration()
         if self.too_wide >= 0:
@@ -367,11 +368,11 @@ class Space:
         return True
 
     def done(self, state: State) -> bool:
-        """Whether a state is at an end: of everything at once, or of the last token."""
+        """Whether a state is final: everything was ended at once, or the last token is gone."""
         return bool(state.mask & self.term or (state.mask and not state.mask & ~self.over))
 
     def waiting(self, state: State) -> list[int]:
-        """Nodes that hold a token in `state` and cannot go on."""
+        """Nodes that hold a token in `state` and cannot fire."""
         return [
             n
             for n in self.order
@@ -380,7 +381,7 @@ class Space:
 
 
 def bits(mask: int) -> Iterator[int]:
-    """Numbers of the bits that are set, lowest first."""
+    """Indices of the set bits, lowest first."""
     while mask:
         bit = mask & -mask
         mask ^= bit

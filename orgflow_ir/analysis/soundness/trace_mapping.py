@@ -1,7 +1,7 @@
-"""A run of a net told as steps of the token game, by playing it there.
+"""Maps a run of a net to steps of the token game by replaying it.
 
-The run that a fault carries has thereby been replayed: what the game does not allow comes out as
-no run at all. Sub-processes on the way are run through, those around the fault entered.
+The run of a fault is thereby replayed: one that the game does not allow is discarded. Sub-processes
+on the path are run to completion, those around the fault are entered.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _BODY_STATES = 400
 _DEEP = 3_000
 _UNREACHED = 1_000
 _TRIES = 2
-"""How often a run through the same sub-process may not be found before it is not looked for."""
+"""Maximum number of failed searches for a run through the same sub-process."""
 
 
 class Untold(Exception):
-    """The game does not allow the run, or a sub-process on the way could not be run through."""
+    """The game does not allow the run, or a sub-process on the path could not be completed."""
 
 
 @dataclass
@@ -159,8 +159,8 @@ def counterexample_steps(
 ) -> tuple[State, tuple[Step, ...]] | None:
     """The steps of a run of the last scope of `chain`, from the start of the process that is the
     first, and the state they lead to; `finish`: end events that hold a token fire in the end.
-    `None` where the game does not allow it. `failed` counts the sub-processes that no run through
-    was found of, over all calls."""
+    `None` if the game does not allow it. `failed` counts the sub-processes for which no complete
+    run was found, over all calls."""
     scope = chain[-1]
     net = nets[id(scope)]
     gateways = {n.id for n in scope.nodes if isinstance(n, Gateway)}

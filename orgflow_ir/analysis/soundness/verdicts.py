@@ -1,4 +1,4 @@
-"""Verdicts on a process, one for every property, and the faults after them."""
+"""Verdicts on a process, one per property, and the faults that explain them."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ if TYPE_CHECKING:
 
 
 class Property(StrEnum):
-    """Properties decided for a process. Choices are fair: a loop with a outgoing flow is left."""
+    """Properties decided for a process. Choices are fair: every loop with an outgoing flow is
+    eventually left."""
 
     DEADLOCK = "deadlock"
     """A join waits for a branch that cannot come."""
     DOUBLE = "lack of synchronisation"
-    """Two tokens at one place: work is done twice."""
+    """Two tokens at the same place: steps are executed twice."""
     UNBOUNDED = "unbounded work"
-    """Tokens pile up without limit."""
+    """Tokens accumulate without limit."""
     LIVELOCK = "livelock"
-    """A cycle that nothing leads out of."""
+    """A cycle without an exit."""
     DEAD = "dead element"
-    """An element that no run comes to."""
+    """An element that no run reaches."""
     IMPROPER = "improper completion"
-    """An end is reached and a token stays behind indefinitely."""
+    """An end is reached while a token remains indefinitely."""
     STUCK = "no option to complete"
-    """From some state no run comes to an end."""
+    """From some state no run completes."""
 
 
 Outcome = Literal["proved", "violated", "unknown", "not applicable"]
@@ -38,8 +39,8 @@ Kind = Literal["deadlock", "livelock", "unsync", "leftover", "dead"]
 
 
 class Way(NamedTuple):
-    """A way between two elements (empty: the start, the end); `flow` is the sequence flow, `None`
-    for what is not drawn as one."""
+    """A connection between two elements (empty: the start, the end); `flow` is the sequence flow,
+    `None` for implicit connections."""
 
     source: str
     target: str
@@ -57,10 +58,10 @@ class Fault:
     every time round a loop. livelock: `cycle` are the elements it goes round. dead: no run comes
     to `element`.
 
-    `trace` has been replayed on the token game. It is empty where the fault is `masked`: it shows
-    only once the faults before it are repaired; and for dead elements, whose absence from all runs
-    no run can show. `ended_by` is an event that takes every token out of the scope: the fault
-    lasts until then.
+    `trace` has been replayed on the token game. It is empty if the fault is `masked`, that is,
+    appears only after earlier faults are repaired, and for dead elements, because no run can show
+    that an element is never reached. `ended_by` is an event that removes every token from the
+    scope: the fault lasts until then.
     """
 
     kind: Kind
@@ -87,8 +88,8 @@ class Fault:
 
 
 class Verdict(NamedTuple):
-    """The verdict on one property; `reason` says why it is not known or not applicable (and for
-    a proof under conditions, which); `elements` are those the reason is about."""
+    """The verdict on one property; `reason` explains why it is unknown or not applicable (and for a
+    conditional proof, the condition); `elements` are the elements in question."""
 
     outcome: Outcome
     reason: str = ""
@@ -97,14 +98,14 @@ class Verdict(NamedTuple):
 
 
 class Doubt(NamedTuple):
-    """Something the analysis cannot decide: the element it is about and the reason."""
+    """A limit of the analysis: the element concerned and the reason."""
 
     element: str
     reason: str
 
 
 class Verdicts(Mapping[Property, Verdict]):
-    """The verdict on every property, each decided when it is asked for first."""
+    """The verdict on every property, computed on first access."""
 
     def __init__(self, decide: Callable[[Property], Verdict]) -> None:
         self._decide = decide
@@ -124,9 +125,10 @@ class Verdicts(Mapping[Property, Verdict]):
 
 @dataclass(eq=False)
 class Analysis:
-    """All that is found of one process. `faults` are shown by a run, `masked` ones stand behind
-    others; `doubts` are what could not be decided, by scope; `states` is how many were looked at;
-    `growing` are the ids of scopes in which work piles up, so not all of their runs were.
+    """The result of the analysis of one process. `faults` are demonstrated by a run, `masked` ones
+    are hidden by others; `doubts` are undecided questions by scope; `states` is the number of
+    explored states; `growing` are the ids of scopes in which tokens accumulate, so not all of their
+    runs were explored.
     """
 
     process: Process

@@ -1,4 +1,5 @@
-"""Which joins of a state of rest wait for a branch that cannot come, and which only for those."""
+"""Joins of a stuck state that wait for a branch that cannot arrive, and joins that wait only for
+those."""
 
 from __future__ import annotations
 
@@ -9,15 +10,15 @@ from orgflow_ir.analysis.soundness.space import Space, State, bits
 
 
 class Knot(NamedTuple):
-    """Joins that wait for nothing but each other (one alone: for what cannot come at all), and
-    those that would still get what they wait for if these went on."""
+    """Joins in a circular wait (a single one: for a token that can never arrive), and those that
+    would continue if these did."""
 
     joins: tuple[int, ...]
     behind: tuple[int, ...]
 
 
 class Knots:
-    """The knots of states of one space."""
+    """The circular waits in the states of one space."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
@@ -25,7 +26,7 @@ class Knots:
         self._closed = frozenset(bits(space.ghost))
 
     def of(self, state: State) -> list[Knot]:
-        """The knots of a state in which nothing moves, in the order of the graph."""
+        """The circular waits of a stuck state, in the order of the graph."""
         space = self.space
         waiting = space.waiting(state)
         if len(waiting) == 1:

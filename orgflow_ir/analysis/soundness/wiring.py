@@ -1,4 +1,4 @@
-"""The nodes of a scope by number with what leads from one to another, and what is reached."""
+"""The numbered nodes of a scope with their connections, and which of them are reached."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def is_handler(node: ModelNode) -> bool:
 
 
 def startable(node: ModelNode) -> bool:
-    """Whether a node that no flow leads to begins with its scope (BPMN 2.0.2, 13.2)."""
+    """Whether a node without incoming flows starts with its scope (BPMN 2.0.2, 13.2)."""
     match node:
         case Event():
             if node.position in ("throw", "end"):
@@ -53,8 +53,8 @@ def startable(node: ModelNode) -> bool:
 
 
 class Wiring:
-    """A scope's nodes by number with the flows between them: what lowering and liveness share, made
-    once a scope (`ctx.analysis(Wiring, scope)`)."""
+    """The numbered nodes of a scope with the flows between them, shared by lowering and liveness,
+    computed once per scope (`ctx.analysis(Wiring, scope)`)."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -106,8 +106,8 @@ class Wiring:
 
     @cached_property
     def begins(self) -> tuple[list[int], bool]:
-        """Where a run begins, and whether everywhere at once (where the model does not define
-        where)."""
+        """Where a run begins, and whether at all of these at once (if the model does not define the
+        start)."""
         scope, nodes = self.scope, self.nodes
         starts = [i for i, n in enumerate(nodes) if n.kind == "event" and n.position == "start"]
         if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc":
@@ -132,7 +132,7 @@ class Wiring:
         bodies: Mapping[str, Body],
         links: Mapping[int, list[int]] | None = None,
     ) -> list[bool]:
-        """Which nodes some way leads to; `links` are others than those of the scope."""
+        """Nodes with an incoming connection; `links` replace those of the scope."""
         live = [False] * len(self.nodes)
         stack = list(begin)
         for i in stack:
@@ -155,12 +155,12 @@ class Wiring:
 
     @cached_property
     def led_to(self) -> frozenset[str]:
-        """Ids of the nodes that some way leads to from where the scope begins."""
+        """Ids of the nodes reachable from the start of the scope."""
         return self._ids(self.links)
 
     @cached_property
     def live(self) -> frozenset[str]:
-        """As `led_to`, also by links of the same name, of which only the first counts."""
+        """As `led_to`, including links of the same name, of which only the first counts."""
         if not self.twins:
             return self.led_to
         nodes = self.links.keys() | self.twins.keys()
@@ -172,7 +172,7 @@ class Wiring:
 
     @property
     def has_starts(self) -> bool:
-        """Whether the scope says where it begins."""
+        """Whether the scope defines its start."""
         begin, everywhere = self.begins
         return bool(begin) and not everywhere
 

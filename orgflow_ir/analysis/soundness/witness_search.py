@@ -1,4 +1,4 @@
-"""Runs of a net: directed at a goal, played by the rules, checked step by step."""
+"""Runs of a net: directed at a goal, played by the rules, checked at each step."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAR = 1 << 30
 
 
 class Firing(NamedTuple):
-    """One node of the net fires: arcs it takes tokens from and arcs it puts tokens on."""
+    """One firing of a node of the net: the arcs it consumes tokens from and produces tokens on."""
 
     node: int
     taken: tuple[int, ...]
@@ -24,7 +24,7 @@ class Firing(NamedTuple):
 
 
 class Lost(Exception):
-    """A directed run did not get where it was meant to."""
+    """A directed run did not reach its goal."""
 
 
 class Play:
@@ -37,7 +37,7 @@ class Play:
         self.left = 6 * len(net.src) + 100
 
     def fire(self, node: int, taken: Iterable[int], put: Iterable[int]) -> None:
-        """Move tokens. Raises `Lost` when the run gets longer than any sensible one."""
+        """Move tokens. Raises `Lost` if the run exceeds the maximum length."""
         step = Firing(node, tuple(taken), tuple(put))
         for arc in step.taken:
             self.marks[arc] -= 1
@@ -61,7 +61,7 @@ class Play:
             self.fire(SOURCE, (), [self._best(outs, goals, aims)])
 
     def enabled(self, node: int) -> tuple[int, ...]:
-        """The arcs `node` would take tokens from now; empty when it cannot fire."""
+        """The arcs from which `node` would consume tokens now; empty if it cannot fire."""
         net, marks = self.net, self.marks
         held = [a for a in net.ins[node] if a in marks]
         if not held or node < FIRST or node in net.never:
@@ -177,7 +177,7 @@ class Play:
         raise Lost
 
     def drain(self) -> None:
-        """Play everything that can still move, by the nearest way to an end. Raises `Lost`."""
+        """Play everything that can still move, on the shortest path to an end. Raises `Lost`."""
         net = self.net
         aim = distances(net, SINK)
         if net.ins[TERM]:
@@ -193,7 +193,8 @@ class Play:
                 return
 
     def stuck(self) -> list[int]:
-        """Nodes that wait indefinitely: tokens are left, nothing moves, nothing ended it all."""
+        """Nodes that wait indefinitely: tokens remain, nothing can move, and no event ended the
+        scope."""
         if any(self.net.dst[a] == TERM for a in self.marks):
             return []
         aside = self.net.aside  # what may still happen beside a task that is over does not
@@ -215,12 +216,12 @@ def _nearest(aims: list[list[int]], nodes: Iterable[int], frozen: int) -> list[t
 
 
 _MOST_KEPT = 1_000_000
-"""Most distances that are kept for one net."""
+"""Maximum number of distance tables kept per net."""
 
 
 def distances(net: Net, goal: int, avoid: int = -1) -> list[int]:
-    """Fewest arcs from each node to `goal`, not through `avoid`; `FAR` where there is no way. Kept
-    for the net, since the runs of many faults have goals in common: not to be changed."""
+    """Fewest arcs from each node to `goal`, avoiding `avoid`; `FAR` if there is no path. Cached per
+    net, since many faults share goals; do not modify."""
     known = net.far.get((goal, avoid))
     if known is None:
         if len(net.far) * len(net.kind) > _MOST_KEPT:
@@ -247,7 +248,7 @@ def _distances(net: Net, goal: int, avoid: int) -> list[int]:
 
 
 def of_clash(reduction: Reduction, clash: Clash) -> list[Firing]:
-    """A run that shows a clash; nothing when another fault stands in its way."""
+    """A run that shows a clash; empty if another fault prevents it."""
     play = Play(reduction.net)
     try:
         if clash.fault == "livelock":
@@ -287,9 +288,9 @@ def _unsync(reduction: Reduction, pair: Pair, join: int, play: Play) -> list[Fir
 
 
 def of_moves(reduction: Reduction, moves: list[Move], double: int = -1) -> list[Firing]:
-    """The run of the net that the moves of the reduced graph stand for (nothing where it does not
-    get there). Tokens on the edge `double` that no later move takes are left at its beginning, so
-    that two are seen there."""
+    """The run of the net that corresponds to the moves of the reduced graph (empty if it does not
+    reach the goal). Tokens on the edge `double` that no later move consumes stay at its beginning,
+    so that two are seen there."""
     for late in (False, True):
         log = _Carrier(reduction, late).run(moves, double)
         if log and valid(reduction.net, log) is not None:
@@ -360,13 +361,13 @@ class _Carrier:
 
 
 def first_arcs(edge: Edge) -> list[int]:
-    """The arcs that hold tokens when one is at the beginning of the edge: several where parallel
+    """The arcs that hold tokens when a token is at the beginning of the edge: several if parallel
     branches begin there."""
     return _arcs(edge.content, edge.first, 0)
 
 
 def last_arcs(edge: Edge) -> list[int]:
-    """The arcs that hold tokens when one is at the end of the edge."""
+    """The arcs that hold tokens when a token is at the end of the edge."""
     return _arcs(edge.content, edge.last, 1)
 
 
@@ -388,7 +389,7 @@ def _arcs(content: object, arc: int, end: int) -> list[int]:
 
 
 def valid(net: Net, log: list[Firing]) -> dict[int, int] | None:
-    """The marks after `log` played strictly by the rules, `None` where a step is not allowed."""
+    """The marking after `log`, played strictly by the rules; `None` if a step is not allowed."""
     play = Play(net)
     play.left = len(log) + 1
     for step in log:

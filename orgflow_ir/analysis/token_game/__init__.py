@@ -1,1 +1,1 @@
-"""The BPMN token game: what a model means, its runs, and replay."""
+"""The BPMN token game: the semantics of a model, its runs, and replay."""

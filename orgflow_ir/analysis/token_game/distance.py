@@ -1,4 +1,4 @@
-"""How far flows are from a goal, over all scopes of a net: what steers a search for runs."""
+"""Distances from flows to a goal, over all scopes of a net, to guide the search for runs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from orgflow_ir.analysis.token_game.net import Net
 
 FAR = 1 << 30
-"""The distance of what cannot be reached."""
+"""The distance of unreachable places."""
 
 
 class Distances:
-    """The ways of a net as one graph of nodes: flows, links, boundary events, into a sub-process
-    and out of it, backwards."""
+    """The connections of a net as one graph of nodes: flows, links, boundary events, entry and exit
+    of sub-processes, backwards."""
 
     def __init__(self, net: Net) -> None:
         self.net = net
@@ -43,7 +43,7 @@ class Distances:
         return self._spread(self.net.producer[p] for p in goals)
 
     def to_end(self) -> list[int]:
-        """For each node the number of steps to where its scope ends."""
+        """For each node the number of steps to the end of its scope."""
         return self._spread(n.index for n in self.net.nodes if not n.outs and not n.links)
 
     def _spread(self, goals: Iterable[int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""What a step of the token game does to the state."""
+"""The effect of a step of the token game on the state."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def apply(net: Net, state: State, move: Move, taken: tuple[int, ...]) -> State:
 
 
 def born(net: Net, draft: Draft, scope: int, start: str | None) -> FrameId:
-    """A new process instance about to begin at `start` (`None`: wherever nothing leads to)."""
+    """A new process instance that begins at `start` (`None`: at all nodes without incoming
+    flows)."""
     key = draft.fresh()
     at = (scope, key)
     draft.frames[at] = Frame(scope, key, key, None)

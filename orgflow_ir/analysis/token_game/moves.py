@@ -1,4 +1,4 @@
-"""What a state of the token game allows: moves, each with its choices of flows."""
+"""The moves that a state of the token game allows, each with its choices of flows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Move(NamedTuple):
 
 
 class Moves:
-    """Finds moves; knows the net and its policy and nothing else."""
+    """Finds moves, based only on the net and its policy."""
 
     def __init__(self, net: Net) -> None:
         self.net = net
@@ -67,7 +67,7 @@ class Moves:
             yield from self._message_starts(state)
 
     def of_element(self, state: State, element: str) -> Iterator[Move]:
-        """The moves of one element, without looking at the others."""
+        """The moves of one element, independent of the others."""
         nodes = self.net.nodes
         for i in self.net.by_id.get(element, ()):
             node = nodes[i]
@@ -221,9 +221,9 @@ class Moves:
         without one and does not visit the gateway, there is also such a path from the same flow
         to an incoming flow that has one.
 
-        The text speaks of tokens on flows and of paths of flows. A token inside an element counts
-        as on its outgoing flow. What may still come through a boundary event is waited for; that a
-        token could also leave by a boundary event is no reason not to wait for it."""
+        The specification refers to tokens on flows and paths of flows. A token inside an element
+        counts as on its outgoing flow. The gateway waits for tokens that may still arrive through a
+        boundary event, even for tokens that may leave through one."""
         marked = 0
         for bit, place in enumerate(node.ins):
             if place in tokens:
@@ -290,7 +290,7 @@ def interrupts(event: NetNode) -> bool:
 
 
 def interrupted(net: Net, frame: Frame) -> bool:
-    """Whether an interrupting event sub-process has taken over: the others are disarmed then."""
+    """Whether an interrupting event sub-process has started, which disarms the others."""
     for i in net.scopes[frame.scope].events:
         body = net.nodes[i].body
         for s in net.scopes[body].starts if body >= 0 else ():
@@ -329,8 +329,8 @@ def handlers_due(
 
 
 def completed(net: Net, frame: Frame) -> list[tuple[int, int]]:
-    """Activities with a handler that were completed in a frame, and in sub-processes completed in
-    it, and how often."""
+    """Activities with a handler that were completed in a frame or in its completed sub-processes,
+    with their counts."""
     found = []
     for key, times in frame.memo:
         i, slot = divmod(key, SLOTS)
@@ -349,13 +349,13 @@ def _around(net: Net, node: int, scope: int) -> Iterator[str]:
 
 
 def is_event_scope(node: NetNode) -> bool:
-    """Whether a node is an event sub-process, which no flow leads to."""
+    """Whether a node is an event sub-process, which has no incoming flows."""
     return isinstance(node.element, SubProcess) and node.element.flavour == "event"
 
 
 def receivable(net: Net, state: State, frame: Frame, node: NetNode) -> Message | None:
-    """The oldest message that `node` may take in this instance: sent over a flow that leads to it,
-    to this instance or to any, and not from an instance that talks to another one of its kind."""
+    """The oldest message that `node` may receive in this instance: sent over one of its message
+    flows, to this instance or to any, and not from an instance that is paired with another one."""
     partners = {other: process for one, process, other in state.talks if one == frame.root}
     for message in state.messages:
         if message.flow not in node.needs or message.receiver not in (-1, frame.root):
@@ -368,6 +368,6 @@ def receivable(net: Net, state: State, frame: Frame, node: NetNode) -> Message |
 
 
 def sender_scope(net: Net, flow: int) -> int:
-    """Index of the process that a message flow comes from."""
+    """Index of the source process of a message flow."""
     source = net.by_id[net.model.message_flows[flow].source][0]
     return net.scopes[net.nodes[source].scope].process

@@ -1,4 +1,4 @@
-"""The net after the token game: a model compiled once into numbered places and nodes."""
+"""The net behind the token game: a model compiled once into numbered places and nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orgflow_ir.model import (
 from orgflow_ir.model import Node as ModelNode
 
 WAITING_EVENTS = frozenset({"message", "timer", "signal", "conditional"})
-"""Definitions that something outside the process decides when to trigger."""
+"""Event definitions that are triggered from outside the process."""
 
 SLOTS = 3
 FIRED, COMPLETED, ARRIVED = range(SLOTS)
@@ -23,17 +23,19 @@ FIRED, COMPLETED, ARRIVED = range(SLOTS)
 
 @dataclass(frozen=True)
 class Policy:
-    """What the game leaves open.
+    """Options of the game's semantics.
 
-    messages: `free`: whatever an element waits for can come at any time; `flows`: an element that
-        a message flow of the model leads to needs a message, one that catches a signal thrown in
-        the model needs that signal.
-    instances: most bodies of a loop or multi-instance activity; with 1 a body counts once and
-        the activity is like any other, above that the number of bodies is a free choice.
+    messages: `free`: any awaited message can arrive at any time; `flows`: an element with an
+        incoming message flow needs a message, one that catches a signal thrown in the model needs
+        that signal.
+    instances: maximum number of bodies of a loop or multi-instance activity; with 1 a body counts
+        once and the activity behaves like any other, above that the number of bodies is a free
+        choice.
     once: non-interrupting events fire at most once while their activity or scope is active, and
         each activity of an ad-hoc sub-process starts at most once; BPMN itself sets no limit.
-    manual_waits: whether a manual task is open until someone has done it (BPMN 2.0.2, 13.3.3).
-    subsets: most combinations of flows listed for one inclusive split.
+    manual_waits: whether a manual task stays open until someone has completed it (BPMN 2.0.2,
+        13.3.3).
+    subsets: maximum number of combinations of flows listed for one inclusive split.
     """
 
     messages: Literal["free", "flows"] = "free"
@@ -45,10 +47,11 @@ class Policy:
 
 @dataclass(slots=True, eq=False)
 class NetNode:
-    """A node of the net. Places are numbers; `pending` holds tokens that no flow brought, `open`
-    those inside. The split takes all of `always` and one (`single`) or some of `free`, or the
-    `default` (-1: none) in place of them; `options` lists its choices. `near` are the nodes whose
-    tokens its steps may take, `guard` the scope whose own state decides on them (a loop body's)."""
+    """A node of the net. Places are numbers; `pending` holds tokens that did not arrive on a flow,
+    `open` those inside. The split takes all of `always` and one (`single`) or some of `free`, or
+    the `default` (-1: none) in place of them; `options` lists its choices. `near` are the nodes
+    whose tokens its steps may take, `guard` the scope whose state decides on them (for a loop
+    body)."""
 
     index: int
     id: str
@@ -109,9 +112,9 @@ class NetScope:
 class Net:
     """Nodes, scopes and places of a model, numbered; see `game_compile.compile_net`.
 
-    `consumer` gives for every place the node that takes its tokens, `producer` for every flow the
-    node that puts them. `holder` gives for a scope the (first) node that
-    runs it. `wide` are splits with more choices than the policy lists.
+    `consumer` maps every place to the node that consumes its tokens, `producer` every flow to the
+    node that produces them. `holder` maps a scope to the (first) node that runs it. `wide` are
+    splits with more choices than the policy lists.
     """
 
     def __init__(self, model: Model, policy: Policy) -> None:
@@ -131,7 +134,7 @@ class Net:
         self._masks: dict[int, tuple[dict[int, int], dict[int, int]]] = {}
 
     def taken(self, node: NetNode, ids: tuple[str, ...]) -> tuple[int, ...] | None:
-        """The places of the flows `ids`, if the node may take just these together."""
+        """The places of the flows `ids`, if the node may take exactly this combination."""
         known = node.options.get(ids)
         if known is not None or node.id not in self.wide:
             return known
@@ -171,8 +174,8 @@ class Net:
         return before
 
     def matches(self, catch: EventDefinition, thrown: EventDefinition) -> bool:
-        """Whether a thrown error or escalation is one that `catch` catches: the same entry of the
-        catalogue, the same code, or any where `catch` names none."""
+        """Whether `catch` catches a thrown error or escalation: the same catalogue entry, the same
+        code, or any if `catch` names none."""
         if catch.kind != thrown.kind or catch.kind not in ("error", "escalation"):
             return False
         if not catch.ref or catch.ref == thrown.ref:

@@ -14,13 +14,13 @@ from orgflow_ir.model.links import Links
 
 
 def compile_net(model: Model, policy: Policy) -> Net:
-    """The net of a model. Flows with an end outside their scope do not exist; of two elements with
-    one id steps speak of the first."""
+    """The net of a model. Flows with an end outside their scope are ignored; for two elements with
+    the same id, steps refer to the first."""
     return _Compiler(model, policy).net
 
 
 _ASKING = ("service", "business-rule")
-"""Types of tasks that send their message when they begin and are done with the answer."""
+"""Types of tasks that send their message at the start and complete with the answer."""
 
 
 class _Compiler:

@@ -17,7 +17,7 @@ Script = Mapping[str, Sequence[tuple[str, ...]]]
 
 @dataclass(frozen=True)
 class ReplayResult:
-    """Whether a trace is a run; else the index of the first step that is not possible and why."""
+    """Whether a trace is a run; otherwise the index of the first impossible step and the reason."""
 
     ok: bool
     state: State
@@ -41,7 +41,7 @@ def replay(
 
 @dataclass(frozen=True)
 class FollowResult:
-    """What came of following an execution.
+    """The result of following an execution.
 
     `index` is that of the first observation the model does not allow (its length: something after
     the last one); `expected` are the labels of visible elements that could have come there;
@@ -80,12 +80,12 @@ def follow(
     script: Script,
     visible: Collection[str],
 ) -> FollowResult:
-    """Follow what an engine executed: `observed` element ids in order.
+    """Follow an execution of an engine: `observed` element ids in order.
 
-    Only elements in `visible` are observed; the others happen by themselves as soon as they can.
-    `script` says which way each choice goes. One observation of a waiting element is its `open`
-    and its `done`, of a sub-process its `open`, of an event-based gateway's target its `done`.
-    The game's policy counts loop bodies once (`instances=1`).
+    Only elements in `visible` are observed; the others proceed as soon as they can. `script`
+    defines the outcome of each choice. One observation of a waiting element is its `open` and its
+    `done`, of a sub-process its `open`, of an event-based gateway's target its `done`. The game's
+    policy counts loop bodies once (`instances=1`).
     """
     walk = _Walk(game, game.initial(process_id, start), script, frozenset(visible))
     index = 0

@@ -1,4 +1,4 @@
-"""Runs as JSON, one a line: what `orgflowc trace` prints (`schema/run.schema.json`)."""
+"""Runs as JSON lines, as printed by `orgflowc trace` (`schema/run.schema.json`)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from orgflow_ir.model import Model
 from orgflow_ir.model.index import ModelIndex
 
 RUN_VERSION = 1
-"""Version of the JSON; raised when a field changes its meaning or goes."""
+"""Version of the JSON; increased when a field changes its meaning or is removed."""
 
 
 def run_labels(model: Model) -> dict[str, str]:
-    """What people read, by id; a flow without a name is called by its ends."""
+    """Labels for people, by id; a flow without a name is described by its ends."""
     index = ModelIndex(model)
     labels = {node.id: node.label for node in index.nodes.values()}
     for flow in index.flows.values():

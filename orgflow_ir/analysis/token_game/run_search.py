@@ -12,12 +12,12 @@ from orgflow_ir.analysis.token_game.state import State
 from orgflow_ir.diagnostics import Step
 
 WAIT = "wait"
-"""Action of an option to let what may happen by itself not happen now."""
+"""Action of an option that postpones an event that need not happen now."""
 
 
 @dataclass(slots=True)
 class Decision:
-    """A choice made in a trial, with all that is needed to go on from it another way."""
+    """A choice made in a trial, with the state needed to resume from it with another option."""
 
     state: State
     stack: list[int]
@@ -39,8 +39,8 @@ class Trial:
 
 class Simulator:
     """Runs of a process one at a time, each towards `goals` (flows not covered yet) and then by the
-    shortest outgoing flow. Of parallel branches the first goes first, or with `last_first` the
-    last; `bounded` says that a run was cut off."""
+    shortest outgoing flow. Parallel branches run in order, or with `last_first` in reverse order;
+    `bounded`: a run was cut off."""
 
     def __init__(self, game: Game, process_id: str, loops: int, max_trials: int) -> None:
         self.game, self.net, self.process = game, game.net, process_id
@@ -60,7 +60,7 @@ class Simulator:
 
     @property
     def spent(self) -> bool:
-        """Whether the bound on trials, or on steps in all of them, is reached."""
+        """Whether the limit on trials, or on their total steps, is reached."""
         return self.trials_left <= 0 or self.steps_left <= 0
 
     def _own_scopes(self, root: int) -> set[int]:
@@ -76,7 +76,7 @@ class Simulator:
     # -- one trial ----------------------------------------------------------------------------
 
     def simulate(self, start: str | None, resume: tuple[Trial, int, int] | None = None) -> Trial:
-        """Run from `start`, or go on from decision `resume[1]` of a trial with another option."""
+        """Run from `start`, or resume from decision `resume[1]` of a trial with another option."""
         self.trials_left -= 1
         game = self.game
         times: Counter[int] = Counter()

@@ -1,7 +1,8 @@
-"""Runs of a process for replay: few, complete, and together over every flow that can be covered.
+"""Runs of a process for replay: few, complete, and together covering every flow that can be
+covered.
 
 A directed search, not an enumeration: one interleaving (depth first, branches in model order), at
-each split the flow that leads to something not yet covered, then the shortest outgoing flow.
+each split the flow that leads to an uncovered flow, then the shortest outgoing flow.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ Choice = tuple[str, tuple[str, ...]]
 
 
 VARIANT_STEPS = 20_000
-"""Most steps spent on runs that cover nothing new."""
+"""Maximum number of steps spent on runs without new coverage."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run: where it began, its steps, how it ended (`Game.outcome`), and what is left."""
+    """One run: its start, its steps, its outcome (`Game.outcome`), and the remaining tokens."""
 
     process: str
     start: str | None
@@ -45,7 +46,7 @@ class Run:
 
     @cached_property
     def script(self) -> dict[str, tuple[tuple[str, ...], ...]]:
-        """For every element that chose: the flows it took, visit by visit."""
+        """For every deciding element, the flows it took, visit by visit."""
         found: dict[str, list[tuple[str, ...]]] = {}
         for element, taken in self.choices:
             found.setdefault(element, []).append(taken)
@@ -59,8 +60,8 @@ class Run:
 
 @dataclass(frozen=True)
 class RunSet:
-    """Complete runs of a process. `uncovered` gives each flow that no complete run takes with the
-    reason; `stuck` are runs that show such flows but do not complete."""
+    """Complete runs of a process. `uncovered` maps each flow that no complete run takes to the
+    reason; `stuck` are incomplete runs that reach such flows."""
 
     process: str
     runs: tuple[Run, ...]
@@ -82,10 +83,10 @@ def enumerate_runs(
 ) -> RunSet:
     """Runs of one process, at most `max_runs`, chosen for flow coverage.
 
-    A flow is taken again in the same run at most `loops` times unless there is no other way on;
-    `max_trials` bounds the search. With `variants`, further runs with other choices follow once
-    everything is covered. `game` (default: free messages, non-interrupting events once) may be
-    shared between calls. Raises `KeyError` for an unknown process.
+    A flow is taken at most `loops` more times in the same run unless it is the only continuation;
+    `max_trials` bounds the search. With `variants`, further runs with other choices follow after
+    full coverage. `game` (default: free messages, non-interrupting events once) may be shared
+    between calls. Raises `KeyError` for an unknown process.
     """
     game = game or Game(model, Policy(once=True))
     return _Coverage(Simulator(game, process_id, loops, max_trials), max_runs).run(variants)
@@ -93,7 +94,8 @@ def enumerate_runs(
 
 @dataclass(frozen=True)
 class Coverage:
-    """Run coverage of one process: runs, flows taken by complete runs, flows, what is missing."""
+    """Run coverage of one process: runs, flows taken by complete runs, all flows, uncovered
+    flows."""
 
     process: str
     runs: int
@@ -109,7 +111,7 @@ class Coverage:
 
 
 def coverage_report(model: Model, *, max_runs: int = 32) -> tuple[Coverage, ...]:
-    """How well the enumerated runs of each process that has nodes cover its flows."""
+    """The flow coverage of the enumerated runs, for each process that has nodes."""
     game = Game(model, Policy(once=True))
     found = []
     for process in model.processes:

@@ -7,42 +7,43 @@ Tokens lie on sequence flows and in open elements. Every choice is free: data is
   flows and, of the conditional ones, any set (its default in place of an empty set); with one
   condition and a default that is an exclusive choice. Several flows without conditions fork;
   beside a default they are choices too (`control_flow/outgoing.py`).
-- Joins: exclusive gateways, activities and events take each token by itself (where several flows
-  have one, that of the first flow: the others follow, so nothing is lost); a parallel gateway
-  takes one from every incoming flow; an inclusive one by the rule of 13.4.3 (see `Moves.synced`).
-  A complex gateway's activation condition is not evaluated: it joins like an inclusive one, which
-  is the case where activation and reset (13.4.5) fall together.
+- Joins: exclusive gateways, activities and events take each token separately (if several flows have
+  one, that of the first flow: the others follow, so nothing is lost); a parallel gateway takes one
+  from every incoming flow; an inclusive one by the rule of 13.4.3 (see `Moves.synced`). A complex
+  gateway's activation condition is not evaluated: it joins like an inclusive one, which is the case
+  where activation and reset (13.4.5) fall together.
 - Waiting: user, manual and receive tasks, message, timer, signal and conditional catch events, and
   activities with boundary events have two steps, `open` and `done`; so have sub-processes and
   calls. An event-based gateway opens its targets; the first `done` of one withdraws the others,
   and its step also names the flow from the gateway, which is the one that got the token.
-- Boundary events are armed while their activity is open. An error or escalation that something
-  inside throws comes only from there; any other trigger is free.
+- Boundary events are armed while their activity is open. An error or escalation that is thrown
+  inside occurs only as thrown; any other trigger is free.
 - A sub-process is done when no token is left in it. Several start events in it are alternatives.
   An event sub-process may start while its scope has tokens; an interrupting one takes them.
-- An element read but not modelled (`Opaque`) that flows lead to passes its token.
+- An unsupported element (`Opaque`) with incoming flows passes its token.
 - An error, escalation or cancel goes to the nearest event sub-process or boundary event that
   catches it; an uncaught error ends the process instance with outcome `error`.
-- Terminate ends the process or the sub-process it stands in (13.5.6), not its surroundings.
-- Compensation: a throw starts the handlers of the completed activities of its scope (or of the
-  one it names) and is done when they are; handlers run in any order. A completed sub-process is
-  compensated by its own handler, else by those inside it; compensation event sub-processes are
-  not run. Cancelling a transaction compensates and leaves by its cancel event.
-- Ad-hoc: each activity nothing leads to may start, again and again but never twice at the same
-  time; the sub-process is done whenever nothing in it runs, so also with none performed.
-- Loops and multi-instance: see `Policy.instances`. With more than one body the activity itself is
-  `open` and `done`, and bodies are steps with an instance number of their own. Targets that make
-  loops of flows of them are compared with the game of the model in which they are that
-  (`orgflow_ir.lowering.loops.loops_as_flows`): any number of bodies, one after the other.
-- Messages and signals come when they are wanted, or with `Policy.messages` = `flows` only when
+- Terminate ends the process or sub-process that contains it (13.5.6), not the surrounding ones.
+- Compensation: a throw starts the handlers of the completed activities of its scope (or of the one
+  it names) and completes when they do; handlers run in any order. A completed sub-process is
+  compensated by its own handler, else by those inside it; compensation event sub-processes are not
+  run. Cancelling a transaction compensates and leaves by its cancel event.
+- Ad-hoc: each activity without incoming flows may start, repeatedly but never twice at the same
+  time; the sub-process completes whenever nothing in it runs, even if none was performed.
+- Loops and multi-instance: see `Policy.instances`. With more than one body, the activity itself has
+  `open` and `done` steps, and bodies are steps with their own instance number. For targets that
+  lower loops to flows, the comparison uses the game of the model with loops as flows
+  (`orgflow_ir.lowering.loops.loops_as_flows`): any number of bodies, in sequence.
+- Messages and signals arrive when they are awaited, or with `Policy.messages` = `flows` only when
   sent: a node with message flows to other nodes sends one over each when it is done; a node that a
   message flow from such a node leads to needs one (from a pool without a process they always come).
   A service or business rule task with both asks and waits for the answer (13.3.3): it sends when it
   begins; any other task with both is done with the message that it needs, and sends then.
-  Messages are kept until taken, oldest first. One to a start event always makes a new instance.
+  Messages are kept until taken, oldest first. A message to a start event always creates a new
+  instance.
   Correlation: the first message taken makes sender and taker partners; from then on what either
   sends to the other's process is for its partner alone (the latest, if there were several), and is
-  not taken by other instances. A signal reaches all that wait for it when it is thrown.
+  not taken by other instances. A thrown signal reaches every element that waits for it.
 - A step's `instance` numbers process instances from 0, and instances of a sub-process that run at
   the same time as another of the same.
 """
@@ -63,11 +64,11 @@ __all__ = ["Game", "NotEnabled", "Policy", "State"]
 
 
 class NotEnabled(ValueError):
-    """A step that the state does not allow; the message says which and what it does allow."""
+    """A step that the state does not allow; the message names it and the allowed steps."""
 
 
 class Game:
-    """The token game of a model. Compiled once; `fire` gives new states and changes nothing."""
+    """The token game of a model. Compiled once; `fire` returns new states without side effects."""
 
     def __init__(self, model: Model, policy: Policy | None = None) -> None:
         self.model = model
@@ -79,8 +80,8 @@ class Game:
 
     def starts(self, process_id: str) -> tuple[str | None, ...]:
         """Each possible start of the process: its start events, instantiating receive tasks
-        and event-based gateways. `None`: it has none, and all nodes that nothing leads to begin
-        together (BPMN 2.0.2, 13.2). Raises `KeyError` for an unknown process."""
+        and event-based gateways. `None`: the process has no start, and all nodes without incoming
+        flows begin together (BPMN 2.0.2, 13.2). Raises `KeyError` for an unknown process."""
         scope = self.net.scopes[self.net.processes[process_id]]
         found = [self.net.nodes[i].id for i in scope.starts]
         for i in scope.sources:
@@ -90,8 +91,8 @@ class Game:
         return tuple(found) or (None,)
 
     def initial(self, process_id: str, start: str | None = None) -> State:
-        """One instance of the process, number 0, about to begin at `start` (one of `starts`; by
-        default the first). Raises `KeyError` where there is no such thing."""
+        """One instance of the process, number 0, that begins at `start` (one of `starts`; by
+        default the first). Raises `KeyError` if the process or start does not exist."""
         draft = Draft(State())
         options = self.starts(process_id)
         if start is not None and start not in options:
@@ -102,8 +103,9 @@ class Game:
         return draft.freeze()
 
     def initial_all(self, starts: Mapping[str, str | None] | None = None) -> State:
-        """A collaboration about to begin: one instance of every process with a start that needs no
-        message from another process of the model, numbered in model order; `starts` says where."""
+        """The initial state of a collaboration: one instance of every process with a start that
+        needs no message from another process of the model, numbered in model order; `starts`
+        selects the starts."""
         draft = Draft(State())
         for process_id, scope in self.net.processes.items():
             if not self.net.scopes[scope].nodes:
@@ -123,8 +125,8 @@ class Game:
     def enabled(self, state: State) -> tuple[Step, ...]:
         """Every step the state allows, in a fixed order (frames, nodes in model order, choices).
 
-        Of an inclusive split with more than `policy.subsets` choices only so many are listed, and
-        `wide` names it; `fire` takes the others too.
+        For an inclusive split with more than `policy.subsets` choices only that number is listed,
+        and `wide` names the split; `fire` accepts the others too.
         """
         found: dict[Step, None] = {}
         for move in self._moves.of_state(state):
@@ -160,7 +162,7 @@ class Game:
         )
 
     def decisions(self, step: Step) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """What was decided in a step: (element, flows taken), nothing where there was no choice.
+        """The decision of a step: (element, flows taken), empty if there was no choice.
 
         The element is a splitting gateway or activity, an event-based gateway (the flow to the
         event that came), an activity with interrupting boundary events (the flows of whatever
@@ -199,7 +201,7 @@ class Game:
         return "running" if any(True for _ in self._moves.of_state(state)) else "stuck"
 
     def left(self, state: State) -> tuple[Left, ...]:
-        """Where tokens and messages still are."""
+        """The places of the remaining tokens and messages."""
         net = self.net
         found = []
         for frame in state.frames:
@@ -225,9 +227,9 @@ class Game:
         )
 
     def open_elements(self, state: State) -> tuple[str, ...]:
-        """Elements now waiting to be done, sorted, as often as they are open: open activities
-        (those inside a sub-process beside it) and events, and for an event-based gateway its
-        targets in its place."""
+        """Elements that are waiting, sorted, one entry per open instance: open activities
+        (including a sub-process and those inside it) and events, and the targets of an event-based
+        gateway in its place."""
         found: list[str] = []
         for frame in state.frames:
             for place, number in frame.tokens:
