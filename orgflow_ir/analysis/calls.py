@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orgflow_ir.model import CallActivity, Model, Process, Scope
+from orgflow_ir.model import CallActivity, Model, Process, Scope, Task
 from orgflow_ir.model.bindings import Parameter, SubProcessCall
+
+Call = CallActivity | Task
+"""A call, or the task that stands for one whose process is not in the model."""
 
 _VARIABLE = r"(?a)=?\s*([A-Za-z_]\w*)|[$#]\{\s*([A-Za-z_]\w*)\s*\}"
 
@@ -30,14 +33,14 @@ def variable_in(parameter: Parameter) -> str | None:
     return variable_of(parameter.text)
 
 
-def hands_computed(call: CallActivity) -> bool:
+def hands_computed(call: Call) -> bool:
     """Whether a call passes on anything other than all variables unchanged: a selection, new names,
     or computed values."""
     given = call.binding.inputs if call.binding is not None else ()
     return not hands_everything(call) or any(variable_in(one) != one.name for one in given)
 
 
-def takes_computed(call: CallActivity) -> bool:
+def takes_computed(call: Call) -> bool:
     """Whether a call computes any of its results."""
     taken = call.binding.outputs if call.binding is not None else ()
     return any(variable_in(one) is None for one in taken)
@@ -52,7 +55,7 @@ def states_data(call: CallActivity) -> bool:
     return binding is not None and bool(binding.inputs or binding.outputs)
 
 
-def hands_everything(call: CallActivity) -> bool:
+def hands_everything(call: Call) -> bool:
     """Whether a call passes every variable in addition to its mapping: if it requests this, and if
     the source does not define how it calls."""
     binding = call.binding
@@ -61,7 +64,7 @@ def hands_everything(call: CallActivity) -> bool:
     return binding is None or not binding.inputs
 
 
-def takes_everything(call: CallActivity) -> bool:
+def takes_everything(call: Call) -> bool:
     """Whether all variables of the called process are returned: if the call requests this, and if
     the source does not define how it calls."""
     binding = call.binding

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from orgflow_ir.analysis.calls import callee
+from orgflow_ir.analysis.calls import callee, hands_everything, takes_everything
 from orgflow_ir.model import CallActivity, Task
-from orgflow_ir.model.bindings import SubProcessCall, Worker
+from orgflow_ir.model.bindings import SubProcessCall
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.pipeline import PassContext
@@ -21,9 +21,9 @@ _NAME = r"[^\s${}#=][^${}]*"
 
 
 class CallToNamedWork(RewritePattern):
-    """A call of a process that is not in the model becomes a service task that says which process
-    does its work, with what it passes on and takes back: for the token game both are one step that
-    is begun and done."""
+    """A call of a process that is not in the model becomes a service task that names the process
+    which does its work, and what it passes on and takes back. For the token game both are one step
+    that is begun and done."""
 
     name = "call-to-named-work"
     consumes = ("call-activity",)
@@ -46,9 +46,10 @@ class CallToNamedWork(RewritePattern):
                 for name, text in (("version", version), ("business key", key))
                 if text is not None
             )
-        binding = Worker(
-            by="process",
-            target=called,
+        binding = SubProcessCall(
+            process=called,
+            all_variables=hands_everything(call),
+            all_results=takes_everything(call),
             inputs=given.inputs if given is not None else (),
             outputs=given.outputs if given is not None else (),
             listeners=given.listeners if given is not None else (),

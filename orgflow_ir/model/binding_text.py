@@ -75,7 +75,7 @@ def doer(binding: AnyBinding) -> str:
         case Decision():
             return "decision"
         case SubProcessCall():
-            return "call"
+            return f"process `{binding.process}`" if binding.process else "call"
         case Form():
             return "form"
         case Script():

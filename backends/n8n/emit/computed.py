@@ -165,7 +165,7 @@ def _write_mappings(element: str, compiled: CompiledScope) -> None:
     """The Code nodes before and behind a call: what it hands over, and what it takes back."""
     graph, mappings = compiled.workflow_graph, compiled.mapped[element]
     call = compiled.graph.nodes[element]
-    assert isinstance(call, CallActivity)
+    assert isinstance(call, CallActivity | Task)
     for role, values, every, itself in (
         ("inputs", mappings.inputs, hands_everything(call), False),
         ("outputs", mappings.outputs, takes_everything(call), True),

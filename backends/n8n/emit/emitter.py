@@ -58,7 +58,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.bindings import AnyBinding, Form
+from orgflow_ir.model.bindings import AnyBinding, Form, SubProcessCall
 from orgflow_ir.model.element_names import listed, slug
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import executable_processes
@@ -103,8 +103,8 @@ class CompiledScope:
     a call. `carried` says how process variables travel,
     where a condition reads any or a form asks for some, `groups` which sub-processes became part
     of it; `work` what tasks compute of which the model says something, `mapped` the mappings of
-    calls that compute, `named_work` what tasks call whose work the model only names. `workflow`,
-    `base` (the
+    calls that compute, `named_work` what tasks call whose work the model only names,
+    `stubs_called` those of them that stand for calls, with their mappings. `workflow`, `base` (the
     workflow packed, for later merges), `stickies` (element by name of a sticky note) and `wired`
     (flow by source node, output and position there) are there once the workflow is built.
     """
@@ -125,6 +125,7 @@ class CompiledScope:
     groups: tuple[Group, ...] = ()
     work: dict[str, Work] = field(default_factory=dict)
     named_work: dict[str, NamedWork] = field(default_factory=dict)
+    stubs_called: set[str] = field(default_factory=set)
     workflow: Workflow = field(init=False)
     base: str = field(init=False)
     stickies: dict[str, str] = field(default_factory=dict)
@@ -475,18 +476,43 @@ class _Emitter:
         self.calls = True
         if isinstance(caller, CallActivity) and not states_data(caller):
             self._report_unstated(caller)
-        computes = isinstance(caller, CallActivity) and self._hands_over(caller)
+        said = [f"Runs the workflow “{called.title}”, and continues when it has ended."]
+        made = execute_workflow.NODE.name, execute_workflow.calling(called.workflow_id)
+        self._calling(caller, made, said)
+
+    def _stub_call(self, task: Task) -> bool:
+        """Whether a task stands for the call of a process that is not in the model, and became a
+        call of the workflow that stands for the process, with the same mappings."""
+        if not isinstance(task.binding, SubProcessCall) or task.binding.listeners:
+            return False
+        from orgflow_ir.analysis.work.tasks import call_mappings
+
+        made = None if call_mappings(task).unread else self._named_work(task)
+        if made is None:
+            return False
+        self.e.stubs_called.add(task.id)
+        named = self.e.named_work[task.id]
+        decisions = self.setters.get(task.id, [])
+        said = notes.named_work(task, decisions, f"{named.kind} {named.name}", self.ctx)
+        self._calling(task, made, said)
+        return True
+
+    def _calling(
+        self,
+        caller: SubProcess | CallActivity | Task,
+        made: tuple[str, dict[str, Any]],
+        said: list[str],
+    ) -> None:
+        """The node `made` that calls a workflow, with the nodes that compute what it hands over and
+        takes back."""
+        computes = not isinstance(caller, SubProcess) and self._hands_over(caller)
+        kind, parameters = made
         self.workflow_graph.add(
-            caller.id,
-            caller.name,
-            execute_workflow.NODE.name,
-            execute_workflow.calling(called.workflow_id),
-            element=caller.id,
-            notes=[f"Runs the workflow “{called.title}”, and continues when it has ended."],
+            caller.id, caller.name, kind, parameters, element=caller.id, notes=said
         )
         if computes:
             self.workflow_graph.connect(Port(HelperKey(caller.id, "inputs")), Port(caller.id))
-        if isinstance(caller, CallActivity) and takes_computed(caller):
+        if not isinstance(caller, SubProcess) and takes_computed(caller):
             name = f"{self.workflow_graph.nodes[caller.id].name} outputs"
             key = self._beside(caller.id, "outputs", name, notes.mapping(before=False))
             self.workflow_graph.connect(Port(caller.id), Port(key))
@@ -507,7 +533,7 @@ class _Emitter:
             "on nothing that a call does not name",
         )
 
-    def _hands_over(self, call: CallActivity) -> bool:
+    def _hands_over(self, call: CallActivity | Task) -> bool:
         """Whether a node computes what a call hands over; its mappings are written at the end."""
         if not hands_computed(call) and not takes_computed(call):
             return False
@@ -698,7 +724,7 @@ class _Emitter:
         if form is not None:
             self._form(task, form)
             return
-        if self._sent(task):
+        if self._sent(task) or self._stub_call(task):
             return
         decisions = self.setters.get(task.id, [])
         work = self._work(task, decisions) if task.binding is not None else None

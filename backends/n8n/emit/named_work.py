@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from orgflow.backends.n8n.emit.names import literal, plain, title
 from orgflow.backends.n8n.emit.scopes import WorkflowScope
 
+from orgflow_ir.analysis.calls import hands_everything, takes_everything
+from orgflow_ir.analysis.expressions.syntax import variables
 from orgflow_ir.analysis.gaps import has_implementation
 from orgflow_ir.model import Event, Flow, Model, Process, Task
 from orgflow_ir.model.binding_text import doer
-from orgflow_ir.model.bindings import AnyBinding, Decision, Form, Script, Worker
+from orgflow_ir.model.bindings import AnyBinding, Decision, Form, Script, SubProcessCall, Worker
 from orgflow_ir.model.element_names import listed
 
 if TYPE_CHECKING:
@@ -83,6 +85,8 @@ def named_work(task: Task) -> NamedWork | None:
             if by in ("delegate", "expression") and name[:2] in ("${", "#{"):
                 name = name[2:].removesuffix("}").strip()
             return NamedWork(_WORDS.get(by, by), name or by, _key(by, target.strip()))
+        case SubProcessCall(process=str() as process):
+            return NamedWork("process", process.strip(), _key("process", process.strip()))
         case Decision(decision=str() as decision):
             return NamedWork("decision", decision, _key("decision", decision))
         case Script(code=str() as code):
@@ -122,10 +126,7 @@ def contract(called: Iterable[Use]) -> str:
     called = list(called)
     work = called[0].work
     lines = [f"Does the work of the {work.kind} {work.name}, which the model only names."]
-    lines.append(
-        "It receives all process variables as one item. The fields that it passes on are the "
-        "new values."
-    )
+    lines.append(_passed(called))
     wanted: dict[str, list[str]] = {}
     for use in called:
         lines += ["", f"Called by “{plain(use.task.label)}”"]
@@ -145,6 +146,22 @@ def contract(called: Iterable[Use]) -> str:
             *binding.code.split("\n"),
         ]
     return "\n".join(lines)
+
+
+def _passed(called: Iterable[Use]) -> str:
+    """What the workflow receives, and what becomes of what it passes on."""
+    calls = [use.task for use in called if use.task.id in use.compiled.stubs_called]
+    given = all(hands_everything(call) for call in calls)
+    taken = all(takes_everything(call) for call in calls)
+    received = "all process variables" if given else "the inputs of each call below, and no more,"
+    if taken:
+        return (
+            f"It receives {received} as one item. The fields that it passes on are the new values."
+        )
+    return (
+        f"It receives {received} as one item. Of the fields that it passes on, each call takes "
+        "those below, and no more."
+    )
 
 
 def work_to_do(files: Mapping[str, CompiledScope]) -> str:
@@ -174,6 +191,8 @@ def work_to_do(files: Mapping[str, CompiledScope]) -> str:
 
 def _given(binding: AnyBinding) -> Iterator[str]:
     """What one task hands over beside the process variables."""
+    if isinstance(binding, SubProcessCall) and binding.all_variables:
+        yield "input all variables"
     for parameter in binding.inputs:
         yield f"input {parameter.name} = {plain(parameter.text)}"
     for name, text in binding.parameters:
@@ -185,12 +204,17 @@ def _given(binding: AnyBinding) -> Iterator[str]:
 def _read(use: Use) -> Iterator[tuple[str, str]]:
     """Names that are read from what one task hands on, and by what."""
     from orgflow_ir.analysis.work.statements import assigned, read
+    from orgflow_ir.analysis.work.tasks import call_mappings
 
     binding, compiled = use.task.binding, use.compiled
     assert binding is not None
     if binding.result:
         yield binding.result, f"the result of “{plain(use.task.label)}”"
     work = compiled.work.get(use.task.id)
+    if use.task.id in compiled.stubs_called:
+        mapping = f"the output mapping of “{plain(use.task.label)}”"
+        for _, value in call_mappings(use.task).outputs:
+            yield from ((path[0], mapping) for path in variables(value))
     own = set(assigned(work.before, local=None)) if work is not None else set()
     if work is not None:
         for need in read(work.after):

@@ -153,7 +153,7 @@ def _computed_reads(compiled: CompiledScope) -> dict[str, tuple[str, ...]]:
 
 
 def _handed_back(
-    call: CallActivity, names: Iterable[str], *, computed: bool
+    call: CallActivity | Task, names: Iterable[str], *, computed: bool
 ) -> dict[str, tuple[str, ...]]:
     """The items in which a called process hands back each variable: all of them, or those that the
     call takes from it, under the names that it gives them: null where the called process has never
@@ -519,7 +519,8 @@ class _Carrier:
         """The items in which a step may hand on each variable, best first."""
         itself = f"$({quote_node(step.name)}).first().json"
         call = self.compiled.graph.nodes.get(step.element)
-        if isinstance(call, CallActivity) and call.binding is not None:
+        called = isinstance(call, CallActivity) or step.element in self.compiled.stubs_called
+        if called and isinstance(call, CallActivity | Task) and call.binding is not None:
             computed = HelperKey(call.id, "outputs") in self.graph.nodes
             return _handed_back(call, names, computed=computed)
         own = self._own(step.element) | self._answered(step)

@@ -178,7 +178,7 @@ class CallMappings(NamedTuple):
     unread: tuple[Unread, ...] = ()
 
 
-def call_mappings(call: CallActivity) -> CallMappings:
+def call_mappings(call: CallActivity | Task) -> CallMappings:
     """The mappings of a call, and what of them is not understood."""
     if call.binding is None:
         return CallMappings()

@@ -226,12 +226,67 @@ INPUTS: dict[str, tuple[CallActivity, dict[str, Any]]] = {
         mapped(inputs=(Parameter(name="y", text="x", language="constant"),)),
         {"y": "x"},
     ),
+    "nothing, as the engine does it": (mapped(by="camunda7"), {}),
     "never set": (mapped(inputs=(Parameter(name="y", text="none"),)), {}),
     "beside everything": (
         mapped(inputs=(Parameter(name="y", text="=x", language="feel"),), all_variables=True),
         {"x": 5, "w": "w", "y": 5},
     ),
 }
+
+
+def without_callee(model: Model, registry: Registry) -> tuple[Any, Any]:
+    """The workflows of a model without the process that it calls: the caller, and the stub."""
+    model = model.replace(processes=model.processes[:1])
+    ctx = PassContext(registry=registry)
+    backend = registry.backends["n8n"]
+    made = compile_model(model, backend, ctx, options={"stubs": "workflow"})
+    assert made is not None, ctx.diagnostics
+    main, stub = (json.loads(a.text) for a in made.artifacts if a.path.endswith(".json"))
+    found = verify_process(
+        model, model.processes[0], main, PassContext(registry=registry, options=ctx.options)
+    )
+    assert found.verdict is Verdict.PROVED
+    return main, stub
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_a_condition_reads_what_a_stub_handed_back(
+    engine: LocalEngine, registry: Registry, name: str
+) -> None:
+    """As with the process, whoever fills the workflow that stands for it."""
+    caller, sets, taken = DATA[name]
+    main, stub = without_callee(reading(caller), registry)
+    stubs = {
+        "A": {"visits": [{"total": 1}], "mode": "merge"},
+        f"{stub['id']}/q": {"visits": [sets], "mode": "merge"},
+    }
+    request = RunRequest(
+        main, "Start", items=[{"json": {}}], workflows={stub["id"]: stub}, stubs=stubs
+    )
+    (run,) = engine.run_many([request])
+    assert run.status == "success", run.error
+    assert ("B" in [n.node for n in run.order]) is taken
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_a_stub_gets_what_is_mapped(engine: LocalEngine, registry: Registry, name: str) -> None:
+    caller, expected = INPUTS[name]
+    main, stub = without_callee(straight(caller), registry)
+    request = RunRequest(
+        main,
+        "Start",
+        items=[{"json": {"x": 5, "w": "w"}}],
+        workflows={stub["id"]: stub},
+        data=True,
+    )
+    (run,) = engine.run_many([request])
+    assert run.status == "success", run.error
+    (looked,) = (n for n in run.order if n.node == "q")
+    assert looked.items == ((expected,),)
+    (about,) = (n for n in stub["nodes"] if n["name"] == "About this workflow")
+    received = "all process variables" if expected.get("w") == "w" and "x" in expected else ""
+    assert (received or "the inputs of each call below") in about["parameters"]["content"]
 
 
 @pytest.mark.parametrize("version", ["2.41", "1.123"])
