@@ -50,8 +50,9 @@ class Net:
     time one of several ways brings a token; `ghosts` are arcs that no token ever takes, which are
     there because paths count for inclusive joins; `held` are activities that are never left, for
     what is inside them (and is reported there); `live` are elements some way
-    leads to; `passing` are arcs inside gateways, where no token is ever seen; `far` keeps distances
-    once the net is made (`witness_search.distances`).
+    leads to; `passing` are arcs inside gateways, where no token is ever seen. Once the net is made,
+    `far` keeps distances (`witness_search.distances`) and `judged` runs with the marks they end
+    with (`witness_search.valid`).
     """
 
     kind: list[Kind] = field(default_factory=lambda: ["X", "O", "O", "O"])
@@ -72,6 +73,7 @@ class Net:
     live: set[str] = field(default_factory=set)
     passing: set[int] = field(default_factory=set)
     far: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+    judged: list[tuple[object, dict[int, int] | None]] = field(default_factory=list)
 
     def node(self, kind: Kind, element: str) -> int:
         """Add a node."""

@@ -56,7 +56,7 @@ def cycle(net: Net, node: int) -> tuple[int, ...]:
 def outward(net: Net, log: list[Firing]) -> list[Firing]:
     """Move tokens inside an element to its output: two that meet there leave on the same flow, and
     the last step is completed (the game has no intermediate state)."""
-    marks = valid(net, log) or {}
+    marks = dict(valid(net, log) or {})
     while True:
         inner = [a for a in marks if net.flow[a] is None and net.dst[a] >= FIRST]
         events = {a for a in inner if a in net.by_event}

@@ -113,13 +113,14 @@ class _Teller:
                     path.append(here[1])
                     here = before[here[0]]
                 return path[::-1]
-            for step in self.game.enabled(state):
-                if step.element in inside and len(before) < limit:
-                    new = self.game.fire(state, step)
-                    if new not in before:
-                        far = self._far(new) if near else 0
-                        heappush(queue, (far, -len(before), new))
-                        before[new] = (state, step)
+            for step, after in self.game.steps_from(state, inside):
+                if len(before) >= limit:
+                    break
+                new = after()
+                if new not in before:
+                    far = self._far(new) if near else 0
+                    heappush(queue, (far, -len(before), new))
+                    before[new] = (state, step)
         return None
 
     def _far(self, state: State) -> int:

@@ -154,24 +154,27 @@ class Play:
                 open_goals = [g for g in goals if g in missed] or goals
                 open_aims = [a for g, a in zip(goals, aims, strict=True) if g in open_goals]
                 near = _nearest(open_aims, {net.dst[a] for a in self.marks}, frozen)
-            node, waiting = self._next(near)
+            node, taken, waiting = self._next(near)
             put = self.choose(node, open_goals, open_aims)
-            self.fire(node, self.enabled(node), put)
+            self.fire(node, taken, put)
             for found in waiting:  # a join may have got what it lacked
                 heappush(near, found)
             for found in _nearest(open_aims, {node, *(net.dst[a] for a in put)}, frozen):
                 heappush(near, found)
 
-    def _next(self, near: list[tuple[int, int]]) -> tuple[int, list[tuple[int, int]]]:
-        """The first node of a heap that can fire, and those before it that wait; what holds no
-        token leaves the heap. Raises `Lost` where none can fire."""
+    def _next(
+        self, near: list[tuple[int, int]]
+    ) -> tuple[int, tuple[int, ...], list[tuple[int, int]]]:
+        """The first node of a heap that can fire, the arcs it takes tokens from, and the nodes
+        before it that wait; what holds no token leaves the heap. Raises `Lost` where none can."""
         waiting: list[tuple[int, int]] = []
         while near:
             found = heappop(near)
             if found in waiting:
                 continue
-            if self.enabled(found[1]):
-                return found[1], waiting
+            taken = self.enabled(found[1])
+            if taken:
+                return found[1], taken, waiting
             if any(a in self.marks for a in self.net.ins[found[1]]):
                 waiting.append(found)
         raise Lost
@@ -388,8 +391,23 @@ def _arcs(content: object, arc: int, end: int) -> list[int]:
     return [arc]
 
 
+_RUNS_KEPT = 8
+"""How many earlier runs of a net are kept with what judging them gave."""
+
+
 def valid(net: Net, log: list[Firing]) -> dict[int, int] | None:
-    """The marking after `log`, played strictly by the rules; `None` if a step is not allowed."""
+    """The marking after `log`, played strictly by the rules; `None` if a step is not allowed. Kept
+    for the net with the last runs, because one run often shows several faults: do not change the
+    run or the marking."""
+    for known, marks in net.judged:
+        if known is log:
+            return marks
+    marks = _valid(net, log)
+    net.judged = [(log, marks), *net.judged[:_RUNS_KEPT]]
+    return marks
+
+
+def _valid(net: Net, log: list[Firing]) -> dict[int, int] | None:
     play = Play(net)
     play.left = len(log) + 1
     for step in log:

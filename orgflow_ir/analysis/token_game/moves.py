@@ -72,16 +72,16 @@ class Moves:
         for i in self.net.by_id.get(element, ()):
             node = nodes[i]
             for frame in state.frames:
-                found: list[Move] = []
                 if frame.scope == node.scope or node.handles:
                     tokens = dict(frame.tokens)
                     for k in node.near:
-                        found.extend(self._node_moves(state, frame, tokens, nodes[k]))
+                        for move in self._node_moves(state, frame, tokens, nodes[k]):
+                            if move.node is node:
+                                yield move
                 if frame.scope == node.guard:
-                    found.extend(self._scope_moves(state, frame, dict(frame.tokens)))
-                for move in found:
-                    if move.node is node:
-                        yield move
+                    for move in self._scope_moves(state, frame, dict(frame.tokens)):
+                        if move.node is node:
+                            yield move
             if state.messages:
                 for move in self._message_starts(state):
                     if move.node is node:
@@ -210,7 +210,7 @@ class Moves:
         if node.pending in tokens:
             return True
         if node.join == "each":
-            return any(p in tokens for p in node.ins)
+            return not tokens.keys().isdisjoint(node.ins)
         if node.join == "all":
             return bool(node.ins) and all(p in tokens for p in node.ins)
         return self.synced(tokens, node)
@@ -246,7 +246,7 @@ class Moves:
     def _can_enter(self, state: State, frame: Frame, node: NetNode) -> bool:
         """A link throw without its catch goes nowhere; what does not wait but needs a message (a
         start or a catch without definition) needs it here."""
-        if any(d.kind == "link" for d in node.definitions) and not node.links:
+        if node.definitions and "link" in node.kinds() and not node.links:
             return isinstance(node.element, Event) and node.element.position == "catch"
         return node.opens or not node.needs or node.action == "start"
 

@@ -45,6 +45,9 @@ class Policy:
     subsets: int = 1023
 
 
+_NO_KINDS: frozenset[str] = frozenset()
+
+
 @dataclass(slots=True, eq=False)
 class NetNode:
     """A node of the net. Places are numbers; `pending` holds tokens that did not arrive on a flow,
@@ -88,7 +91,9 @@ class NetNode:
 
     def kinds(self) -> frozenset[str]:
         """Kinds of its event definitions."""
-        return frozenset(d.kind for d in self.definitions)
+        if not self.definitions:
+            return _NO_KINDS
+        return frozenset([d.kind for d in self.definitions])
 
 
 @dataclass(slots=True, eq=False)

@@ -50,10 +50,11 @@ Tokens lie on sequence flows and in open elements. Every choice is free: data is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
+from functools import partial
 
 from orgflow_ir.analysis.token_game.effects import apply, born
-from orgflow_ir.analysis.token_game.moves import Moves, interrupts
+from orgflow_ir.analysis.token_game.moves import Move, Moves, interrupts
 from orgflow_ir.analysis.token_game.net import Policy
 from orgflow_ir.analysis.token_game.net_compiler import compile_net
 from orgflow_ir.analysis.token_game.state import Draft, Left, State
@@ -75,6 +76,8 @@ class Game:
         self.policy = policy or Policy()
         self.net = compile_net(model, self.policy)
         self._moves = Moves(self.net)
+        # A step is most often fired right after the steps of its element were asked for.
+        self._asked: tuple[State, str, list[Move]] | None = None
 
     # -- where runs begin ---------------------------------------------------------------------
 
@@ -137,10 +140,28 @@ class Game:
     def steps_of(self, state: State, element: str) -> tuple[Step, ...]:
         """The enabled steps of one element."""
         found: dict[Step, None] = {}
-        for move in self._moves.of_element(state, element):
+        moves = list(self._moves.of_element(state, element))
+        self._asked = (state, element, moves)
+        for move in moves:
             for ids in self._moves.choices(move):
                 found.setdefault(Step(move.action, element, ids, move.instance))
         return tuple(found)
+
+    def steps_from(
+        self, state: State, elements: Container[str]
+    ) -> Iterator[tuple[Step, Callable[[], State]]]:
+        """The enabled steps of some elements in the order of `enabled`, each with what gives the
+        state after it."""
+        found: set[Step] = set()
+        for move in self._moves.of_state(state):
+            if move.node.id not in elements:
+                continue
+            for ids in self._moves.choices(move):
+                step = Step(move.action, move.node.id, ids, move.instance)
+                taken = self._moves.taken(move, ids)
+                if step not in found and taken is not None:
+                    found.add(step)
+                    yield step, partial(apply, self.net, state, move, taken)
 
     @property
     def wide(self) -> frozenset[str]:
@@ -149,7 +170,10 @@ class Game:
 
     def fire(self, state: State, step: Step) -> State:
         """The state after `step`. Raises `NotEnabled`."""
-        for move in self._moves.of_element(state, step.element):
+        asked, moves = self._asked, None
+        if asked is not None and asked[0] is state and asked[1] == step.element:
+            moves = asked[2]
+        for move in self._moves.of_element(state, step.element) if moves is None else moves:
             if move.action == step.action and move.instance == step.instance:
                 taken = self._moves.taken(move, step.taken)
                 if taken is not None:

@@ -92,8 +92,8 @@ class Draft:
 
     def add(self, at: FrameId, place: int, number: int = 1) -> None:
         """Put tokens on a place (or take them, with a negative number)."""
-        frame = self.frames[at]
-        self.frames[at] = frame._replace(tokens=put(frame.tokens, place, number))
+        scope, key, root, owner, tokens, memo = self.frames[at]
+        self.frames[at] = Frame(scope, key, root, owner, put(tokens, place, number), memo)
 
     def remember(self, at: FrameId, key: int, number: int = 1) -> None:
         """Change a count of the frame's memo."""
