@@ -21,6 +21,7 @@ from orgflow.evaluation.replay import ReplayReport, replay_model
 from orgflow.passes.presets import DEFAULT_PRESET, PRESETS, preset_grading
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.diagnostics.agent_rules import UnansweredGap
 from orgflow_ir.diagnostics.grading import Grading
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
@@ -225,7 +226,8 @@ def fill(
     """Let agents close the gaps of a model; returns the model with their answers.
 
     Every gap is offered to the agents in order until an answer introduces no error. Accepted and
-    rejected answers are in the diagnostics. A model with errors is returned unchanged.
+    rejected answers and the gaps that stay open (OF522) are in the diagnostics. A model with errors
+    is returned unchanged.
 
     Args:
         source: the model.
@@ -236,7 +238,7 @@ def fill(
         UnknownName: there is no such agent.
         UnsupportedError: an agent does not answer gaps.
     """
-    model, ctx = _begin(source, agents, services)
+    model, ctx = _begin(source, agents, services, report_open=True)
     return ReadResult(tuple(ctx.diagnostics), model)
 
 
@@ -469,9 +471,14 @@ def _target(name: str, options: Mapping[str, str] | None) -> tuple[Backend, dict
 
 
 def _begin(
-    source: Source, agents: Sequence[str | Agent] = (), services: Services | None = None
+    source: Source,
+    agents: Sequence[str | Agent] = (),
+    services: Services | None = None,
+    *,
+    report_open: bool = False,
 ) -> tuple[Model | None, PassContext]:
-    """The model, with the answers of agents, and a context with what was found so far.
+    """The model, with the answers of agents, and a context with what was found so far, with
+    `report_open` also the gaps that stay open.
 
     Raises `TypeError` for anything but a model or what `read` gave.
     """
@@ -487,10 +494,11 @@ def _begin(
     chosen = compiler.choose_agents(agents, _registry()) if agents else ()
     model = source if isinstance(source, Model) else source.model
     if not isinstance(source, Model):
-        ctx.diagnostics.extend(source.diagnostics)
+        # gaps that `fill` left open are found again by whoever goes on with its result
+        ctx.diagnostics.extend(d for d in source.diagnostics if d.code != UnansweredGap.code)
         ctx.file = source._source.path if source._source is not None else ""
-    if model is not None and chosen:
-        model = compiler.fill_gaps(model, chosen, ctx)
+    if model is not None and (chosen or report_open):
+        model = compiler.fill_gaps(model, chosen, ctx, report_open=report_open)
     return model, ctx
 
 

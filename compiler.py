@@ -634,7 +634,7 @@ def fill_gaps(
     """The model with the answers of agents that the passes of `check` accept; what was answered and
     refused is in `ctx`, with `report_open` what stays open, too. A model that is malformed is given
     back as it is, and nobody is asked."""
-    if not agents:
+    if not agents and not report_open:
         return model
     from orgflow_ir.analysis.gaps.filling import fill_gaps as fill
 
@@ -644,7 +644,7 @@ def fill_gaps(
         return tuple(d for d in quiet.diagnostics if d.severity is Severity.ERROR)
 
     if ctx.has_errors or any(d.category is not None and d.category.stops for d in errors(model)):
-        return model
+        return fill(model, (), ctx, report_open=report_open).model  # nobody is asked
     return fill(model, agents, ctx, errors, report_open=report_open).model
 
 

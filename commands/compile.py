@@ -130,7 +130,10 @@ def command(
     if model is not None and fill:
         from orgflow.commands.filling import fill_model
 
-        model = fill_model(model, backend, session, ctx, flags={}, near=in_)
+        model = fill_model(
+            model, backend, session, ctx, flags={}, near=in_,
+            record='`record = "{}"` in [model] of orgflow.toml',
+        )  # fmt: skip
     artifacts: Sequence[Artifact] | None = None
     beside: list[Artifact] = []
     if model is not None:
@@ -140,7 +143,7 @@ def command(
             force=force, strict=strict,
         )  # fmt: skip
         if verify:
-            made = [(one, e) for one, e in made if _verified(one, e, backend, ctx)]
+            made = [(one, e) for one, e in made if _verified(one, e, backend, session, ctx)]
         if made:
             artifacts = [artifact for _, emitted in made for artifact in emitted.artifacts]
             beside = [artifact for _, emitted in made for artifact in emitted.beside]
@@ -265,7 +268,9 @@ def _accept(in_: str, model: Model, session: Session, ctx: PassContext) -> None:
         Acceptance(session.registry, errors=False, whole=True).apply(path, model, ctx)
 
 
-def _verified(model: Model, emitted: Emitted, backend: Backend, ctx: PassContext) -> bool:
+def _verified(
+    model: Model, emitted: Emitted, backend: Backend, session: Session, ctx: PassContext
+) -> bool:
     """Whether no difference between the artifacts and the model was found; a line a process on
     standard error, everything else is in `ctx`."""
     if not backend.validate(emitted.artifacts, ctx):
@@ -277,7 +282,7 @@ def _verified(model: Model, emitted: Emitted, backend: Backend, ctx: PassContext
         raise click.UsageError(f"target `{backend.name}` has nothing to verify with; omit --verify")
     for result in results:
         states = f", {result.states} states" if result.verdict.value == "proved" else ""
-        click.echo(f"verified `{result.label}`: {result.verdict.value}{states}", err=True)
+        session.note(f"verified `{result.label}`: {result.verdict.value}{states}")
     return bool(results) and all(r.ok for r in results)
 
 

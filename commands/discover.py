@@ -12,10 +12,11 @@ import click
 from orgflow.commands.completion_values import targets
 from orgflow.commands.ingest import DEFAULT_STORE
 from orgflow.commands.language_model import (
+    announce_model,
     connect_model,
-    describe_client,
     model_flags,
     model_options,
+    report_usage,
 )
 from orgflow.commands.model import drawn
 from orgflow.commands.options import diagnostics_options, resolve_target
@@ -38,8 +39,7 @@ if TYPE_CHECKING:
 
     from orgflow_ir.model import Model
     from orgflow_ir.model.message import Message
-    from orgflow_ir.pipeline.agent_services import Embedder, ModelClient
-    from orgflow_ir.plugins import Registry
+    from orgflow_ir.pipeline.agent_services import Embedder
 
 
 @click.command("discover", short_help="Find the processes that the messages of a store show.")
@@ -93,7 +93,7 @@ def command(
     try:
         with progress_bar() as progress:
             shown = _decided_on_page(folder, session) if page else None
-            found = discovered(folder, session.registry, ctx, progress, client, shown)
+            found = discovered(folder, session, ctx, progress, client, shown)
     except ServiceError as error:
         if client is None:
             raise
@@ -101,7 +101,7 @@ def command(
         leave(SERVER_FAILED)
     finally:
         if client is not None:
-            click.echo(client.usage.table(), err=True, nl=False)
+            report_usage(session, client)
     files: list[tuple[Path, str | bytes]] = []
     if found is not None and backend is not None:
         made = compile_separately(found.model, backend, ctx, options=options)
@@ -113,7 +113,7 @@ def command(
         elif artifacts:
             _print_artifacts([a.text for a in artifacts])
     elif found is not None:
-        text = json_text(found) if as_json else outline(found)
+        text = json_text(found, session.language_model) if as_json else outline(found)
         if output is not None:
             write_files([(Path(output), text)])
         else:
@@ -146,9 +146,8 @@ def _client(
     try:
         client = connect_model(session, flags, folder)
     except NotConfigured as error:
-        click.echo(f"{error}; discovering without one", err=True)
+        session.note(f"{error}; discovering without one")
         return None
-    click.echo(describe_client(client), err=True)
     return client
 
 
@@ -166,10 +165,10 @@ def _need_numpy() -> None:
 
 def discovered(
     folder: str,
-    registry: Registry,
+    session: Session,
     ctx: PassContext,
     progress: Progress,
-    client: ModelClient | None = None,
+    client: OpenAIModelClient | None = None,
     page: Callable[[Stages, Discovery, Embedder], Discovery] | None = None,
 ) -> Discovery | None:
     """The processes in a store, `None` after an error; evidence is compared with the messages, and
@@ -192,7 +191,7 @@ def discovered(
     from orgflow_ir.plugins.packages import install_command, pip_command
 
     try:
-        store = open_store(folder, registry)
+        store = open_store(folder, session.registry)
     except StoreError as error:
         ctx.emit(NoMessageStore, str(error), help="orgflowc ingest PATH... --store DIR makes one")
         return None
@@ -228,7 +227,7 @@ def discovered(
             show(STAGES - 1, STAGES, "steps")
             found = stages.described(remembered)
         else:
-            found = _with_model(stages, remembered, client, show, folder, ctx)
+            found = _with_model(stages, remembered, client, show, folder, ctx, session)
         if not found.found:
             ctx.emit(NothingDiscovered, f"no process is found in {len(messages)} messages")
             return None
@@ -273,15 +272,17 @@ def _decided_on_page(
 def _with_model(
     stages: Stages,
     embedder: Embedder,
-    client: ModelClient,
+    client: OpenAIModelClient,
     show: Progress,
     folder: str,
     ctx: PassContext,
+    session: Session,
 ) -> Discovery:
     """Discovery with a language model, whose answers are kept in the store's folder."""
-    from orgflow.agents.discovery.agent import discover_with_model
+    from orgflow.agents.discovery.agent import discover_with_model, expected_discovery
     from orgflow.agents.discovery.journal import FILE, Journal
 
+    announce_model(session, client, expected_discovery(stages))
     kept = Journal(client, Path(local_folder(folder, make=True)) / FILE)
     try:
         found, report = discover_with_model(stages, embedder, kept, show)
@@ -289,10 +290,9 @@ def _with_model(
         raise click.UsageError(str(error)) from None
     again = f", {kept.replayed} of an earlier run" if kept.replayed else ""
     share = report.tokens_in / max(1, len(stages.traits.messages))
-    click.echo(
+    session.note(
         f"{report.asked} answers{again}; about {share:.0f} input tokens a message; "
-        f"{report.read} of {report.cases} cases read",
-        err=True,
+        f"{report.read} of {report.cases} cases read"
     )
     if report.stopped:
         ctx.emit(
@@ -351,12 +351,20 @@ def evaluated(
             f"{truth if isinstance(error, TruthError) else ''} {error}"
         ) from None
     models = _true_models(true_models, known.texts) if true_models is not None else {}
-    others = _others(chosen, flags, local_folder(location), len(known.texts)) if chosen else {}
+    session = Session()
+    client = _evaluated_client(session, flags, local_folder(location)) if chosen else None
+    others = _others(chosen, client, len(known.texts)) if client is not None else {}
     with store:
         embedder = store.cached(local_embedder())
         messages = list(store.messages())
         if not messages:
             raise click.UsageError(f"there is no message in the store {location}")
+        if client is not None:
+            from orgflow.agents.discovery.agent import expected_discovery
+            from orgflow.agents.discovery.discover import grouped
+
+            once = expected_discovery(grouped(messages, embedder))
+            announce_model(session, client, once.times(len(chosen) * samples))
         try:
             rows, sweeps = evaluate(
                 messages, known, embedder, seeds=range(1, seeds + 1),
@@ -367,6 +375,9 @@ def evaluated(
         except ServiceError as error:
             click.echo(f"orgflowc eval: {error}", err=True)
             leave(SERVER_FAILED)
+        finally:
+            if client is not None:
+                report_usage(session, client)
     text = f"compared with {embedder.name}\n" + table(rows, sweeps)
     if models:
         text += f"models of {len(models)} of {len(known.texts)} true processes\n"
@@ -376,21 +387,21 @@ def evaluated(
         write_stdout(text)
 
 
-def _others(
-    chosen: Sequence[str], flags: dict[str, Any], folder: str, clusters: int
-) -> dict[str, Discover]:
-    """The agents that ask a language model, by name. Raises `click.UsageError`."""
+def _evaluated_client(session: Session, flags: dict[str, Any], folder: str) -> OpenAIModelClient:
+    """The client of the language model. Raises `click.UsageError` where there is none."""
+    from orgflow.agents.model_client.settings import NotConfigured
+
+    try:
+        return connect_model(session, flags, folder)
+    except NotConfigured as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _others(chosen: Sequence[str], client: OpenAIModelClient, clusters: int) -> dict[str, Discover]:
+    """The agents that ask a language model, by name."""
     from orgflow.agents.discovery.agent import discover_with_model
     from orgflow.agents.discovery.baselines import one_call, one_call_a_cluster
     from orgflow.agents.discovery.discover import grouped
-    from orgflow.agents.model_client.settings import NotConfigured
-
-    session = Session()
-    try:
-        client = connect_model(session, flags, folder)
-    except NotConfigured as error:
-        raise click.UsageError(str(error)) from None
-    click.echo(describe_client(client), err=True)
 
     def counted(
         ask: Callable[[Sequence[Message], Embedder], Discovery],
@@ -448,8 +459,9 @@ def outline(found: Discovery) -> str:
     return "\n".join(lines) + "\n"
 
 
-def json_text(found: Discovery) -> str:
-    """What was found, with the messages of each case and those of none."""
+def json_text(found: Discovery, language_model: dict[str, Any] | None = None) -> str:
+    """What was found, with the messages of each case and those of none, and what the language model
+    was about to use and used."""
     result: dict[str, Any] = {
         "processes": [
             {
@@ -462,5 +474,6 @@ def json_text(found: Discovery) -> str:
             for one in found.found
         ],
         "noise": list(found.noise),
+        **({"language_model": language_model} if language_model is not None else {}),
     }
     return json.dumps(result, ensure_ascii=False, indent=2) + "\n"

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 from orgflow.backends import DEFAULT_TARGET
-from orgflow.commands.language_model import connect_model, describe_client
+from orgflow.commands.language_model import announce_model, connect_model, report_usage
 from orgflow.commands.output import write_table
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session
@@ -47,24 +47,33 @@ def evaluate(
     name = agent or BY_RULES
     backend = choose_backend(DEFAULT_TARGET, session.registry)
     client = None
+    models = []
     try:  # before anything is paid
         for path, truth in cases(folder):
             model = load(str(path), session.registry, session.context())
             try:
                 if model is not None:
                     check_tasks(model, truth)
+                    models.append(model)
             except TruthError as error:
                 raise TruthError(f"{path}: {error}") from None
     except (FileNotFoundError, TruthError) as error:
         raise click.UsageError(str(error)) from None
     try:
         agents = choose_agents((name,), session.registry)
-        session.services.catalogue = backend.catalogue()
+        session.services.catalogue = catalogue = backend.catalogue()
         if name != BY_RULES:
             client = connect_model(session, flags, str(folder))
-            click.echo(describe_client(client), err=True)
     except (UnknownName, UnsupportedError, CatalogueError, NotConfigured) as error:
         raise click.UsageError(str(error)) from None
+    if client is not None and catalogue is not None:
+        from orgflow.agents.filling.expected import expected_filling
+        from orgflow.agents.model_client.usage import Expected
+
+        expected = Expected()
+        for model in models:
+            expected += expected_filling(model, catalogue)
+        announce_model(session, client, expected.times(samples))
 
     def fill(path: Path) -> FilledModel | None:
         ctx = session.context()
@@ -85,7 +94,7 @@ def evaluate(
             raise click.UsageError(str(error)) from None
     write_table(report.to_csv(), report.summary(), output)
     if client is not None:
-        click.echo(client.usage.table(), err=True, nl=False)
+        report_usage(session, client)
     if not report.complete:
         return 130
     return 0 if report.ok else 1

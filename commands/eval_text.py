@@ -6,11 +6,11 @@ import time
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from orgflow.backends import DEFAULT_TARGET
-from orgflow.commands.language_model import connect_model, describe_client
+from orgflow.commands.language_model import announce_model, connect_model, report_usage
 from orgflow.commands.output import write_table
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session
@@ -30,6 +30,9 @@ from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.agent_services import Embedder
 from orgflow_ir.plugins.agents import Document
+
+if TYPE_CHECKING:
+    from orgflow.agents.model_client.usage import Expected
 
 
 def evaluate(
@@ -64,7 +67,7 @@ def evaluate(
             client = connect_model(session, flags, str(folder))
         except NotConfigured as error:
             raise click.UsageError(str(error)) from None
-        click.echo(describe_client(client), err=True)
+        announce_model(session, client, _expected(folder, rounds).times(samples))
     backend = choose_backend(DEFAULT_TARGET, session.registry)
 
     def draft(title: str, text: str, rounds: int = 0) -> Drafted:
@@ -102,10 +105,23 @@ def evaluate(
             raise click.UsageError(str(error)) from None
     write_table(report.to_csv(), report.summary(), output)
     if client is not None:
-        click.echo(client.usage.table(), err=True, nl=False)
+        report_usage(session, client)
     if not report.complete:
         return 130
     return 0 if report.ok else 1
+
+
+def _expected(folder: Path, rounds: int) -> Expected:
+    """What drafting the texts of a folder once is expected to take, with rounds also with them."""
+    from orgflow.agents.model_client.usage import Expected
+    from orgflow.agents.text.modeller import expected_drafting
+
+    found = Expected()
+    for path in sorted((folder / "descriptions").glob("*.txt")):
+        text = path.read_text("utf-8", errors="replace")
+        for number in {0, rounds}:
+            found += expected_drafting(text, number)
+    return found
 
 
 def _embedder() -> Embedder | None:

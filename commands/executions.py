@@ -108,7 +108,9 @@ def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | No
     if found is None:
         return server_exit_code(asked.session, asked.backend)
     report, source = found
-    write_stdout(report.to_json() if as_json else report_text(report, asked.model))
+    write_stdout(
+        report.to_json(asked.session.more()) if as_json else report_text(report, asked.model)
+    )
     if html is not None:
         write_page(html, asked, report, source)
     return 0 if report.ok else 1

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from orgflow.commands.language_model import connect_model, describe_client, give_feedback
+from orgflow.commands.language_model import (
+    announce_model,
+    connect_model,
+    give_feedback,
+    paid_calls,
+    read_feedback,
+    report_usage,
+)
 from orgflow.commands.session import Session
 from orgflow.compiler import UnknownName, UnsupportedError, choose_agents, fill_gaps
 
@@ -37,6 +44,7 @@ def fill_model(
     feedback: str | None = None,
     more: tuple[str, ...] = (),
     report_open: bool = False,
+    record: str = "--record {}",
 ) -> Model:
     """The model with the answers of agents that passes accept; what was answered, refused and left
     out is in `ctx`.
@@ -49,6 +57,7 @@ def fill_model(
         more: further agents, which are asked first.
         feedback: a report of what went wrong with an earlier filling.
         report_open: whether every gap that stays open is reported, with the reason.
+        record: how the command is given a folder of recorded calls.
 
     Raises:
         click.UsageError: the target has no catalogue, an agent is unknown, or the language model is
@@ -73,19 +82,26 @@ def fill_model(
         try:
             client = connect_model(session, flags, near)
         except NotConfigured as error:
-            click.echo(f"{error}; filling by rules alone", err=True)
+            session.note(f"{error}; filling by rules alone")
         else:
-            click.echo(describe_client(client), err=True)
             names = WITH_MODEL
-    count = f"{len(catalogue.operations):,} operations of {catalogue.name}"
-    click.echo(count, err=True)
+    failures = read_feedback(feedback)
+    if client is not None:
+        from orgflow.agents.filling.expected import expected_filling
+        from orgflow.evaluation.feedback import expected_diagnosis
+
+        expected = expected_filling(model, catalogue)
+        expected += expected_diagnosis(failures, model, backend.name)
+        announce_model(session, client, expected)
+    session.note(f"{len(catalogue.operations):,} operations of {catalogue.name}")
     before = dict(ctx.options)
     ctx.options = {**before, _ACCEPT: accept}
     try:
-        give_feedback(feedback, model, backend.name, session, ctx)
-        agents = (*first, *choose_agents(names, session.registry))
-        return fill_gaps(model, agents, ctx, report_open=report_open)
+        with paid_calls(client, record):
+            give_feedback(failures, model, backend.name, session, ctx)
+            agents = (*first, *choose_agents(names, session.registry))
+            return fill_gaps(model, agents, ctx, report_open=report_open)
     finally:
         ctx.options = before
         if client is not None:
-            click.echo(client.usage.table(), err=True, nl=False)
+            report_usage(session, client)

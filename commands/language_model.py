@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +17,7 @@ from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
     from orgflow.agents.model_client.client import OpenAIModelClient
+    from orgflow.agents.model_client.usage import Expected
     from orgflow.evaluation.failures import Failure
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -117,26 +119,35 @@ def feedback_option(function: F) -> F:
     return option(function)
 
 
-def give_feedback(
-    path: str | None, model: Model | None, target: str, session: Session, ctx: PassContext
-) -> None:
-    """Hand the failures in a report to the agents of a run; those without a rule are asked of the
-    language model of the session, where there is one.
+def read_feedback(path: str | None) -> tuple[Failure, ...]:
+    """The failures in a report, none without one.
 
     Raises:
         click.UsageError: the file cannot be read, or is no report.
     """
     if path is None:
-        return
-    from orgflow.agents.feedback import FEEDBACK
-    from orgflow.evaluation.feedback import ReportError, feedback_of, read_failures
+        return ()
+    from orgflow.evaluation.feedback import ReportError, read_failures
 
     try:
-        failures = read_failures(Path(path).read_text("utf-8"))
+        return read_failures(Path(path).read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise click.UsageError(f"{path} cannot be read: {error}") from None
     except ReportError as error:
         raise click.UsageError(f"{path}: {error}") from None
+
+
+def give_feedback(
+    failures: Sequence[Failure], model: Model | None, target: str, session: Session,
+    ctx: PassContext,
+) -> None:  # fmt: skip
+    """Hand the failures of a report to the agents of a run; those without a rule are asked of the
+    language model of the session, where there is one."""
+    if not failures:
+        return
+    from orgflow.agents.feedback import FEEDBACK
+    from orgflow.evaluation.feedback import feedback_of
+
     failures = diagnose_failures(failures, model or Model(id="model"), target, session)
     ctx.options = {**ctx.options, FEEDBACK: feedback_of(failures)}
 
@@ -146,9 +157,9 @@ def connect_to_diagnose(session: Session, near: str) -> None:
     from orgflow.agents.model_client.settings import NotConfigured
 
     try:
-        click.echo(describe_client(connect_model(session, {}, near)), err=True)
+        connect_model(session, {}, near)
     except NotConfigured as error:
-        click.echo(f"{error}; failures without a rule stay unexplained", err=True)
+        session.note(f"{error}; failures without a rule stay unexplained")
 
 
 def diagnose_failures(
@@ -167,7 +178,7 @@ def diagnose_failures(
     try:
         return diagnosed(failures, model, target, services.model, services.cancellation)
     except ServiceError as error:
-        click.echo(f"no rule explains a failure, and the language model did not: {error}", err=True)
+        session.note(f"no rule explains a failure, and the language model did not: {error}")
         return tuple(failures)
     finally:
         current_agent.reset(token)
@@ -176,27 +187,90 @@ def diagnose_failures(
 def diagnose_runs(
     failures: Sequence[Failure], model: Model, target: str, session: Session
 ) -> tuple[Failure, ...]:
-    """As `diagnose_failures`, and what the calls took is printed after them."""
+    """As `diagnose_failures`; what the calls are expected to take is printed before them, and what
+    they took after them."""
     client = session.services.model
     if client is None:
         return tuple(failures)
     from orgflow.agents.model_client.client import OpenAIModelClient
+    from orgflow.evaluation.feedback import expected_diagnosis
 
+    if not isinstance(client, OpenAIModelClient):
+        return diagnose_failures(failures, model, target, session)
+    announce_model(session, client, expected_diagnosis(failures, model, target))
     try:
         return diagnose_failures(failures, model, target, session)
     finally:
-        if isinstance(client, OpenAIModelClient):
-            click.echo(client.usage.table(), err=True, nl=False)
+        report_usage(session, client)
 
 
-def describe_client(client: OpenAIModelClient) -> str:
-    """What is about to be asked, and what it may take, in a line."""
+def announce_model(session: Session, client: OpenAIModelClient, expected: Expected) -> None:
+    """Report what is about to be asked and what it is expected to take, before the first call."""
+    settings = client.settings
+    session.note(_announcement(client, expected))
+    session.language_model = {
+        "name": settings.name,
+        "url": settings.url,
+        "limits": {"tokens": settings.tokens, "cost": settings.cost},
+        "expected": {**expected._asdict(), "cost": client.expected_cost(expected)},
+    }
+
+
+@contextlib.contextmanager
+def paid_calls(client: OpenAIModelClient | None, record: str = "--record {}") -> Iterator[None]:
+    """Where the user stops a command, keep the answers of the language model that are recorded
+    nowhere, and report how the next run uses them.
+
+    Args:
+        record: how a run is given the folder with them.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, click.Abort):
+        if client is not None:
+            _keep_calls(client, record)
+        raise
+
+
+def _keep_calls(client: OpenAIModelClient, record: str) -> None:
+    from orgflow_ir.pipeline.services import ServiceError
+
+    try:
+        folder, number = client.keep_calls()
+    except (OSError, ServiceError) as error:
+        click.echo(f"the answers of the language model are lost: {error}", err=True)
+        return
+    if number:
+        answers = "answer" if number == 1 else f"{number} answers"
+        click.echo(
+            f"the {answers} so far: {folder}; the same command with {record.format(folder)} does not "
+            "pay for them again",
+            err=True,
+        )
+
+
+def report_usage(session: Session, client: OpenAIModelClient) -> None:
+    """Report what was used, after the last call."""
+    priced = client.settings.priced
+    for line in client.usage.lines(priced=priced):
+        session.note(line)
+    if session.language_model is not None:
+        session.language_model["used"] = client.usage.data(priced=priced)
+
+
+def _announcement(client: OpenAIModelClient, expected: Expected) -> str:
+    from orgflow.agents.model_client.usage import NO_PRICE
+
     settings = client.settings
     limits = [f"at most {settings.tokens:,} tokens" if settings.tokens else "no limit of tokens"]
     if settings.cost is not None:
         limits.append(f"at most {settings.cost:g}")
     if settings.replay:
         return f"answering from {settings.record}; nothing is sent"
+    calls = f"{expected.calls} call{'s'[: expected.calls != 1]}"
+    limits.append(f"about {expected.tokens_in + expected.tokens_out:,} expected in up to {calls}")
+    cost = client.expected_cost(expected)
+    limits.append(NO_PRICE if cost is None else f"cost about {cost:.4f}")
     if client.redactor is not None:
         limits.append("personal data is replaced")
         if not client.redactor.finds_names:

@@ -79,5 +79,5 @@ def merged_artifacts(
         kept = sum(one.origin == "workflow" for one in part.changes)
         new = len(part.changes) - kept
         said = "added" if part.new else f"merged: {new} changes of the model, {kept} edits kept"
-        click.echo(f"`{part.name}` {said}", err=True)
+        session.note(f"`{part.name}` {said}")
     return found.artifacts

@@ -10,12 +10,15 @@ import click
 from orgflow.commands.compile import write_artifacts
 from orgflow.commands.completion_values import FILE, targets
 from orgflow.commands.language_model import (
+    announce_model,
     connect_model,
-    describe_client,
     feedback_option,
     give_feedback,
     model_flags,
     model_options,
+    paid_calls,
+    read_feedback,
+    report_usage,
 )
 from orgflow.commands.options import diagnostics_options, resolve_target
 from orgflow.commands.output import (
@@ -40,7 +43,6 @@ from orgflow_ir.diagnostics import Severity
 from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
-from orgflow_ir.pipeline.services import Cancelled
 from orgflow_ir.plugins.agents import Document
 
 if TYPE_CHECKING:
@@ -119,26 +121,28 @@ def command(
         raise click.UsageError(str(error)) from None
     try:
         ctx.options = {**ctx.options, ROUNDS: rounds}
-        give_feedback(feedback, None, backend.name, session, ctx)
-        model = draft_model(drafter, [document], ctx)
+        failures = read_feedback(feedback)
+        if client is not None:
+            from orgflow.agents.text.modeller import expected_drafting
+            from orgflow.evaluation.feedback import expected_diagnosis
+
+            expected = expected_drafting(document.text, rounds)
+            expected += expected_diagnosis(failures, Model(id="model"), backend.name)
+            announce_model(session, client, expected)
+        with paid_calls(client):
+            give_feedback(failures, None, backend.name, session, ctx)
+            model = draft_model(drafter, [document], ctx)
     finally:
         if client is not None:
-            click.echo(client.usage.table(), err=True, nl=False)
+            report_usage(session, client)
     failed = any(
         d.code == UnavailableAgent.code and d.severity is Severity.ERROR for d in ctx.diagnostics
     )
     artifacts = None
     if model is not None:
         asked_how = "page" if page else "terminal" if ask else ""
-        try:
+        with paid_calls(client):
             model = _asked(model, session, how=asked_how, answers=answers, questions=questions)
-        except (KeyboardInterrupt, Cancelled, click.Abort):
-            if client is not None and not client.settings.record:
-                click.echo(
-                    "the draft is not kept: with --record DIR the same command pays for it once",
-                    err=True,
-                )
-            raise
         session.models.append(model)
         emitted = compile_model(model, backend, ctx, options=options)
         artifacts = emitted.artifacts if emitted is not None else None
@@ -184,11 +188,10 @@ def _drafter(
         client = connect_model(session, flags, near)
     except NotConfigured as error:
         if agent is not None:
-            click.echo(f"{error}", err=True)  # it may need none
+            session.note(f"{error}")  # it may need none
             return None, agent
-        click.echo(f"{error}; drafting by rules alone", err=True)
+        session.note(f"{error}; drafting by rules alone")
         return None, BY_RULES
-    click.echo(describe_client(client), err=True)
     return client, agent or WITH_MODEL
 
 
@@ -229,7 +232,7 @@ def _asked(
     elif open_:
         count = f"{len(open_)} question{'s'[: len(open_) != 1]} about the text"
         needs = "--ask needs a terminal; " if how == "terminal" else ""
-        click.echo(f"{count}: {needs}see --ask, --page and --questions", err=True)
+        session.note(f"{count}: {needs}see --ask, --page and --questions")
     return drafted
 
 

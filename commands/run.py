@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from orgflow.backends import DEFAULT_TARGET
@@ -163,7 +163,7 @@ def command(
     failures = () if report.ok else by_replay(model, report, backend)
     failures = diagnose_runs(failures, model, backend.name, session)
     if as_json:
-        write_stdout(report_json(report, failures, used, session.diagnostics))
+        write_stdout(report_json(report, failures, used, session.diagnostics, session.more()))
     else:
         write_stdout(report_text(report, failures) + played_by(used, backend.name))
     if html is not None:
@@ -237,10 +237,11 @@ def played_by(engine: str, target: str) -> str:
 
 def report_json(
     report: ReplayReport | None, failures: Sequence[Failure], engine: str | None,
-    diagnostics: Sequence[Diagnostic],
+    diagnostics: Sequence[Diagnostic], more: Mapping[str, Any] | None = None,
 ) -> str:  # fmt: skip
     """The report (`None` where nothing was run) as JSON by `orgflow_ir/schema/replay.schema.json`:
-    what played the runs, a typed record for each way in which runs failed, and all findings."""
+    what played the runs, a typed record for each way in which runs failed, all findings, and
+    `more`: optional fields about the work."""
     from orgflow.evaluation.replay import ReplayReport
 
     from orgflow_ir.diagnostics.json import diagnostics_data
@@ -248,5 +249,5 @@ def report_json(
     data = (report or ReplayReport((), (0, 0))).as_dict()
     data["engine"] = engine
     data["failures"] = [to_data(one) for one in failures]
-    data |= diagnostics_data(diagnostics)
+    data |= {**diagnostics_data(diagnostics), **(more or {})}
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

@@ -63,6 +63,9 @@ class Session:
         if format_ not in FORMATS:  # a known one is only looked up when there is something to say
             self._lookup_reporter()
         self.diagnostics: list[Diagnostic] = []
+        self.notes: list[str] = []
+        self.language_model: dict[str, Any] | None = None
+        """What the language model was about to use and used, as JSON data."""
         self.inputs: list[str] = []
         self.sources: dict[str, Source] = {}
         self.models: list[Model] = []
@@ -140,6 +143,22 @@ class Session:
             self._broken_told = True
         self.diagnostics.extend(ctx.diagnostics)
 
+    def note(self, line: str) -> None:
+        """A line about the work: on standard error, or with the findings where these are data for
+        programs; nowhere with `--quiet`."""
+        if self.quiet:
+            return
+        if self.format in ("text", "github"):
+            if sys.stderr is not None:
+                click.echo(line, err=True)
+        else:
+            self.notes.append(line)
+
+    def more(self) -> dict[str, Any]:
+        """Optional fields of a JSON result: `notes` and `language_model`."""
+        fields = {"notes": self.notes, "language_model": self.language_model}
+        return {name: value for name, value in fields.items() if value}
+
     def show(self, *, brief: bool = False) -> None:
         """Write the diagnostics to standard error, for commands whose result is something else; in
         text form only if there are any, or an outcome."""
@@ -156,6 +175,7 @@ class Session:
         return text.getvalue()
 
     def _configured(self, reporter: Any, stream: TextIO | None, brief: bool) -> Any:
+        from orgflow_ir.diagnostics.json import JsonReporter
         from orgflow_ir.diagnostics.text import TextReporter
 
         if isinstance(reporter, TextReporter):
@@ -172,6 +192,8 @@ class Session:
                 labels=self._labels(),
                 name_of=self._name_of,
             )
+        if isinstance(reporter, JsonReporter):
+            return dataclasses.replace(reporter, more=self.more())
         if reporter.name == "sarif":
             from importlib.metadata import version
 
@@ -181,6 +203,7 @@ class Session:
                 version=version("orgflow"),
                 label=self._name_of,
                 place=self._place_of,
+                notes=tuple(self.notes),
                 **({} if self.replacements is None else {"replacements": self.replacements}),
             )
         return reporter

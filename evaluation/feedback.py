@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
+from orgflow.agents.model_client.usage import Expected, estimate_tokens
 from orgflow.agents.prompting import render, visible
 from orgflow.evaluation.failures import Confidence, Failure, Severity, limitation
 
@@ -23,6 +24,8 @@ BY_MODEL = "language-model"
 """The rule of a record that a language model filled in."""
 
 _STEPS, _LONGEST = 60, 300
+_ANSWER = 120
+"""Tokens of a record, for estimates: its fields and two sentences."""
 
 
 def diagnosed(
@@ -48,6 +51,14 @@ def diagnosed(
     return tuple(found)
 
 
+def expected_diagnosis(failures: Sequence[Failure], model: Model, target: str) -> Expected:
+    """About what `diagnosed` asks and is answered, where every first answer is usable."""
+    index = ModelIndex(model)
+    asked = [one for one in failures if is_unexplained(one)][:MOST]
+    prompts = [_prompt(one, index, target, "") for one in asked]
+    return Expected(len(asked), estimate_tokens(prompts), len(asked) * _ANSWER)
+
+
 def is_unexplained(failure: Failure) -> bool:
     """Whether no rule says where a failure comes from."""
     return failure.failure_source == "unknown" and failure.rule == "none"
@@ -57,17 +68,10 @@ def _record(
     failure: Failure, model: Model, target: str, client: ModelClient, cancellation: Cancellation
 ) -> Failure:
     index = ModelIndex(model)
-    known = [f"it ended at: {failure.failure_stage}", *failure.evidence]
-    if failure.element is not None:
-        known.append(f"it ended at the step: {one_line(index.label(failure.element))}")
-    steps = [f"{node.id} = {one_line(node.label)}" for node in index.nodes.values()][:_STEPS]
     fault = ""
     for _ in range(TRIES):
         cancellation.check()
-        prompt = render(
-            "feedback", known="\n".join(known), steps="\n".join(steps), target=target,
-            limitation=limitation(target), fault=fault,
-        )  # fmt: skip
+        prompt = _prompt(failure, index, target, fault)
         reply = client.ask([{"role": "user", "content": prompt}], schema=_schema(target))
         try:
             return _read(read_json(reply.text).value, failure, index, target)
@@ -76,6 +80,17 @@ def _record(
         except _Unusable as error:
             fault = str(error)
     return failure
+
+
+def _prompt(failure: Failure, index: ModelIndex, target: str, fault: str) -> str:
+    known = [f"it ended at: {failure.failure_stage}", *failure.evidence]
+    if failure.element is not None:
+        known.append(f"it ended at the step: {one_line(index.label(failure.element))}")
+    steps = [f"{node.id} = {one_line(node.label)}" for node in index.nodes.values()][:_STEPS]
+    return render(
+        "feedback", known="\n".join(known), steps="\n".join(steps), target=target,
+        limitation=limitation(target), fault=fault,
+    )  # fmt: skip
 
 
 class _Unusable(ValueError):

@@ -141,9 +141,9 @@ class ProductionReport:
             ],
         }
 
-    def to_json(self) -> str:
-        """The report as JSON."""
-        return json.dumps(self.as_dict(), indent=2, ensure_ascii=False) + "\n"
+    def to_json(self, more: Mapping[str, Any] | None = None) -> str:
+        """The report as JSON; `more` are optional fields about the work."""
+        return json.dumps({**self.as_dict(), **(more or {})}, indent=2, ensure_ascii=False) + "\n"
 
 
 def ran_elements(observed: Observed) -> tuple[str, ...]:

@@ -164,7 +164,8 @@ def test_questions_in_the_terminal(text: Path, tmp_path: Path) -> None:
     os.close(keyboard)
     os.close(terminal)
     assert stopped.returncode != 0
-    assert "with --record DIR the same command pays for it once" in err
+    assert "the answer so far: " in err
+    assert "does not pay for them again" in err
     assert out == ""
 
 

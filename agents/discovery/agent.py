@@ -20,7 +20,7 @@ from orgflow.agents.discovery.discover import Discovery, Found, Stages, describe
 from orgflow.agents.discovery.growing import Known, found_of
 from orgflow.agents.discovery.toolbox import SAVE, TOOLS, Toolbox, spaced
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
-from orgflow.agents.model_client.usage import estimate_tokens, message_texts
+from orgflow.agents.model_client.usage import Expected, estimate_tokens, message_texts
 from orgflow.agents.prompting import fenced, render
 
 from orgflow_ir.pipeline.agent_services import Embedder, ModelClient, Reply
@@ -49,6 +49,9 @@ NEAR = 0.6
 
 CASE_MESSAGES, SAMPLE, NEAREST = 40, 12, 8
 """Messages of a case and of a sample, and saved processes, that a conversation begins with."""
+
+_ANSWER = 300
+"""Tokens of a saved process, for estimates: ten steps with their messages."""
 
 LEAST = 3
 """Messages of a process that is in no case of the program's."""
@@ -439,6 +442,23 @@ def discover_with_model(
     read, cases = len(run.of) + len(run.none), sum(map(len, found.processes))
     report = AgentReport(run.asked, run.tokens, read, cases, tuple(run.refused), stopped)
     return _discovery(run), report
+
+
+def expected_discovery(found: Stages) -> Expected:
+    """About what `discover_with_model` takes where each case is one reply, and a sample of the
+    other messages and the review are one each."""
+    texts = [message.text for message in found.traits.messages]
+    chosen = [case for group in found.processes for case in group]
+    cased = {place for case in chosen for place in found.cases[case]}
+    others = [place for place in range(len(texts)) if place not in cased]
+    shown = [spaced(found.cases[case], CASE_MESSAGES) for case in chosen]
+    shown += [spaced(others, SAMPLE)]
+    rules = estimate_tokens([render("discover_rules")]) + TOOL_TOKENS
+    read = sum(estimate_tokens(texts[place] for place in places) for places in shown)
+    calls = len(shown) + 1
+    return Expected(
+        calls, min(rules * calls + read, TOKENS_A_MESSAGE * len(texts)), calls * _ANSWER
+    )  # fmt: skip
 
 
 def _discovery(run: _Run) -> Discovery:

@@ -32,10 +32,7 @@ class LabelReader(GapAgent):
         """What the model answered, which the passes judge; `None` where it knows nothing."""
         client = required(ctx.services.model, "language model")
         own = [one for one in refused if one.agent == self.name]
-        prompt = render(
-            "fill_answer", message=visible(gap.message), help=visible(gap.help),
-            material=_material(gap, model), fault=own[-1].reason if own else "",
-        )  # fmt: skip
+        prompt = label_prompt(gap, model, own[-1].reason if own else "")
         messages = [
             {"role": "system", "content": render("fill_rules")},
             {"role": "user", "content": prompt},
@@ -49,6 +46,14 @@ class LabelReader(GapAgent):
         except UnreadableAnswer as error:
             return Answer(f"what it wrote {error}")  # refused by the schema, and shown once more
         return None if value is None else Answer(value)
+
+
+def label_prompt(gap: Gap, model: Model, fault: str = "") -> str:
+    """What the language model is asked about a gap."""
+    return render(
+        "fill_answer", message=visible(gap.message), help=visible(gap.help),
+        material=_material(gap, model), fault=fault,
+    )  # fmt: skip
 
 
 def _material(gap: Gap, model: Model) -> str:

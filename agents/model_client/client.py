@@ -8,12 +8,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from tempfile import mkdtemp
 from typing import Any
 
 from orgflow.agents.model_client.recordings import Recordings, call_hash
 from orgflow.agents.model_client.redaction import Redactor
 from orgflow.agents.model_client.settings import ModelSettings
 from orgflow.agents.model_client.usage import (
+    Expected,
     RunBudget,
     Usage,
     UsageLedger,
@@ -63,6 +65,7 @@ class OpenAIModelClient:
         self.redactor = redactor or (Redactor() if settings.redacts else None)
         self._cancellation = cancellation or CancelFlag()
         self._recordings = Recordings(settings.record, (settings.key,)) if settings.record else None
+        self._unrecorded: list[tuple[dict[str, Any], Reply]] = []
         self._asked: dict[str, int] = {}
         self._overdrawn: OverBudget | None = None
         self._form = 0
@@ -74,11 +77,11 @@ class OpenAIModelClient:
         """Of the model."""
         return self.settings.name
 
-    def expected(self, messages: Sequence[Mapping[str, Any]]) -> tuple[int, float]:
-        """About how many tokens a call takes at most, and what it costs, before it is made."""
-        prompt = estimate_tokens(message_texts(messages))
-        answer = self.settings.answer_tokens
-        return prompt + answer, self._cost(prompt, answer)
+    def expected_cost(self, expected: Expected) -> float | None:
+        """About what calls cost; `None` where no price is configured."""
+        if not self.settings.priced:
+            return None
+        return self._cost(expected.tokens_in, expected.tokens_out)
 
     def ask(
         self,
@@ -117,11 +120,27 @@ class OpenAIModelClient:
             self.usage.note(agent, usage)
             if self._recordings is not None:
                 self._recordings.keep(request, reply)
+            else:
+                self._unrecorded.append((request, reply))
             try:
                 self.budget.spend(requests=1, tokens=usage.tokens, cost=usage.cost, agent=agent)
             except OverBudget as error:
                 self._overdrawn = error
         return self._restored(reply)
+
+    def keep_calls(self) -> tuple[str, int]:
+        """Write the calls of this run that are recorded nowhere to a new folder, from which a later
+        run answers them; the folder and their number, which is 0 where there are none.
+
+        Raises `ServiceError` and `OSError` where nothing can be written.
+        """
+        if not self._unrecorded:
+            return self.settings.record, 0
+        folder = mkdtemp(prefix="orgflow-model-calls-")  # for this user only
+        kept = Recordings(folder, (self.settings.key,))
+        for request, reply in self._unrecorded:
+            kept.keep(request, reply)
+        return folder, len(self._unrecorded)
 
     # -- what is sent and what comes back -----------------------------------------------------
 

@@ -87,6 +87,11 @@ class ModelSettings:
             return False
 
     @property
+    def priced(self) -> bool:
+        """Whether tokens have a price, so that a cost is known."""
+        return bool(self.price_in or self.price_out)
+
+    @property
     def redacts(self) -> bool:
         """Whether personal data is replaced before anything is sent."""
         return self.redact == "on" or (self.redact == "auto" and not self.local)
@@ -177,7 +182,7 @@ def _validate(settings: ModelSettings) -> None:
     ):  # fmt: skip
         if value is not None and not value >= least:  # also not-a-number
             raise SettingsError(f"`{name}` is {value}; it must be {least} or more")
-    if settings.cost and not settings.price_in and not settings.price_out and not settings.replay:
+    if settings.cost and not settings.priced and not settings.replay:
         raise SettingsError(
             "`cost` has no effect without prices: set `price-in` and `price-out` in [model] of "
             "orgflow.toml"

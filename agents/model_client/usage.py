@@ -5,12 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from orgflow_ir.pipeline.services import OverBudget
 
+NO_PRICE = "no price configured"
+
 _CHARACTERS = 4
 """Characters a token, for estimates: more than most tokenizers need for English."""
+
+
+class Expected(NamedTuple):
+    """An estimate of what a command is about to use; `calls` where every answer is usable."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    def __add__(self, other: Expected) -> Expected:  # type: ignore[override]
+        """Both together."""
+        return Expected(*(one + two for one, two in zip(self, other, strict=True)))
+
+    def times(self, number: int) -> Expected:
+        """So often."""
+        return Expected(*(one * number for one in self))
 
 
 @dataclass(kw_only=True)
@@ -61,15 +79,34 @@ class UsageLedger:
             total.add(usage)
         return total
 
-    def table(self) -> str:
-        """A line an agent, and one for all where there are several; empty without a call."""
-        rows = list(self.agents.items())
+    def lines(self, *, priced: bool) -> tuple[str, ...]:
+        """A line an agent, and one for all where there are several.
+
+        Args:
+            priced: whether the costs of tokens are known.
+        """
+        rows = list(self.agents.items()) or [("model", Usage())]
         if len(rows) > 1:
             rows.append(("all", self.total))
-        return "".join(f"{name or 'model'}: {describe_usage(usage)}\n" for name, usage in rows)
+        return tuple(f"{name or 'model'}: {describe_usage(one, priced)}" for name, one in rows)
+
+    def data(self, *, priced: bool) -> dict[str, Any]:
+        """The same as JSON data: the total, and each agent under its name. A cost is null where no
+        price is configured."""
+        agents = {name or "model": _usage_data(one, priced) for name, one in self.agents.items()}
+        return {**_usage_data(self.total, priced), "agents": agents}
 
 
-def describe_usage(usage: Usage) -> str:
+def _usage_data(usage: Usage, priced: bool) -> dict[str, Any]:
+    return {
+        "calls": usage.calls, "replayed": usage.replayed, "retries": usage.retries,
+        "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out,
+        "cost": usage.cost if priced else None, "seconds": round(usage.seconds, 3),
+        "estimated": usage.estimated,
+    }  # fmt: skip
+
+
+def describe_usage(usage: Usage, priced: bool) -> str:
     """As `3 calls (1 replayed), 1,200 tokens in, 300 out, cost 0.0004, 2.1 s`."""
     parts = [f"{usage.calls} call{'' if usage.calls == 1 else 's'}"]
     if usage.replayed:
@@ -78,8 +115,7 @@ def describe_usage(usage: Usage) -> str:
         parts.append(f"{usage.retries} {'retry' if usage.retries == 1 else 'retries'}")
     about = "about " if usage.estimated else ""
     parts.append(f"{about}{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out")
-    if usage.cost:
-        parts.append(f"cost {usage.cost:.4f}")
+    parts.append(f"cost {usage.cost:.4f}" if priced else NO_PRICE)
     parts.append(f"{usage.seconds:.1f} s")
     return ", ".join(parts)
 

@@ -13,10 +13,19 @@ from typing import Any, ClassVar, NamedTuple
 
 from orgflow.agents.feedback import all_feedback
 from orgflow.agents.model_client.answer_reading import fenced_text
+from orgflow.agents.model_client.usage import Expected, estimate_tokens, message_texts
 from orgflow.agents.prompting import render, visible
 from orgflow.agents.text.coverage import Coverage, coverage
 from orgflow.agents.text.drafts import draft_errors, read_draft, report_unused
-from orgflow.agents.text.rounds import MOST_ROUNDS, ROUNDS, Point, meaning_points, select, shares
+from orgflow.agents.text.rounds import (
+    MOST_ROUNDS,
+    ROUNDS,
+    Point,
+    expected_questions,
+    meaning_points,
+    select,
+    shares,
+)
 from orgflow.agents.text.rules import DoubtfulDraft, NoSteps
 from orgflow.agents.text.sentences import Sentence, split_sentences
 
@@ -150,6 +159,18 @@ def draft_messages(
         {"role": "system", "content": render("text_draft")},
         {"role": "user", "content": document},
     ]
+
+
+def expected_drafting(text: str, rounds: int = 0) -> Expected:
+    """About what drafting a text takes at most where every answer is as long as the text: three
+    calls, or those of the rounds."""
+    sentences = split_sentences(text)
+    answer = estimate_tokens([text])
+    first = Expected(1, estimate_tokens(message_texts(draft_messages(sentences))), answer)
+    review = first + Expected(0, answer, 0)  # the draft goes back
+    if not rounds:
+        return first + review.times(2)
+    return first + (review + expected_questions(sentences)).times(min(rounds, MOST_ROUNDS))
 
 
 class _Reviews:

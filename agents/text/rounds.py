@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
-from orgflow.agents.model_client.usage import estimate_tokens
+from orgflow.agents.model_client.usage import Expected, estimate_tokens
 from orgflow.agents.prompting import render, visible
 from orgflow.agents.text.bleu import bleu
+from orgflow.agents.text.sentences import Sentence
 
 from orgflow_ir.model import Event, Gateway, Model, Process
 from orgflow_ir.model.element_names import listed, one_line
@@ -111,6 +112,18 @@ def _walk(
 
 
 # -- meaning ---------------------------------------------------------------------------------
+
+
+def expected_questions(sentences: Sequence[Sentence]) -> Expected:
+    """About what the questions of a round take, with a gateway for every fourth sentence."""
+    gateways = min(_QUESTIONS, -(-len(sentences) // 4))
+    longest = max((one.text for one in sentences), key=len, default="")
+    prompts = [
+        render("round_gateway", sentences=longest, gateway=longest),
+        render("round_segment", sentences=longest, segment=longest),
+    ]
+    once = Expected(2, estimate_tokens(prompts), 2 * estimate_tokens([longest]))
+    return once.times(gateways)
 
 
 def meaning_points(model: Model, client: ModelClient, cancellation: Cancellation) -> list[Point]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TextIO
 
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
@@ -23,10 +24,16 @@ def diagnostics_data(diagnostics: Iterable[Diagnostic]) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True)
 class JsonReporter(Reporter):
-    """For programs and agents: one versioned object (`schema/diagnostics.schema.json`)."""
+    """For programs and agents: one versioned object (`schema/diagnostics.schema.json`).
+
+    `more` are optional fields of it: `notes`, lines about the work, and `language_model`, what a
+    command was about to use and used.
+    """
 
     name: ClassVar[str] = "json"
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
         import json
@@ -35,5 +42,6 @@ class JsonReporter(Reporter):
             "format": "orgflow-diagnostics",
             "version": JSON_VERSION,
             **diagnostics_data(diagnostics),
+            **self.more,
         }
         out.write(json.dumps(envelope, ensure_ascii=False, indent=1) + "\n")

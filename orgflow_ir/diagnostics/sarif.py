@@ -53,7 +53,8 @@ class SarifReporter(Reporter):
 
     `rules` (by code) adds explanations, and `version` is that of orgflow. `label` and `place` give
     the name and the place of an element in a file, for the steps of runs; `replacements` what the
-    fix of a finding replaces in its file, nothing where it cannot be written.
+    fix of a finding replaces in its file, nothing where it cannot be written. `notes` are lines
+    about the work.
     """
 
     name: ClassVar[str] = "sarif"
@@ -62,6 +63,7 @@ class SarifReporter(Reporter):
     label: Callable[[str, str], str] = lambda _, element: f"`{element}`"
     place: Callable[[str, str], SourceLocation | None] = lambda _, __: None
     replacements: Callable[[Diagnostic], Sequence[Replacement]] = lambda _: ()
+    notes: Sequence[str] = ()
 
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
         items = ordered(diagnostics)
@@ -72,11 +74,16 @@ class SarifReporter(Reporter):
             driver["version"] = self.version
         driver["rules"] = [self._rule(code, names[code]) for code in codes]
         seen: Counter[str] = Counter()
-        run = {
+        run: dict[str, Any] = {
             "tool": {"driver": driver},
             "columnKind": "unicodeCodePoints",
             "results": [self._result(d, codes.index(d.code), seen) for d in items],
         }
+        if self.notes:
+            noted = [{"level": "note", "message": {"text": line}} for line in self.notes]
+            run["invocations"] = [
+                {"executionSuccessful": True, "toolExecutionNotifications": noted}
+            ]
         log = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
         out.write(json.dumps(log, ensure_ascii=False, indent=1) + "\n")
 

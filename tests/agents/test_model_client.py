@@ -18,6 +18,7 @@ from orgflow.agents.model_client.settings import (
     SettingsError,
     read_settings,
 )
+from orgflow.agents.model_client.usage import Expected
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.agent_services import Tool
@@ -51,7 +52,7 @@ def test_a_reply_and_what_it_took() -> None:
         reply = model.ask(QUESTION)
     assert (reply.text, reply.tokens_in, reply.tokens_out) == ("2", 1_000, 100)
     assert model.usage.total.cost == pytest.approx(0.002)
-    assert "1,000 tokens in, 100 out, cost 0.0020" in model.usage.table()
+    assert "1,000 tokens in, 100 out, cost 0.0020" in model.usage.lines(priced=True)[0]
     assert server.keys == [f"Bearer {KEY}"]
     assert server.requests[0]["messages"] == QUESTION
     assert server.requests[0]["temperature"] == 0
@@ -130,7 +131,7 @@ def test_a_date_to_wait_for() -> None:
         started = time.monotonic()
         assert model.ask(QUESTION).text == "2"
     assert time.monotonic() - started > 1.5  # without the date half a second
-    assert "1 retry," in model.usage.table()
+    assert "1 retry," in model.usage.lines(priced=False)[0]
 
 
 def test_a_server_that_does_not_name_what_it_refuses() -> None:
@@ -215,7 +216,7 @@ def test_an_endpoint_that_does_not_count() -> None:
         model = client(server.url)
         reply = model.ask(QUESTION)
     assert (reply.tokens_out, reply.tokens_in > 0) == (100, True)
-    assert "about" in model.usage.table()
+    assert "about" in model.usage.lines(priced=False)[0]
 
 
 # -- budget ----------------------------------------------------------------------------------
@@ -251,11 +252,11 @@ def test_a_budget_of_money() -> None:
             model.ask(QUESTION)
 
 
-def test_what_a_call_may_take_is_known_before() -> None:
-    tokens, cost = client("http://127.0.0.1:9/v1", answer_tokens=10, price_out=1e5).expected(
-        QUESTION
-    )
-    assert (tokens, cost) == (14, 1.0)
+def test_what_calls_cost_is_known_before() -> None:
+    expected = Expected(calls=1, tokens_in=4, tokens_out=10)
+    url = "http://127.0.0.1:9/v1"
+    assert client(url, price_in=1e5, price_out=1e5).expected_cost(expected.times(2)) == 2.8
+    assert client(url).expected_cost(expected) is None
 
 
 class Asking(ModelAgent):
@@ -274,7 +275,7 @@ def test_usage_is_by_agent() -> None:
         with pytest.raises(AgentFailure, match="that is all"):
             produced(Asking(), [Document("d", "t")], ctx)
     assert {name: usage.calls for name, usage in model.usage.agents.items()} == {"": 1, "asking": 1}
-    assert [line.split(":")[0] for line in model.usage.table().splitlines()] == [
+    assert [line.split(":")[0] for line in model.usage.lines(priced=False)] == [
         "model", "asking", "all",
     ]  # fmt: skip
 

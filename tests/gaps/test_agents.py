@@ -142,6 +142,20 @@ def test_every_kind_of_gap_is_answered() -> None:
     assert orgflow.verify(filled.model, compiled).ok
 
 
+def test_gaps_that_stay_open_are_reported() -> None:
+    """Also where no agent is given, and where the model has errors, so that nobody is asked."""
+    model = example()
+    filled = orgflow.fill(model, [Scripted({("task", "check_stock"): CODE})])
+    left = {d.element: d.message for d in filled.diagnostics if d.code == "OF522"}
+    assert "create_licences" in left
+    assert "check_stock" not in left
+    assert "stays open: no answer by `scripted`" in left["create_licences"]
+    assert orgflow.fill(filled, []).diagnostics.count(filled.diagnostics[-1]) <= 1
+    assert "OF522" not in {d.code for d in orgflow.compile(filled).diagnostics}
+    alone = {d.element for d in orgflow.fill(model, []).diagnostics if d.code == "OF522"}
+    assert alone == {*left, "check_stock"}
+
+
 def test_without_agents_nothing_changes() -> None:
     model = example()
     assert orgflow.fill(model, []).model is model

@@ -55,6 +55,26 @@ _SUMMARY = {
 }
 
 
+def _with_work(envelope: dict[str, Any]) -> dict[str, Any]:
+    """The envelope with the optional fields about the work."""
+    text, maybe = {"type": "string"}, {"type": ["number", "null"]}
+    limits = _closed({"tokens": {"type": ["integer", "null"]}, "cost": maybe})
+    expected = _closed({"calls": _COUNT, "tokens_in": _COUNT, "tokens_out": _COUNT, "cost": maybe})
+    usage = {
+        **dict.fromkeys(("calls", "replayed", "retries", "tokens_in", "tokens_out"), _COUNT),
+        "cost": maybe, "seconds": {"type": "number"}, "estimated": {"type": "boolean"},
+    }  # fmt: skip
+    used = _closed(
+        {**usage, "agents": {"type": "object", "additionalProperties": _closed(usage)}}
+    )  # fmt: skip
+    model = _closed(
+        {"name": text, "url": text, "limits": limits, "expected": expected, "used": used}
+    )
+    model["required"].remove("used")
+    more = {"notes": _list(text), "language_model": model}
+    return {**envelope, "properties": {**envelope["properties"], **more}}
+
+
 def _with_diagnostics(
     title: str, fields: dict[str, Any], definitions: dict[str, Any] | None = None
 ) -> dict[str, Any]:
@@ -64,7 +84,7 @@ def _with_diagnostics(
     return {
         "$schema": _DIALECT,
         "title": title,
-        **_closed({**fields, **found}),
+        **_with_work(_closed({**fields, **found})),
         "$defs": {**diagnostic.pop("$defs"), "Diagnostic": diagnostic, **(definitions or {})},
     }
 

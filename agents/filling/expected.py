@@ -1,0 +1,43 @@
+"""What filling a model is expected to ask of a language model, before anything is asked."""
+
+from __future__ import annotations
+
+from orgflow.agents.filling.choose import candidates, choose_prompt, choose_schema
+from orgflow.agents.filling.context import task_context
+from orgflow.agents.filling.filler import OperationFiller
+from orgflow.agents.filling.labels import LabelReader, label_prompt
+from orgflow.agents.model_client.usage import Expected, estimate_tokens
+from orgflow.agents.prompting import render
+
+from orgflow_ir.analysis.gaps.find import find_gaps
+from orgflow_ir.analysis.gaps.gap import Gap
+from orgflow_ir.model import Model
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.catalogue import Catalogue
+
+_ANSWER = 60
+"""Tokens of an answer, for estimates: an identifier or a few values."""
+
+
+def expected_filling(model: Model, catalogue: Catalogue) -> Expected:
+    """About what the open gaps of a model take: three questions of about one size for a task that
+    has candidates, one for each other gap."""
+    found = Expected()
+    for gap in find_gaps(model, PassContext()):
+        if gap.schema is not None:
+            found += _about(gap, model, catalogue)
+    return found
+
+
+def _about(gap: Gap, model: Model, catalogue: Catalogue) -> Expected:
+    rules = render("fill_rules")
+    if OperationFiller.kinds is not None and gap.kind in OperationFiller.kinds:
+        context = task_context(gap, model)
+        known = candidates(context, catalogue) if context is not None and context.label else []
+        if context is None or not known:
+            return Expected()
+        prompt = estimate_tokens([rules, choose_prompt(context, known), str(choose_schema(known))])
+        return Expected(3, 3 * prompt, 3 * _ANSWER)
+    if LabelReader.kinds is not None and gap.kind in LabelReader.kinds:
+        return Expected(1, estimate_tokens([rules, label_prompt(gap, model)]), _ANSWER)
+    return Expected()

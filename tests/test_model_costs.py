@@ -1,0 +1,155 @@
+"""What a language model costs is shown before and after, and programs read clean streams."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from cli_cases import orgflowc
+from engine_fixture import missing
+from model_server import ModelServer, Scripted, model_server
+from orgflow.backends.n8n.engine.install import status
+
+ROOT = Path(__file__).resolve().parents[1]
+SCHEMA = json.loads((ROOT / "orgflow_ir/schema/diagnostics.schema.json").read_text())
+LINES = "T1 check order | clerk | s1\nT2 ship order | clerk | s2\nStart -> T1 -> T2 -> End\n"
+PRICES = "[model]\nprice-in = 100.0\nprice-out = 200.0\n"
+TASKS = """\
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d">
+<process id="p" name="Orders" isExecutable="true"><startEvent id="s"/>
+<sequenceFlow id="f0" sourceRef="s" targetRef="t"/>
+<serviceTask id="t" name="Send a message in Slack"/>
+<sequenceFlow id="f1" sourceRef="t" targetRef="e"/><endEvent id="e" name="Done"/>
+</process></definitions>"""
+
+NOTHING_OPEN = """\
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d">
+<process id="p" name="Orders" isExecutable="true"><startEvent id="s"/>
+<sequenceFlow id="f0" sourceRef="s" targetRef="e"/><endEvent id="e" name="Done"/>
+</process></definitions>"""
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "order.txt"
+    path.write_text("The clerk checks the order. The clerk ships the order.")
+    return path
+
+
+def variables(server: ModelServer) -> dict[str, str]:
+    return {"ORGFLOW_MODEL_URL": server.url, "ORGFLOW_MODEL": "toy", "ORGFLOW_MODEL_KEY": "x"}
+
+
+def as_data(err: str) -> Any:
+    """Standard error as one JSON document, which keeps to the published schema."""
+    data = json.loads(err)
+    jsonschema.validate(data, SCHEMA)
+    return data
+
+
+@pytest.mark.parametrize("priced", [True, False])
+def test_a_line_before_and_a_line_after(text: Path, priced: bool) -> None:
+    if priced:
+        (text.parent / "orgflow.toml").write_text(PRICES)
+    with model_server([Scripted(LINES, usage=(1000, 100))]) as server:
+        ran = orgflowc("model", text, "--target", "triples", env=variables(server))
+    assert ran.code == 0, ran.err
+    before, after = ran.err.splitlines()[:2]
+    assert before.startswith(f"asking toy at {server.url}: at most 50,000 tokens, about ")
+    assert " expected in up to 3 calls, " in before
+    assert after.startswith("text: 1 call, 1,000 tokens in, 100 out, ")
+    if priced:
+        assert "cost about 0." in before
+        assert "cost 0.1200" in after
+    else:
+        assert before.endswith("no price configured")
+        assert "no price configured" in after
+
+
+def test_the_estimate_is_near_what_is_sent(text: Path) -> None:
+    """With an endpoint that counts as the estimate does, and answers as long as the text."""
+
+    def counted(request: dict[str, Any]) -> Scripted:
+        size = sum(-(-len(str(m["content"])) // 4) for m in request["messages"])
+        wrong = LINES.replace("ship order", "polish silver")  # so that it is reviewed
+        return Scripted(wrong, usage=(size, -(-len(wrong) // 4)))
+
+    with model_server(counted) as server:
+        ran = orgflowc("model", text, "--format", "json", env=variables(server))
+        calls = len(server.requests)
+    told = as_data(ran.err)["language_model"]
+    assert 1 < calls == told["used"]["calls"] <= told["expected"]["calls"]
+    a_call = told["expected"]["tokens_in"] / told["expected"]["calls"]
+    assert 0.7 < told["used"]["tokens_in"] / calls / a_call < 1.4
+
+
+def test_quiet_leaves_both_out(text: Path) -> None:
+    with model_server([LINES]) as server:
+        ran = orgflowc("model", text, "-q", "--target", "triples", env=variables(server))
+    assert (ran.code, ran.err) == (0, "")
+
+
+@pytest.mark.parametrize("format_", ["json", "sarif"])
+def test_streams_are_clean_for_programs(text: Path, format_: str) -> None:
+    (text.parent / "orgflow.toml").write_text(PRICES)
+    with model_server([Scripted(LINES.replace("ship", "sell"), usage=(1000, 100))]) as server:
+        ran = orgflowc(
+            "model", text, "--target", "powl", "--format", format_, env=variables(server)
+        )
+    assert ran.code == 0, ran.err
+    json.loads(ran.out)
+    if format_ == "sarif":
+        noted = json.loads(ran.err)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+        assert "cost 0." in noted[1]["message"]["text"]
+        return
+    told = as_data(ran.err)
+    model = told["language_model"]
+    assert model["limits"] == {"tokens": 50_000, "cost": None}
+    assert model["expected"]["cost"] > 0
+    assert model["used"]["cost"] == pytest.approx(0.12 * model["used"]["calls"])
+    assert model["used"]["agents"]["text"]["calls"] == model["used"]["calls"]
+    assert told["notes"][0].startswith("asking toy at ")
+
+
+@pytest.mark.parametrize("line", [("model",), ("model", "--agent", "text")])
+def test_without_a_model_streams_are_clean_as_well(text: Path, line: tuple[str, ...]) -> None:
+    for variable in ("ORGFLOW_MODEL_URL", "ORGFLOW_MODEL"):
+        ran = orgflowc(*line, text, "--format", "json", env={variable: ""})
+    told = as_data(ran.err)
+    assert any("set ORGFLOW_MODEL_URL" in note for note in told["notes"])
+    assert "language_model" not in told
+
+
+@pytest.mark.parametrize("line", [("fill",), ("compile", "--target", "n8n", "--fill", "--verify")])
+def test_filling(tmp_path: Path, line: tuple[str, ...]) -> None:
+    if not status().installed:
+        missing("n8n's engine is not installed")
+    path = tmp_path / "order.bpmn"
+    path.write_text(TASKS)
+    answer = '{"operation": "none"}'
+    with model_server([answer]) as server:
+        shown = orgflowc(*line, path, env=variables(server))
+        ran = orgflowc(*line, path, "--format", "json", env=variables(server))
+    assert shown.code == 0, shown.err
+    before = next(row for row in shown.err.splitlines() if row.startswith("asking toy"))
+    assert " expected in up to 3 calls, no price configured" in before
+    assert "operations: 1 call, 10 tokens in, 5 out, no price configured" in shown.err
+    told = as_data(ran.err)
+    assert told["language_model"]["expected"]["calls"] == 3
+    assert told["language_model"]["used"]["calls"] == 1
+    assert any("operations of" in note for note in told["notes"])
+
+
+def test_no_call_is_reported_too(tmp_path: Path) -> None:
+    if not status().installed:
+        missing("n8n's engine is not installed")
+    path = tmp_path / "order.bpmn"
+    path.write_text(NOTHING_OPEN)
+    with model_server(["{}"]) as server:
+        ran = orgflowc("fill", path, env=variables(server))
+    assert ran.code == 0, ran.err
+    assert "about 0 expected in up to 0 calls" in ran.err
+    assert "model: 0 calls, 0 tokens in, 0 out" in ran.err
