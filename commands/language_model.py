@@ -243,8 +243,8 @@ def _keep_calls(client: OpenAIModelClient, record: str) -> None:
     if number:
         answers = "answer" if number == 1 else f"{number} answers"
         click.echo(
-            f"the {answers} so far: {folder}; the same command with {record.format(folder)} does not "
-            "pay for them again",
+            f"the {answers} so far: {folder}; the same command with {record.format(folder)} "
+            "does not pay for them again",
             err=True,
         )
 

@@ -1,0 +1,157 @@
+"""Ctrl-C while a language model answers: nothing that was paid is lost, and the next run pays for
+nothing twice. Real signals, real processes, a slow server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_cases import Ran, interruptible, orgflowc
+from engine_fixture import missing
+from model_server import ModelServer, Scripted, model_server
+from orgflow.backends.n8n.engine.install import status
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+TEXT = "The clerk checks the order. If it is fine, the clerk ships the order. Else he rejects it."
+FAULTY = """\
+T1 check order | clerk | s1
+X1 fine? | | s2
+T2 ship order | clerk | s2
+T3 reject order | clerk | s3
+A1 join | | s3
+Start -> T1 -> X1
+X1 -(fine)-> T2 -> A1
+X1 -(otherwise)-> T3 -> A1
+A1 -> End
+"""
+"""A parallel gateway joins alternatives, so it waits indefinitely."""
+SOUND = FAULTY.replace("A1", "X2")
+STEPS = ("Send a message in Slack", "Append a row to Google Sheets", "Create an issue in Jira")
+MODEL = """\
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d">
+<process id="p" name="Orders" isExecutable="true"><startEvent id="s"/>
+<sequenceFlow id="f0" sourceRef="s" targetRef="t0"/>{}<endEvent id="e" name="Done"/>
+</process></definitions>""".format("".join(
+    f'<serviceTask id="t{n}" name="{name}"/>'
+    f'<sequenceFlow id="f{n + 1}" sourceRef="t{n}" '
+    f'targetRef="{"e" if n == len(STEPS) - 1 else f"t{n + 1}"}"/>'
+    for n, name in enumerate(STEPS)
+))  # fmt: skip
+
+Answer = Callable[[dict[str, Any]], str]
+
+
+def filled(request: dict[str, Any]) -> str:
+    """The first operation of the list, and no parameters."""
+    asked = request["messages"][-1]["content"]
+    ids = [line.split(" = ")[0][2:] for line in asked.splitlines() if line.startswith("- ")]
+    return json.dumps({"operation": ids[0]} if "Which operation" in asked else {})
+
+
+def reviewed(request: dict[str, Any]) -> str:
+    """A draft that has errors until it is told so, and is called right in every question."""
+    if "response_format" in request:
+        return json.dumps({"verdict": "right", "kind": "exclusive", "why": ""})
+    return FAULTY if len(request["messages"]) == 2 else SOUND
+
+
+def slow(answer: Answer, at: int) -> Callable[[dict[str, Any]], Scripted]:
+    """The answers, of which the one at a place never comes in time."""
+    asked = 0
+
+    def script(request: dict[str, Any]) -> Scripted:
+        nonlocal asked
+        asked += 1
+        return Scripted(answer(request), delay=60 if asked == at + 1 else 0)
+
+    return script
+
+
+def stopped(folder: Path, server: ModelServer, at: int, *line: str) -> Ran:
+    """The command line, with Ctrl-C while the call at a place waits for its answer."""
+    running = subprocess.Popen(
+        [sys.executable, "-m", "orgflow.cli", *line], cwd=folder, text=True,
+        env={**os.environ, **variables(server)}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, preexec_fn=interruptible,
+    )  # fmt: skip
+    end = time.monotonic() + 120
+    while len(server.requests) <= at and running.poll() is None and time.monotonic() < end:
+        time.sleep(0.02)
+    assert running.poll() is None, running.communicate()
+    running.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    out, err = running.communicate(timeout=60)
+    assert time.monotonic() - begun < 10, "it does not wait for the answer"
+    return Ran(running.returncode, out, err)
+
+
+def variables(server: ModelServer) -> dict[str, str]:
+    return {"ORGFLOW_MODEL_URL": server.url, "ORGFLOW_MODEL": "toy", "ORGFLOW_MODEL_KEY": "sk-x"}
+
+
+def asked_of(server: ModelServer) -> list[str]:
+    return [json.dumps(request, sort_keys=True) for request in server.requests]
+
+
+def case(name: str, folder: Path) -> tuple[Answer, tuple[str, ...]]:
+    """The answers and the command line of a case."""
+    if name != "model" and not status().installed:
+        missing("n8n's engine is not installed")
+    (folder / "order.txt").write_text(TEXT)
+    (folder / "order.bpmn").write_text(MODEL)
+    if name == "model":
+        return reviewed, ("model", "order.txt", "--rounds", "2", "--target", "triples")
+    if name == "fill":
+        return filled, ("fill", "order.bpmn", "--to", "ir")
+    return filled, ("compile", "order.bpmn", "--target", "n8n", "--fill")
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+@pytest.mark.parametrize(("name", "at"), [("model", 1), ("model", 2), ("fill", 3), ("compile", 2)])
+def test_a_stopped_run_goes_on(name: str, at: int, recorded: bool, tmp_path: Path) -> None:
+    answer, line = case(name, tmp_path)
+    with model_server(answer) as server:
+        whole = orgflowc(*line, cwd=tmp_path, env=variables(server))
+        every = asked_of(server)
+    assert whole.code == 0, whole.err
+    assert len(every) > at + 1, "the case is about one of several calls"
+
+    settings = tmp_path / "orgflow.toml"
+    record = ("--record", "calls") if recorded and name != "compile" else ()
+    if recorded and name == "compile":
+        settings.write_text('[model]\nrecord = "calls"\n')
+    with model_server(slow(answer, at)) as server:
+        first = stopped(tmp_path, server, at, *line, *record)
+        assert asked_of(server) == every[: at + 1]
+    assert (first.code, first.out) == (130, "")
+    assert f"{at} call{'s'[: at != 1]}, " in first.err, "what was paid is reported"
+    assert "Traceback" not in first.err
+    kept = tmp_path / "calls"
+    if not recorded:
+        found = re.search(r"so far: (\S+); the same command with (.*?) does not pay", first.err)
+        assert found is not None, first.err
+        kept = Path(found[1])
+        assert kept.stat().st_mode & 0o077 == 0
+        if name == "compile":
+            settings.write_text(f"[model]\n{found[2].split('`')[1]}\n")
+        else:
+            record = tuple(found[2].split())
+    assert "sk-x" not in "".join(path.read_text() for path in kept.rglob("*.json"))
+    with model_server(answer) as server:
+        second = orgflowc(*line, *record, cwd=tmp_path, env=variables(server))
+        assert asked_of(server) == every[at:], "what was answered is not asked again"
+    assert (second.code, second.out) == (whole.code, whole.out), second.err
+    assert f"({at} replayed)" in second.err
+    if not recorded:
+        shutil.rmtree(kept)
