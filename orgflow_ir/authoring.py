@@ -1,6 +1,6 @@
-"""All that the author of a plugin imports: `from orgflow_ir.authoring import Backend, Model`.
+"""All names that a plugin needs: `from orgflow_ir.authoring import Backend, Model`.
 
-Each name is loaded when it is used, so that a plugin costs other commands nothing. The names stay
+Each name is loaded on first use, so that plugins do not slow down other commands. The names stay
 where they are defined as well; docs/reference/model.md describes the classes of the model.
 """
 
@@ -64,7 +64,7 @@ __all__ = [
 _HOMES = ("targets", "plugins", "model", "diagnostics", "pipeline", "model.element_names",
           "model.provenance", "analysis.control_flow.graph", "analysis.facts",
           "lowering.common")  # fmt: skip
-"""The modules that have the names; `Artifact` is the file of a target, not the artifact of BPMN."""
+"""The modules of the names; `Artifact` is the file of a target, not the artifact of BPMN."""
 
 
 def __getattr__(name: str) -> Any:

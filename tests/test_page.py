@@ -151,7 +151,7 @@ def test_a_divergence_is_marked_where_it_happened() -> None:
     wrong = root.one("ul", "wrongs").text
     assert "the model allows" in wrong
     assert any("not allowed here" in t.text for t in root.all("li", "wrong"))
-    assert "What to look into" in root.text
+    assert "Open issues" in root.text
     assert "Whose fault" in root.text
 
 

@@ -1,8 +1,8 @@
-"""Process variables of one scope: who reads them where, who may set them, what may run beside what.
+"""Process variables of one scope: their readers, their setters, and what may run in parallel.
 
 BPMN variables are global to an instance (BPMN 2.0.2, 10.4.1, properties of a process): a reader
-sees what the activity that set the variable last has left. What an activity sets is rarely in the
-model, so every activity may set every variable unless the model says who does.
+sees the value of the activity that set the variable last. Models rarely define what an activity
+sets, so every activity may set every variable unless the model names its setter.
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ ReadBy = Literal["condition", "mapping", "collection"]
 SetBy = Literal["form", "mapping", "script", "result", "payload", "unknown"]
 
 _ASSIGNED = re.compile(r"""\bsetVariable(?:Local)?\(\s*["'](\w+)["']""")
-"""How a script sets a variable with the engines whose scripts are read."""
+"""The syntax for setting a variable, for engines whose scripts are supported."""
 
 
 class Read(NamedTuple):
     """A place that reads a variable.
 
     Attributes:
-        element: the gateway whose conditions read it, or the activity that is handed it.
-        path: the variable and what of it is read.
-        by: what reads it. Conditions are evaluated by every target; mappings and collections are
-            what the model says of a task.
-        tested: whether the same conditions ask if it is null, empty or there at all, so nothing is
-            wrong where nobody has set it.
+        element: the gateway whose conditions read it, or the activity that receives it.
+        path: the variable, and the part of it that is read.
+        by: the kind of reader. Conditions are evaluated by every target; mappings and collections
+            belong to the definition of a task.
+        tested: whether the same conditions test if it is null, empty or missing, so an unset
+            variable is no fault.
     """
 
     element: str
@@ -86,7 +86,7 @@ class Setter(NamedTuple):
 
 
 class Variables:
-    """What a scope does with its variables.
+    """The use of variables in a scope.
 
     Args:
         graph: the control flow of the scope.
@@ -103,7 +103,7 @@ class Variables:
 
     @cached_property
     def reads(self) -> tuple[Read, ...]:
-        """Every reader: those of conditions first, then those of tasks, in the model's order."""
+        """Every reader: conditions first, then tasks, in the model's order."""
         found: list[Read] = []
         for gateway, decision in self.decisions.items():
             tested = null_tested(b.tree for b in decision.branches if b.tree is not None)
@@ -120,7 +120,7 @@ class Variables:
 
     @cached_property
     def declared(self) -> Mapping[str, tuple[Setter, ...]]:
-        """Elements of which the model says that they set a variable, by its name."""
+        """Elements that set a variable according to the model, by its name."""
         found: dict[str, list[Setter]] = {}
         for node in self.graph.scope.nodes:
             for name, by in _sets(node):
@@ -128,7 +128,7 @@ class Variables:
         return {name: tuple(setters) for name, setters in found.items()}
 
     def constant(self, element: str, variable: str) -> str | None:
-        """The text that the mapping of an element always sets a variable to, if it is constant."""
+        """The constant text that an element's mapping assigns to a variable, if there is one."""
         node = self.graph.nodes[element]
         if not isinstance(node, Task | CallActivity | Event) or node.binding is None:
             return None
@@ -137,8 +137,8 @@ class Variables:
         return found if found and not found.startswith(("=", "$", "#")) else None
 
     def setters(self, read: Read) -> tuple[Setter, ...]:
-        """Who may have set what a reader reads, nearest first: those that say so, and where none
-        does every activity before it; then the start of the process."""
+        """Possible setters of a variable before a reader, nearest first: those that the model
+        defines; without any, every earlier activity; then the start of the process."""
         before = self.before(read.element)
         declared = {s.element: s for s in self.declared.get(read.variable, ())}
         own = [declared[e] for e in before if e in declared]
@@ -148,12 +148,12 @@ class Variables:
         return (*own, *(s for s in starts if s.element not in declared))
 
     def readers_after(self, element: str, reads: Iterable[Read]) -> tuple[Read, ...]:
-        """Those of `reads` that a token leaving an element can still get to."""
+        """Those of `reads` that are reachable from an element's outputs."""
         ahead = reach(self.graph.successors.get(element, ()), self.graph.successors)
         return tuple(r for r in reads if r.element in ahead)
 
     def before(self, element: str) -> list[str]:
-        """Elements from which `element` is reached, and those beside it, nearest first."""
+        """Elements that precede `element` or may run in parallel with it, nearest first."""
         order: dict[str, None] = {}
         todo = [element]
         while todo:
@@ -187,7 +187,7 @@ class Variables:
 
     @cached_property
     def splits(self) -> bool:
-        """Whether anything in the scope makes several tokens of one."""
+        """Whether any element of the scope splits a token into several."""
         several = (
             node.id
             for node in self.graph.scope.nodes
@@ -197,8 +197,8 @@ class Variables:
         return len(self.graph.entries) > 1 or next(several, None) is not None
 
     def concurrent(self, one: str, other: str) -> bool:
-        """Whether two elements may be active at the same time in one instance. Where the flow has
-        no structure that says, they may."""
+        """Whether two elements may be active at the same time in one instance. For an unstructured
+        flow the answer is yes."""
         if one == other or not self.splits:
             return False
         first, second = self._places.get(one), self._places.get(other)
@@ -212,13 +212,13 @@ class Variables:
         return False
 
     def parallel(self, element: str) -> bool:
-        """Whether anything else may be active beside an element."""
+        """Whether any element may be active in parallel with an element."""
         kinds = ("and", "or", "clash", "unstructured")
         return self.splits and any(r.kind in kinds for r, _ in self._places.get(element, ()))
 
     @property
     def unstructured(self) -> bool:
-        """Whether the scope makes several tokens of one in a way that no block describes."""
+        """Whether the scope splits a token outside of structured blocks."""
         if not self.splits:
             return False
         return not self._ctx.analysis(ScopeReduction, self.graph).reduction.structured
@@ -231,14 +231,14 @@ def declared_by(node: Node, *, mapped: bool = True) -> tuple[str, ...]:
 
 
 def may_set(node: Node) -> bool:
-    """Whether an element may set variables: an activity, or an event that something comes in by."""
+    """Whether an element may set variables: an activity, or an event that receives data."""
     if isinstance(node, Event):
         return node.position == "catch" and node.trigger in ("message", "signal", "conditional")
     return isinstance(node, Task | CallActivity | SubProcess)
 
 
 def null_tested(trees: Iterable[Tree]) -> frozenset[Path]:
-    """Paths of which some tree asks whether they are null or empty."""
+    """Paths that some tree tests for null or empty."""
     found: set[Path] = set()
     for tree in trees:
         for node in nodes(tree):
@@ -252,12 +252,12 @@ def null_tested(trees: Iterable[Tree]) -> frozenset[Path]:
 
 
 Guards = tuple[tuple[Tree, bool], ...]
-"""Trees with the truth that each has to have."""
+"""Trees with their required truth values."""
 
 
 class Need(NamedTuple):
-    """Variables that an evaluation reads where every tree of `guards` has the truth it is paired
-    with; the variables of a guard are needed by an earlier one."""
+    """Variables that an evaluation reads if every tree of `guards` has its required truth value;
+    the variables of a guard are needed earlier."""
 
     guards: Guards
     names: tuple[str, ...]
@@ -266,12 +266,12 @@ class Need(NamedTuple):
 def needed(
     trees: Iterable[Tree], exempt: frozenset[Path] = frozenset(), *, in_turn: bool
 ) -> tuple[Need, ...]:
-    """What an engine reads when it evaluates conditions, in this order: `and` and `or` stop early,
-    and with `in_turn` the first condition that holds is the last one looked at. An instance ends
-    with an error where it reads what nobody has set, and not before.
+    """The variables that an engine reads when it evaluates conditions, in this order: `and` and
+    `or` short-circuit, and with `in_turn` evaluation stops at the first condition that holds. An
+    instance ends with an error only when it reads an unset variable.
 
-    Paths in `exempt` are omitted, and needs that another one before them says already. What a
-    variable that is there does not have is null (Jakarta Expression Language 3.0, 1.6).
+    Paths in `exempt`, and needs implied by earlier ones, are omitted. A missing property of an
+    existing variable is null (Jakarta Expression Language 3.0, 1.6).
     """
     found: list[Need] = []
     before: Guards = ()
@@ -299,8 +299,8 @@ def needed(
 
 
 def asked(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Guards, Call], ...]:
-    """Methods that conditions call on variables, in the order of an evaluation (`needed`), each
-    with what has to hold for it to be called."""
+    """Methods that conditions call on variables, in evaluation order (`needed`), each with the
+    guards of the call."""
     found: dict[tuple[Guards, Call], None] = {}
     before: Guards = ()
     for tree in trees:
@@ -363,7 +363,7 @@ def _evaluated(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Path]]:
 
 
 def walked(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Tree]]:
-    """Nodes in the order in which an evaluation comes to them, each with what has to hold then."""
+    """Nodes in evaluation order, each with its guards."""
     yield guards, tree
     if isinstance(tree, Logical):
         yield from walked(tree.left, guards)

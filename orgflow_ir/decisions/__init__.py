@@ -1,1 +1,1 @@
-"""Decisions of DMN: the model that a file states, made into typed expressions, and evaluated."""
+"""Decisions of DMN: the model of a file, linked to typed expressions, and evaluated."""

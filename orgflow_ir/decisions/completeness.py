@@ -1,8 +1,8 @@
-"""What the rules of a decision table leave open: inputs for which none holds, or several do.
+"""Completeness of a decision table: inputs for which no rule holds, or several do.
 
-Inputs are tried, never guessed at: numbers on both sides of every constant of a column and between
-them, its texts and one that is none of them, both truth values. What is found is true; that nothing
-is found is no proof.
+Inputs are tried systematically: numbers on both sides of every constant of a column and between
+them, the texts of the column and one other text, both truth values. Every finding is a fact; the
+absence of findings proves nothing.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from orgflow_ir.decisions.found import FoundDecision
 from orgflow_ir.decisions.link import Logic
 
 MAX_TRIES = 20_000
-"""Combinations of inputs tried for one table."""
+"""Maximum number of input combinations tried per table."""
 
 OTHER = "something else"
-"""A text that no rule names."""
+"""A text that occurs in no rule."""
 
 _ONE_RULE = ("UNIQUE", "ANY", "FIRST", "PRIORITY")
 """Hit policies that need a rule for every input."""
@@ -44,7 +44,7 @@ _KNOWN = (Literal, Negation, RangeLiteral, UnaryTest, UnaryTests)
 
 
 class Example(NamedTuple):
-    """Inputs by the expression of their column, and the rules that hold for them, from 1."""
+    """Inputs by the expression of their column, and the matching rules, from 1."""
 
     inputs: tuple[tuple[str, Value], ...]
     rules: tuple[int, ...]

@@ -67,12 +67,12 @@ def test_the_page_changes_when_the_file_is_saved(
         assert marked != sound
 
         model.write_text("<definitions", "utf-8")
-        page.get_by_text("This is the last version that could be.").wait_for()
+        page.get_by_text("This is the last readable version.").wait_for()
         page.get_by_text("OF010").wait_for()
         assert picture.get_attribute("src") == marked
 
         os.replace(written(model, FIXED.replace("Ship goods", HOSTILE)), model)
-        page.get_by_text("This is the last version that could be.").wait_for(state="hidden")
+        page.get_by_text("This is the last readable version.").wait_for(state="hidden")
         page.get_by_text("Order: proved").wait_for()
         page.get_by_text('user task <img src=x onerror="document.title=1"> has').wait_for()
         assert page.title() == "Order"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 Counts = tuple[tuple[int, int], ...]
-"""A multiset as sorted (key, count) pairs, counts above zero."""
+"""A multiset as sorted (key, count) pairs with positive counts."""
 
 FrameId = tuple[int, int]
 """(scope index, instance number): no two live frames share it."""
@@ -18,8 +18,8 @@ class Frame(NamedTuple):
 
     `root` is the number of the process instance it belongs to; `owner` is (parent scope, parent
     instance, node index of the activity that holds it), `None` for process instances. `tokens`
-    counts places of the net; `memo` what has happened in this instance and still matters (fired
-    non-interrupting events, completed activities that can be compensated, signals that arrived).
+    counts places of the net; `memo` records past events that still matter (fired non-interrupting
+    events, completed activities that can be compensated, signals that arrived).
     """
 
     scope: int
@@ -31,7 +31,7 @@ class Frame(NamedTuple):
 
 
 class Message(NamedTuple):
-    """A message under way: message flow index, sending instance, instance it is for (-1: any)."""
+    """A pending message: message flow index, sending instance, receiving instance (-1: any)."""
 
     flow: int
     sender: int
@@ -39,9 +39,9 @@ class Message(NamedTuple):
 
 
 class State(NamedTuple):
-    """A state of the game. `talks` holds who talks to whom: (instance, scope index of the other
-    process, instance of it). `ended` is how instances that are gone ended, if not by running out
-    of tokens: `terminated`, `error`, or the empty string."""
+    """A state of the game. `talks` holds the pairs of correlated instances: (instance, scope index
+    of the other process, instance of it). `ended` records how finished instances ended, unless they
+    ran out of tokens: `terminated`, `error`, or the empty string."""
 
     frames: tuple[Frame, ...] = ()
     messages: tuple[Message, ...] = ()
@@ -51,8 +51,9 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, order=True, slots=True)
 class Left:
-    """Tokens still somewhere: on a `flow`, in an `open` element, `pending` before an element that
-    no flow leads to, or a `message` nobody took; `element` is the id of that flow or element."""
+    """A remaining token: on a `flow`, in an `open` element, `pending` before an element without
+    incoming flows, or a `message` that was not received; `element` is the id of that flow or
+    element."""
 
     kind: str
     element: str
@@ -61,7 +62,7 @@ class Left:
 
 
 def put(counts: Counts, key: int, number: int = 1) -> Counts:
-    """`counts` with `number` added to `key` (may be negative; an empty entry goes)."""
+    """`counts` with `number` added to `key` (may be negative; empty entries are removed)."""
     i = bisect_left(counts, (key,))
     if i < len(counts) and counts[i][0] == key:
         rest = counts[i][1] + number
@@ -74,13 +75,13 @@ def put(counts: Counts, key: int, number: int = 1) -> Counts:
 
 
 def count(counts: Counts, key: int) -> int:
-    """How many of `key` there are."""
+    """The count of `key`."""
     i = bisect_left(counts, (key,))
     return counts[i][1] if i < len(counts) and counts[i][0] == key else 0
 
 
 class Draft:
-    """A state being changed by one step; `freeze` gives the next state."""
+    """A mutable state during one step; `freeze` returns the next state."""
 
     __slots__ = ("ended", "frames", "messages", "talks")
 
@@ -91,17 +92,17 @@ class Draft:
         self.ended = state.ended
 
     def add(self, at: FrameId, place: int, number: int = 1) -> None:
-        """Put tokens on a place (or take them, with a negative number)."""
+        """Put tokens on a place, or remove them with a negative number."""
         scope, key, root, owner, tokens, memo = self.frames[at]
         self.frames[at] = Frame(scope, key, root, owner, put(tokens, place, number), memo)
 
     def remember(self, at: FrameId, key: int, number: int = 1) -> None:
-        """Change a count of the frame's memo."""
+        """Change a count in the frame's memo."""
         frame = self.frames[at]
         self.frames[at] = frame._replace(memo=put(frame.memo, key, number))
 
     def cap(self, at: FrameId, key: int, most: int) -> None:
-        """Lower a count of the memo to `most`."""
+        """Reduce a count of the memo to at most `most`."""
         frame = self.frames[at]
         excess = count(frame.memo, key) - most
         if excess > 0:
@@ -128,13 +129,13 @@ class Draft:
             del self.frames[item]
 
     def clear(self, at: FrameId) -> None:
-        """Take every token out of a frame, ending what runs inside it; the frame stays."""
+        """Remove every token from a frame, ending everything inside it; the frame stays."""
         for child in self.children(at):
             self.kill(child)
         self.frames[at] = self.frames[at]._replace(tokens=())
 
     def fresh(self) -> int:
-        """The smallest instance number nothing refers to."""
+        """The smallest unused instance number."""
         used = {f.key for f in self.frames.values()} | {f.root for f in self.frames.values()}
         for message in self.messages:
             used |= {message.sender, message.receiver}
@@ -146,7 +147,7 @@ class Draft:
         return number
 
     def freeze(self) -> State:
-        """The state; process instances without a token left are gone."""
+        """The state, without process instances that have no tokens."""
         frames = self.frames
         ended = [i for i, f in frames.items() if f.owner is None and not f.tokens]
         for i in ended:

@@ -1,8 +1,8 @@
-"""How the environment answers a process: one list that the token game and engines are driven by.
+"""Responses of the environment to a process: one list that drives the token game and engines.
 
-What a process does by itself is in no list: a stimulus is what somebody or something outside does
-or chooses. `replay_stimuli` plays a list to the run it describes, `stimuli_of` gives the list of a
-run, and the two are inverse to each other. A target's runner renders the same list as its own
+Steps that a process makes by itself are not listed: a stimulus is an action or choice from outside.
+`replay_stimuli` plays a list to the run it describes, `stimuli_of` gives the list of a run, and the
+two are inverse to each other. A target's runner renders the same list as its own
 input: items of a trigger, outputs of stubs, answers of callbacks.
 """
 
@@ -21,26 +21,27 @@ from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import CallActivity, Event, Model, SubProcess, Task
 
 STIMULI_VERSION = 1
-"""Version of the JSON; raised when a field changes its meaning or goes."""
+"""Version of the JSON; increased when a field changes its meaning or is removed."""
 
 MOST_STEPS = 20_000
-"""Steps of one replay; a process that continues by itself for longer is left `running`."""
+"""Maximum number of steps of one replay; a process that continues by itself for longer is left
+`running`."""
 
 Kind = Literal[
     "start", "done", "message", "timer", "signal", "condition", "event", "decide", "open", "turn",
     "data",
 ]  # fmt: skip
-"""What happens to the element.
+"""The event at the element.
 
 - `start`: the process begins at it (a start event, an instantiating task or gateway, or the process
   itself where it has no start).
 - `done`: an activity is completed.
-- `message`, `timer`, `signal`, `condition`: what an event or a receive task waits for comes.
+- `message`, `timer`, `signal`, `condition`: the trigger of an event or receive task occurs.
 - `event`: an event with several definitions, or with another trigger, happens.
 - `decide`: a gateway or another split takes the flows of the payload.
-- `open`, `turn`: nothing from outside: of several elements that can go on by themselves, this one
-  does (`open`: it begins to wait). Engines have their own order and skip it.
-- `data`: what an element of the target puts out at its next completion; the token game does not
+- `open`, `turn`: no external action: selects which of several elements that can proceed does
+  (`open`: it begins to wait). Engines have their own order and skip it.
+- `data`: the output of an element of the target at its next completion; the token game does not
   evaluate data and skips it.
 """
 
@@ -50,16 +51,16 @@ _BY_TRIGGER: dict[str, Kind] = {
 
 
 class StimulusError(ValueError):
-    """A list that cannot be played or read; the message says which stimulus and why."""
+    """A list that cannot be played or read; the message names the stimulus and the reason."""
 
 
 @dataclass(frozen=True)
 class Payload:
-    """What comes with a stimulus.
+    """The payload of a stimulus.
 
     Attributes:
-        taken: ids of the flows that are taken; `None` where there is no choice.
-        values: fields by name, of JSON.
+        taken: ids of the flows that are taken; `None` if there is no choice.
+        values: JSON values by field name.
     """
 
     taken: tuple[str, ...] | None = None
@@ -71,15 +72,15 @@ NOTHING = Payload()
 
 @dataclass(frozen=True)
 class Stimulus:
-    """One answer of the environment.
+    """One response of the environment.
 
     Attributes:
-        element: id of the element it is for.
+        element: id of the element it applies to.
         kind: what happens.
-        payload: what comes with it.
-        at: how many steps the process has made by then, at least. It waits until its element is
-            ready for it; stimuli come in the order of the list.
-        instance: which instance of a process or sub-process, as in `Step`.
+        payload: its data.
+        at: minimum number of steps that the process has made before. It takes effect when its
+            element is ready; stimuli apply in list order.
+        instance: the instance of a process or sub-process, as in `Step`.
     """
 
     element: str
@@ -101,17 +102,19 @@ def replay_stimuli(
 ) -> Run:
     """The run of one process that a list describes.
 
-    Everything that needs no answer happens by itself, in the order of `Game.enabled`. A list that
-    is over leaves the process where it waits: the outcome is `running` then.
+    Steps without external input happen by themselves, in the order of `Game.enabled`. At the end of
+    the list the process stays where it waits: the outcome is then `running`.
 
     Args:
-        model: the model, not lowered.
+        model: the model before lowering.
         stimuli: the list; it begins with a `start`.
-        game: of this model, to be shared between calls (default: as for `enumerate_runs`).
-        most: steps after which a process that continues by itself is left `running`.
+        game: the token game of this model, to share between calls (default: as for
+            `enumerate_runs`).
+        most: maximum number of steps; a process that continues by itself is then left `running`.
 
     Raises:
-        StimulusError: it does not begin with a start, or a stimulus finds its element not ready.
+        StimulusError: the list does not begin with a start, or an element is not ready for its
+            stimulus.
 
     Example:
         >>> replay_stimuli(model, [Stimulus("start", "start"), Stimulus("ask", "done", at=2)])
@@ -132,10 +135,10 @@ def replay_stimuli(
 
 
 def stimuli_of(game: Game, run: Run) -> tuple[Stimulus, ...]:
-    """The shortest list that `replay_stimuli` plays to exactly this run.
+    """The shortest list for which `replay_stimuli` returns exactly this run.
 
     Raises:
-        StimulusError: it is no run of the game's model.
+        StimulusError: this is not a run of the game's model.
     """
     player = _Player(game, game.initial(run.process, run.start))
     found = [Stimulus(run.start or run.process, "start")]

@@ -1,11 +1,11 @@
-"""Whether two processes have the same runs, seen through the elements that both have.
+"""Compares the runs of two processes, observed through their common elements.
 
-A run is seen as the sequence of *visible* elements that are done in it: tasks, events, calls and
-sub-processes that both processes have, and choices that both have with the same labels, each with
-the labels taken. Openings, other gateways and what only one side has are hidden. Both token games
-are made deterministic as they are walked (a set of markings for all that may have happened), so
-that two processes are the same exactly where every sequence that one shows is one of the other, and
-where they may end, or get stuck, after the same ones.
+A run is observed as the sequence of *visible* elements that complete in it: tasks, events, calls
+and sub-processes that both processes have, and choices that both have with the same labels, each
+with the labels taken. Opening steps, other gateways and elements of only one process are hidden.
+Both token games are determinised on the fly (a set of markings for everything that may have
+happened), so two processes are equal exactly if each produces the sequences of the other, and they
+may end, or get stuck, after the same ones.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from orgflow_ir.model import Element, Flow, Gateway, Model, Process
 from orgflow_ir.targets.comparison import Behaviour, Row
 
 LIMIT = 20_000
-"""Steps of both games that are tried, at most."""
+"""Maximum number of steps explored in both games."""
 
 Shown = tuple[str, tuple[str, ...]]
-"""What is seen of a step: a key of both sides, and the labels taken where it is a choice."""
+"""The observation of a step: a key shared by both processes, and the labels taken by a choice."""
 
 Markings = frozenset[State]
 
@@ -163,10 +163,10 @@ def compare_processes(
 
     Args:
         old: a process and its model.
-        new: the other one and its model.
-        pairs: ids of nodes of the new process by those of the old one.
-        silent: ids of elements, in either, whose runs are omitted.
-        limit: steps of the token games to try, at most.
+        new: another process and its model.
+        pairs: ids of nodes of the old process, mapped to those of the new one.
+        silent: ids of elements of either process that are not observed.
+        limit: maximum number of steps of the token games.
     """
     budget = _Budget(limit)
     back = {new_id: new_id for new_id in pairs.values()}

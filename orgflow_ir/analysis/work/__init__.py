@@ -1,1 +1,1 @@
-"""What tasks do, as far as a model says it in expressions: mappings, scripts, decisions."""
+"""The work of tasks, as far as a model defines it in expressions: mappings, scripts, decisions."""

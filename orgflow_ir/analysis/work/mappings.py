@@ -1,4 +1,4 @@
-"""Values of parameters and templates: what stands in mappings, results and texts of tasks."""
+"""Values of parameters and templates in mappings, results and texts of tasks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _OPEN = re.compile(r"[$#]\{")
 
 
 def read_value(text: str, language: str | None = None) -> Tree:
-    """The value of a parameter: an expression of its language; of a text without one the text
-    itself with the expressions in it (`Hello ${name}`). `=` begins no expression there: only the
-    source knows whether it does (`language_of`).
+    """The value of a parameter: an expression of its language, or a text with embedded expressions
+    (`Hello ${name}`). `=` is not treated as the start of an
+    expression: only the source determines that (`language_of`).
 
-    Raises `ConditionError` for an expression that is not understood.
+    Raises `ConditionError` for an unsupported expression.
     """
     if language == "nested":
         raise ConditionError("lists and maps of parameters with more than texts are not understood")
@@ -49,22 +49,22 @@ def _entries(text: str, named: bool) -> Tree:
 
 
 def language_of(text: str, by: str | None) -> str | None:
-    """The language of a text of a vendor: with Camunda 8 (`zeebe`) FEEL where it begins with `=`,
-    as where the source does not say whose it is; with the others it is a template."""
+    """The language of a vendor's text: with Camunda 8 (`zeebe`), and if the source names no vendor,
+    FEEL if it begins with `=`; for other vendors it is a template."""
     return "feel" if by in ("zeebe", None) and text.lstrip().startswith("=") else None
 
 
 def variable_name(name: str) -> str:
-    """The name of a variable that is set. Raises `ConditionError` for one that names a part of
-    something, or what every object of JavaScript has."""
+    """The name of a variable to set. Raises `ConditionError` for a path into a variable, or for a
+    property that every JavaScript object has."""
     if not name.strip() or "." in name or name in OBJECT_NAMES:
         raise ConditionError(f"`{name}` is no variable")
     return name
 
 
 def target_of(name: str, *, parts: bool) -> tuple[str, tuple[str, ...]]:
-    """The variable that a mapping sets, and the names of the entries that lead to the part of it,
-    where points separate them. Raises `ConditionError` as `variable_name`."""
+    """The variable that a mapping sets, and the names of nested entries in a dotted path. Raises
+    `ConditionError` as `variable_name`."""
     first, *entries = name.split(".") if parts else [name]
     return variable_name(first), tuple(variable_name(one) for one in entries)
 

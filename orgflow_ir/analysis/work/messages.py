@@ -1,4 +1,4 @@
-"""Mails of tasks: every field a text with expressions in it.
+"""Mails of tasks: every field is a text with embedded expressions.
 
 Sources: Flowable's and Activiti's "Email Task", Camunda's mail connector `mail-send`, Camunda 8's
 connectors for SendGrid and SMTP, jBPM's `EmailWorkItemHandler`.
@@ -19,11 +19,11 @@ _ELSEWHERE = (
     "attachments", "Attachments", "fileNames", "files", "textVar", "htmlVar", "Template",
     "attachments.list", "data.smtpAction.attachments", "smtpAction.attachments",
 )  # fmt: skip
-"""Settings of what is sent with a mail, or stands elsewhere."""
+"""Settings of mails that are not part of the message, or are handled elsewhere."""
 
 
 class Message(NamedTuple):
-    """One mail; a field is `None` where the source does not say it."""
+    """One mail; a field is `None` if the source does not define it."""
 
     sender: Tree | None = None
     to: Tree | None = None
@@ -35,7 +35,7 @@ class Message(NamedTuple):
 
 
 def read_message(mail: Mail) -> Message:
-    """The mail of a binding. Raises `ConditionError` with what is not understood."""
+    """The mail of a binding. Raises `ConditionError` for unsupported content."""
     settings = {name: text.strip() for name, text in mail.parameters}
     for name in _ELSEWHERE:
         if settings.get(name) and settings[name] not in ("=[]", "=null"):

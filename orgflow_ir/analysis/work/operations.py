@@ -1,4 +1,5 @@
-"""Operations of a target's catalogue that do tasks: constants, and what is computed in a run."""
+"""Operations of a target's catalogue that implement tasks: constants, and values computed at run
+time."""
 
 from __future__ import annotations
 
@@ -10,19 +11,19 @@ from orgflow_ir.analysis.work.mappings import read_value
 from orgflow_ir.model.bindings import ACCOUNTS, CATALOGUE, Worker
 
 GIVEN = "given"
-"""Under which name a task composes what an operation is given."""
+"""The name under which a task composes the input of an operation."""
 
 
 class CatalogueOperation(NamedTuple):
-    """An operation as a binding says it.
+    """An operation as defined by a binding.
 
     Attributes:
-        backend: whose catalogue it is of.
-        kind: what does it there, with its version.
+        backend: the target of its catalogue.
+        kind: the node type, with its version.
         constants: values of its parameters by name.
-        inputs: by the path of a parameter, names joined by dots, what it is computed from.
-        blanks: paths of parameters that are needed and that nobody knows yet.
-        accounts: kinds of credentials of which it needs one.
+        inputs: expressions by the dotted path of a parameter.
+        blanks: paths of required parameters without a known value.
+        accounts: kinds of credentials, one of which is required.
     """
 
     backend: str
@@ -35,7 +36,7 @@ class CatalogueOperation(NamedTuple):
 
 def read_operation(worker: Worker) -> CatalogueOperation | None:
     """The operation of a worker of a catalogue; `None` for other workers. Raises `ConditionError`
-    with what is not understood."""
+    for unsupported content."""
     if worker.by != CATALOGUE:
         return None
     backend, _, kind = (worker.target or "").partition(":")

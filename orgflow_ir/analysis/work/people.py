@@ -1,9 +1,9 @@
-"""What a task of a person computes: what the page says of it, and what its mappings set.
+"""Computed values of a user task: the content of its page, and the results of its mappings.
 
-Input mappings give variables that only the task knows: the page shows them, and what a field of the
-same name holds at first. What somebody answers is a variable of the task where an input mapping has
-its name (Camunda 7 and 8: a variable is set where it is known), and where the engine takes from a
-task only what its output mappings name (Camunda 8, jBPM).
+Input mappings define variables local to the task: the page shows them, and they are the defaults of
+fields with the same name. An answer is local to the task if an input mapping has its name (Camunda
+7 and 8 set a variable in the scope that defines it), and if the engine returns only the variables
+of output mappings (Camunda 8, jBPM).
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.timers import Computed, Duration, read_time
 
 ABOUT, DUE = "_task", "_due"
-"""Fields of the item: an object of what is computed of a task, by the names of the binding, and the
-moment until which it has to be done."""
+"""Fields of the item: an object of the computed attributes of a task, by the names of the binding,
+and its due date."""
 
 SAID = ("assignee", "candidate_users", "candidate_groups", "priority")
-"""Fields of a binding that say something of a task."""
+"""Fields of a binding that describe a task."""
 
 
 class About(NamedTuple):
-    """What a page says of a task.
+    """The description of a task on its page.
 
     Attributes:
-        fixed: what the model says as it is, by the field of the binding; `due` too.
-        computed: fields whose text an expression gives in each run; `due` too.
-        work: what computes it, and the mappings of the task; its `unread` are the expressions that
-            are not understood.
-        inputs: what input mappings give, by name, with the text where it is always the same.
-        only_mapped: whether nothing of the answers is known outside but what output mappings take.
-        mapped: whether its mappings and the code of its listeners are understood.
+        fixed: constant values by the field of the binding, including `due`.
+        computed: fields computed by an expression in each run, including `due`.
+        work: the computation, and the mappings of the task; its `unread` are the unsupported
+            expressions.
+        inputs: variables of input mappings by name, with the text if it is constant.
+        only_mapped: whether answers leave the task only through output mappings.
+        mapped: whether its mappings and the code of its listeners are supported.
     """
 
     fixed: dict[str, str]
@@ -57,12 +57,12 @@ class About(NamedTuple):
     mapped: bool = True
 
     def is_inside(self, variable: str) -> bool:
-        """Whether an answer under this name is known in the task only."""
+        """Whether an answer with this name is local to the task."""
         return self.only_mapped or variable in self.inputs
 
 
 def about(form: Form) -> About:
-    """What a page says of a task with this binding."""
+    """The page description of a task with this binding."""
     mapped = work_by(form, None)
     before = list(_shown(mapped))
     fixed: dict[str, str] = {}
@@ -115,7 +115,7 @@ _OF_THE_ENGINE = frozenset(
         "NotCompletedReassign", "NotCompletedNotify",
     )
 )  # fmt: skip
-"""Inputs that jBPM reads itself."""
+"""Inputs that jBPM handles itself."""
 
 
 def _shown(work: Work) -> Iterator[Statement]:

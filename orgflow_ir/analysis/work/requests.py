@@ -1,9 +1,9 @@
-"""HTTP requests of tasks: what is sent, and what becomes of the answer by each vendor's rules.
+"""HTTP requests of tasks: the request, and the use of the response by each vendor's rules.
 
 Sources: Camunda 7's manual, "Connectors" (http-connector, soap-http-connector); Camunda 8's REST
-connector; Flowable's "Http Task"; jBPM's `RESTWorkItemHandler`. Every text is read by the parser of
-its language. Secrets (`{{secrets.X}}`, passwords, constant Authorization headers) are never handed
-on: they are a credential that somebody connects.
+connector; Flowable's "Http Task"; jBPM's `RESTWorkItemHandler`. Every text is parsed in its own
+language. Secrets (`{{secrets.X}}`, passwords, constant Authorization headers) are never passed
+on: they become a credential to connect.
 """
 
 from __future__ import annotations
@@ -34,15 +34,14 @@ and message where the status is 400 or more, else null."""
 
 SECRET = re.compile(r"\{\{\s*secrets\.([\w.-]+)\s*\}\}|\bsecrets\.([\w-]+)")
 _NAMED = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-"""A token, as names of headers are (RFC 9110, 5.6.2)."""
+"""A token of HTTP, as in header names (RFC 9110, 5.6.2)."""
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 _MOST_STATUS = 599
 
 
 class Credential(NamedTuple):
-    """What somebody has to connect: of which kind, and what the source says of it, without any
-    secret."""
+    """A credential to connect: its kind, and its description in the source, without any secret."""
 
     kind: CredentialKind
     hint: str = ""
@@ -54,12 +53,12 @@ class Request(NamedTuple):
     Attributes:
         method: one of HTTP.
         url, headers, query, body: expressions; headers and query also as one, of an object.
-        content: media type of a body that is a text; nothing for one that is sent as JSON.
-        credential: what somebody has to connect.
-        refuses: whether an answer with the status 400 or more is an error of the request itself.
-        answer: names under which parts of the answer are known to what follows.
-        after: what becomes of it.
-        seconds: how long it may take.
+        content: media type of a text body; empty for a JSON body.
+        credential: the credential to connect.
+        refuses: whether a response with a status of 400 or more is an error of the request.
+        answer: names under which later steps read parts of the response.
+        after: the processing of the response.
+        seconds: the timeout.
     """
 
     method: str
@@ -78,7 +77,7 @@ class Request(NamedTuple):
 
 
 def read_request(http: Http) -> Request:
-    """The request of a binding. Raises `ConditionError` with what is not understood."""
+    """The request of a binding. Raises `ConditionError` for unsupported content."""
     return _Reader(http).request()
 
 
@@ -294,7 +293,7 @@ _ANSWERS: dict[str, tuple[tuple[str, Part], ...]] = {
         ("error", "error"),
     ),
 }  # fmt: skip
-"""Names that each vendor's outputs, results and errors read."""
+"""Names that each vendor's outputs, results and errors refer to."""
 
 
 def _constant(text: str, by: str | None) -> str | None:

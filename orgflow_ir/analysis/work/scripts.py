@@ -1,8 +1,8 @@
 """Scripts as statements: assignments, calls that set variables, conditions, errors, results.
 
-The expressions in a script are read by the parser of its language, so nothing of its text is
-copied. What is beyond that (loops, classes, calls of other code) is not read at all: a script is
-understood whole or not.
+The expressions in a script are parsed in its language, so none of its text is copied. Constructs
+beyond that (loops, classes, calls of other code) are unsupported: a script is supported completely
+or not at all.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _DECLARES = frozenset(
         "String", "Integer", "Long", "Double", "Boolean", "Object", "Number", "BigDecimal",
     }
 )  # fmt: skip
-"""Words before the name of a local variable."""
+"""Keywords that declare a local variable."""
 
 _SCOPES = frozenset({"execution", "kcontext", "task", "delegateTask", "delegateExecution"})
 _PRINTS = frozenset({"println", "print"})
 _FAILURE = re.compile(r"Error|\w*Exception|TypeError|RangeError")
-"""Errors of the languages themselves; any other is a class that is not here."""
+"""Error classes of the languages themselves; any other class is unknown here."""
 
 _MOST = 200
 _OPENS = {"(": ")", "[": "]", "{": "}"}
@@ -56,23 +56,23 @@ class _Piece(NamedTuple):
 
 
 class Script(NamedTuple):
-    """A script that is understood: what it does, and its value, the last expression."""
+    """A supported script: its statements, and its value, the last expression."""
 
     statements: tuple[Statement, ...]
     value: Tree | None
 
 
 def read_script(code: str, language: str | None, *, sets: bool = True) -> Script:
-    """What a script does.
+    """The statements of a script.
 
     Args:
         code: its text.
-        language: the source's word for the language.
-        sets: whether an assignment without a declaration sets a process variable where the
-            language has it so (Groovy, MVEL); elsewhere it is known in the script only.
+        language: the name of the language in the source.
+        sets: whether an undeclared assignment sets a process variable, for languages that allow it
+            (Groovy, MVEL); in others it is local to the script.
 
     Raises:
-        ConditionError: it is not understood; says what.
+        ConditionError: the script is unsupported; the message names the construct.
     """
     said = (language or "").lower()
     if "feel" in said:
@@ -87,7 +87,7 @@ def read_script(code: str, language: str | None, *, sets: bool = True) -> Script
 
 
 def read_call(text: str) -> Script:
-    """What an expression of a task or listener does: `${execution.setVariable('x', 1)}` sets a
+    """The effect of an expression of a task or listener: `${execution.setVariable('x', 1)}` sets a
     variable, any other has a value. Raises `ConditionError`."""
     inner = re.fullmatch(r"\s*[$#]\{(.*)\}\s*", text, re.DOTALL)
     if inner is not None and re.match(r"\s*\w+\s*\.\s*setVariable", inner[1]):

@@ -1,4 +1,4 @@
-"""The steps in which a task computes: one small language for mappings, scripts and decisions."""
+"""The steps that a task computes: one small language for mappings, scripts and decisions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 class Assign(NamedTuple):
-    """A variable becomes the value of an expression; a `local` one is known in the task only. With
-    `part` a part of it does, by the names of entries, and the others stay as they are."""
+    """Sets a variable to the value of an expression; a `local` one is local to the task. `part`
+    sets only a nested entry, by the names of entries, and keeps the others."""
 
     name: str
     value: Tree
@@ -24,28 +24,27 @@ class Assign(NamedTuple):
 
 
 class Evaluate(NamedTuple):
-    """An expression is computed for nothing but the error that it may end with."""
+    """Evaluates an expression only for the error that it may raise."""
 
     value: Tree
 
 
 class Throw(NamedTuple):
-    """The task ends with an error of this code, which may have a message."""
+    """The task ends with an error of this code and an optional message."""
 
     code: str
     message: Tree | None = None
 
 
 class Fail(NamedTuple):
-    """The task fails with this message; `bpmn`: it is the code of an error, as of `Throw`."""
+    """The task fails with this message; `bpmn`: it is an error code, as in `Throw`."""
 
     message: Tree
     bpmn: bool = False
 
 
 class Compose(NamedTuple):
-    """An object, known in the task only, is made of values: each with the path to it, of one name
-    or two."""
+    """Creates an object, local to the task, from values, each with its path of one or two names."""
 
     name: str
     values: tuple[tuple[tuple[str, ...], Tree], ...]
@@ -71,21 +70,21 @@ class Decide(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Variables that it sets."""
+        """Variables that it may set."""
         spread = self.mapping == "variables" and self.decision.hits == "one"
         return self.decision.outputs if spread else (self.result,)
 
 
 class Until(NamedTuple):
-    """`name`, known in the task only, becomes the moment that a value means, as ISO text: a date,
-    or a length of time from now. Anything else ends the run with an error."""
+    """Sets `name`, local to the task, to a moment as ISO text: the value is a date, or a duration
+    from now. Other values end the run with an error."""
 
     name: str
     value: Tree
 
 
 class NextMoment(NamedTuple):
-    """`name`, known in the task only, becomes the next moment of a cron expression, as ISO text."""
+    """Sets `name`, local to the task, to the next moment of a cron expression, as ISO text."""
 
     name: str
     schedule: Cron
@@ -95,7 +94,7 @@ Statement = Assign | Compose | Evaluate | Throw | Fail | When | Decide | Until |
 
 
 def assigned(statements: Iterable[Statement], *, local: bool | None = False) -> Iterator[str]:
-    """Variables that may be set, in order; with `local` those known in the task only, with `None`
+    """Variables that may be set, in order; with `local` only those local to the task, with `None`
     both."""
     for one in statements:
         match one:
@@ -113,7 +112,7 @@ def assigned(statements: Iterable[Statement], *, local: bool | None = False) -> 
 
 
 def throws(statements: Iterable[Statement]) -> bool:
-    """Whether they may end the task with an error, as what they say and not as a mistake in it."""
+    """Whether they may intentionally end the task with an error."""
     return any(
         isinstance(one, Throw | Fail)
         or (isinstance(one, When) and throws((*one.then, *one.otherwise)))
@@ -122,7 +121,7 @@ def throws(statements: Iterable[Statement]) -> bool:
 
 
 def handles(statements: Iterable[Statement]) -> bool:
-    """Whether they may end the task with an error of the process whose code a run computes."""
+    """Whether they may end the task with a process error whose code is computed at run time."""
     return any(
         (isinstance(one, Fail) and one.bpmn)
         or (isinstance(one, When) and handles((*one.then, *one.otherwise)))
@@ -131,7 +130,7 @@ def handles(statements: Iterable[Statement]) -> bool:
 
 
 def thrown_codes(statements: Iterable[Statement]) -> Iterator[str]:
-    """Codes of the errors of the process with which they may end the task, in order."""
+    """Codes of the process errors with which they may end the task, in order."""
     for one in statements:
         match one:
             case Throw(code):
@@ -141,8 +140,8 @@ def thrown_codes(statements: Iterable[Statement]) -> Iterator[str]:
 
 
 class Needed(NamedTuple):
-    """A variable that a statement reads before the task has set it. `tested`: nothing is wrong
-    where nobody has set it."""
+    """A variable that a statement reads before the task has set it. `tested`: an unset variable is
+    no fault."""
 
     path: Path
     tested: bool
@@ -150,7 +149,7 @@ class Needed(NamedTuple):
 
 def read(statements: Iterable[Statement], known: frozenset[str] = frozenset()) -> Iterator[Needed]:
     """Paths of the process variables that statements read, in order, with repetitions. `known` are
-    names that the task has set before."""
+    names that the task has already set."""
     for one in statements:
         match one:
             case Assign(name, value, local, part):

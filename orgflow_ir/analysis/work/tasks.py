@@ -1,4 +1,4 @@
-"""What a task does, as far as its binding says it in what can be computed."""
+"""The work of a task, as far as its binding defines it in computable form."""
 
 from __future__ import annotations
 
@@ -50,27 +50,27 @@ from orgflow_ir.model.bindings import (
 from orgflow_ir.pipeline import PassContext
 
 _CODE = ("script", "expression")
-"""Listeners that say what they do."""
+"""Listeners that define their own action."""
 
 _SETTINGS = ("connector", "handler", "n8n", CATALOGUE)
-"""Workers whose inputs are no mappings of process variables."""
+"""Workers whose inputs are not mappings of process variables."""
 
 _BEFORE, _AFTER = ("start",), ("end",)
 
 SENT = "_sent"
-"""The field of the item with what a request or mail is made of."""
+"""The field of the item that holds the parts of a request or mail."""
 
 
 KEY_HEADER = "Idempotency-Key"
-"""The header that says which request it is, however often it is sent (draft-ietf-httpapi-
+"""The header that identifies a request across retries (draft-ietf-httpapi-
 idempotency-key-header)."""
 
 Act = Request | Message | CatalogueOperation
-"""What does a task outside of the process."""
+"""The external action of a task."""
 
 
 class Unread(NamedTuple):
-    """A part of a binding that is not understood: what it is, its text, and why."""
+    """An unsupported part of a binding: its kind, its text, and the reason."""
 
     what: str
     text: str
@@ -78,15 +78,15 @@ class Unread(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What a task computes.
+    """The computation of a task.
 
     Attributes:
         before: input mappings and listeners at the start.
-        steps: what does the task; `None` where somebody outside has to.
+        steps: the work of the task; `None` if it is done outside the process.
         after: listeners at the end and output mappings.
-        act: the request, mail or operation that does it.
-        unread: what is not understood. Where it is part of what does the task, or of a task that
-            has `steps`, there are none.
+        act: the request, mail or operation that does the work.
+        unread: the unsupported parts. If there are any in the work itself, or in a task that has
+            `steps`, nothing is computed.
     """
 
     before: tuple[Statement, ...] = ()
@@ -97,7 +97,7 @@ class Work(NamedTuple):
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """Everything in its order."""
+        """All statements in order."""
         return (*self.before, *(self.steps or ()), *self.after)
 
     def reads(self) -> Iterator[Needed]:
@@ -111,12 +111,12 @@ class Work(NamedTuple):
 
 
 def work_of(task: Task, library: DecisionLibrary | None) -> Work:
-    """What a task computes; `library` are the decisions that it may refer to."""
+    """The computation of a task; `library` contains the decisions that it may refer to."""
     return Work() if task.binding is None else work_by(task.binding, library)
 
 
 def work_by(binding: AnyBinding, library: DecisionLibrary | None) -> Work:
-    """What a task with this binding computes."""
+    """The computation of a task with this binding."""
     reading = _Reading(binding, library)
     act = reading.act()
     before = [*reading.inputs(), *reading.listeners(_BEFORE)]
@@ -153,13 +153,13 @@ _ONLY_MAPPED = ("feel", "variable")
 
 
 def only_mapped(binding: AnyBinding) -> bool:
-    """Whether nothing that comes out of a task or event is known outside but what its output
-    mappings take: so with FEEL's, of Camunda 8, and with jBPM's data outputs."""
+    """Whether variables leave a task or event only through its output mappings: with FEEL mappings
+    of Camunda 8, and with jBPM's data outputs."""
     return any(p.language in _ONLY_MAPPED for p in binding.outputs)
 
 
 class MappingRead(NamedTuple):
-    """A variable that a mapping of an activity reads: on which side, and what of it."""
+    """A variable that a mapping of an activity reads: the side, and the part of the variable."""
 
     side: Literal["input", "output"]
     path: VariablePath
@@ -170,8 +170,8 @@ def _evaluated(mappings: Iterable[tuple[str, Tree]]) -> list[Statement]:
 
 
 class CallMappings(NamedTuple):
-    """What a call passes on and takes back: the variable, and the value that it gets. Values of
-    `inputs` are of the process that calls, those of `outputs` of the one that is called."""
+    """The inputs and outputs of a call: the variable, and its value. Values of `inputs` belong to
+    the calling process, those of `outputs` to the called one."""
 
     inputs: tuple[tuple[str, Tree], ...] = ()
     outputs: tuple[tuple[str, Tree], ...] = ()
@@ -179,7 +179,7 @@ class CallMappings(NamedTuple):
 
 
 def call_mappings(call: CallActivity | Task) -> CallMappings:
-    """The mappings of a call, and what of them is not understood."""
+    """The mappings of a call, and their unsupported parts."""
     if call.binding is None:
         return CallMappings()
     reading = _Reading(call.binding, None)
@@ -189,9 +189,9 @@ def call_mappings(call: CallActivity | Task) -> CallMappings:
 
 
 def mapping_reads(node: Task | CallActivity | Event) -> Iterator[MappingRead]:
-    """What the mappings of a task or call read that nothing in the same activity sets, as far as
-    they are understood; what they test for null or empty is omitted. The output mapping of a call
-    reads variables of the process that it calls."""
+    """The variables that supported mappings of a task or call read and that nothing in the same
+    activity sets, except those tested for null or empty. The output mapping of a call reads
+    variables of the called process."""
     binding = node.binding
     if binding is None or not (binding.inputs or binding.outputs):
         return
@@ -228,8 +228,8 @@ def _brings(node: Task | Event) -> bool:
 
 
 def is_keyed(act: Act) -> bool:
-    """Whether it is a request that does something each time it is made (RFC 9110, 9.2.2), so the
-    other side has to know a second try from a second request; one that says so itself is not."""
+    """Whether a request has a new effect each time (RFC 9110, 9.2.2), so that the receiver must
+    distinguish a retry from a new request; not if the request already identifies itself."""
     return (
         isinstance(act, Request)
         and act.method in ("POST", "PATCH")
@@ -238,7 +238,7 @@ def is_keyed(act: Act) -> bool:
 
 
 def sent(act: Act) -> Iterator[tuple[tuple[str, ...], Tree]]:
-    """Everything that is sent, with the path to it in what the task composes."""
+    """All values that are sent, each with its path in the composed object."""
     if isinstance(act, Message):
         found = ((name, getattr(act, name)) for name in FIELDS)
         yield from (((name,), tree) for name, tree in found if tree is not None)
@@ -266,12 +266,12 @@ def _computed(act: Act) -> Iterator[tuple[tuple[str, ...], Tree]]:
 
 
 def is_computed(listener: Listener) -> bool:
-    """Whether a listener says what it does when a task begins or ends."""
+    """Whether a listener defines its action when a task begins or ends."""
     return listener.by in _CODE and listener.event in (*_BEFORE, *_AFTER)
 
 
 def library_of(ctx: PassContext) -> DecisionLibrary | None:
-    """The decisions beside the model that is compiled; `None` where nothing reads them."""
+    """The decisions next to the compiled model; `None` if none are read."""
     file = (ctx.source.source if ctx.source is not None else "") or ctx.file
     if ctx.registry is None or not file or file.startswith("<"):
         return None

@@ -1,4 +1,4 @@
-"""What events wait for that a run computes: until when, or whether a condition holds."""
+"""Computed waits of events: until a moment, or until a condition holds."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from orgflow_ir.model import EventDefinition, Expression
 from orgflow_ir.model.timers import Computed, Cron, first_of
 
 UNTIL = "_until"
-"""The field of the item with the moment until which an event waits."""
+"""The field of the item with the moment at which a wait ends."""
 
 
 def waiting_until(definition: EventDefinition) -> Work:
-    """What is computed before an event that waits: nothing where its time is known before.
+    """The computation before a waiting event; empty if its time is constant.
 
-    Raises `ConditionError` for an expression that is not understood.
+    Raises `ConditionError` for an unsupported expression.
     """
     time = first_of(definition.time) if definition.time is not None else None
     if isinstance(time, Cron):
