@@ -168,7 +168,7 @@ def _lists(
         (
             "Not shown one by one",
             "They are in the numbers and in the picture of all runs.",
-            (f"{left} executions of {len(more)} further ways",) if more else (),
+            (f"{left} executions of {len(more)} other paths",) if more else (),
         ),
     )
 

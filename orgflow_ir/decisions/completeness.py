@@ -55,15 +55,15 @@ class Example(NamedTuple):
 
 
 class Completeness(NamedTuple):
-    """Inputs that no rule is for, and inputs that several are for; `None` where none was found."""
+    """Inputs that match no rule, and inputs that match several; `None` if none was found."""
 
     gap: Example | None
     overlap: Example | None
 
 
 def completeness(decision: FoundDecision) -> Completeness | None:
-    """What a decision table leaves open; `None` for what is none, and for a table whose cells hold
-    more than constants, comparisons, ranges, lists and negations of these."""
+    """The completeness of a decision table; `None` for other decisions, and for tables whose cells
+    contain more than constants, comparisons, ranges, lists and negations of these."""
     unit = next(u for u in decision.model.units.values() if u.key.endswith(f"#{decision.id}"))
     tree = unit.tree if isinstance(unit, Logic) else None
     while isinstance(tree, Coerced):

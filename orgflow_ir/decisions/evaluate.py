@@ -1,4 +1,4 @@
-"""The value of decisions: the reference for what decisions are compiled to."""
+"""Evaluation of decisions: the reference for compiled decisions."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ def decide(model: DecisionModel, name: str, given: Mapping[str, Value]) -> Value
             evaluating them.
 
     Raises:
-        Unsupported: it, or what it requires, cannot be evaluated; says why.
-        KeyError: there is nothing of that name.
+        Unsupported: the decision, or a requirement of it, cannot be evaluated; the message gives
+            the reason.
+        KeyError: there is no element with this name.
     """
     unit = model.named(name)
     if unit is None:
@@ -39,11 +40,10 @@ def decide(model: DecisionModel, name: str, given: Mapping[str, Value]) -> Value
 
 
 def decide_json(model: DecisionModel, name: str, given: Mapping[str, object]) -> object:
-    """The value of a decision as JSON, of inputs as JSON: what `decide` gives, with texts for
-    dates, times and durations where the model declares them.
+    """The value of a decision as JSON, from inputs as JSON: the result of `decide`, with texts for
+    dates, times and durations if the model declares them.
 
-    Raises:
-        Unsupported, KeyError: as `decide`; also for a value that JSON does not have.
+    Raises: Unsupported, KeyError: as `decide`; also for a value that JSON cannot represent.
     """
     types = {unit.name: unit.type for unit in model.units.values() if isinstance(unit, Input)}
     values = {

@@ -9,18 +9,18 @@ from orgflow_ir.decisions.link import DecisionModel
 
 @dataclass(frozen=True)
 class FoundDecision:
-    """A decision, linked so that the variables of a process are known in it.
+    """A decision, linked with the variables of a process in scope.
 
     Attributes:
-        file: the name of the file that it is in.
-        id: of the decision there.
-        name: under which the model knows it.
+        file: the name of its file.
+        id: its id in that file.
+        name: its name in the model.
         model: the linked definitions.
         variables: process variables that it reads, in order.
-        tested: those that may be missing, since the decision asks.
+        tested: variables that may be missing, since the decision tests for them.
         outputs: names of the outputs, where it is a table.
-        hits: how many rules a table may hit: `one` or `several`; `value` for what is no table, or
-            gathers hits into a number.
+        hits: how many rules a table may match: `one` or `several`; `value` for other decisions, or
+            for tables that aggregate matches to a number.
         columns: expressions of the inputs of a table, as written.
     """
 
@@ -39,4 +39,4 @@ class FoundDecision:
 
 
 class Unusable(ValueError):
-    """A decision that is there and cannot be used; the text says why."""
+    """A decision that exists but cannot be used; the message gives the reason."""

@@ -1,4 +1,4 @@
-"""Decisions that processes refer to, found by their id in the DMN files beside a model."""
+"""Decisions that processes refer to, found by their id in the DMN files next to a model."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from orgflow_ir.decisions.model import Decision, Definitions
 from orgflow_ir.decisions.process_variables import linked
 
 SUFFIXES = (".dmn", ".dmn11.xml", ".dmn.xml")
-"""Names of files that hold decisions."""
+"""Names of files that contain decisions."""
 
 MOST_FILES = 500
-"""So many of them are read in one folder."""
+"""Maximum number of files read per folder."""
 
 
 @runtime_checkable
 class DecisionReader(Protocol):
-    """A frontend whose files hold decisions."""
+    """A frontend whose files contain decisions."""
 
     def definitions(self, data: bytes) -> Definitions:
-        """What a file states. Raises `ValueError` where it cannot be read."""
+        """What a file states. Raises `ValueError` if the file cannot be read."""
 
 
 class DecisionLibrary:
-    """The decisions in one folder, read when the first is asked for.
+    """The decisions of one folder, read on first use.
 
     Args:
-        folder: where the model is.
+        folder: the folder of the model.
         reader: reads a file.
-        first: the name of a file whose decisions go before those of others: the model's own.
+        first: the name of a file whose decisions take precedence: the model's own.
     """
 
     def __init__(self, folder: Path, reader: DecisionReader, first: str = "") -> None:
@@ -43,15 +43,16 @@ class DecisionLibrary:
 
     @property
     def files(self) -> Mapping[str, Definitions]:
-        """What the files state, by name, in order."""
+        """The definitions of the files by name, in order."""
         if self._files is None:
             self._files = dict(self._read())
         return self._files
 
     def find(self, reference: str) -> FoundDecision | None:
-        """The decision with this id, else the one of this name; of several the first.
+        """The decision with this id, otherwise the one with this name; the first if there are
+        several.
 
-        Raises `Unusable` where it is there and cannot be used.
+        Raises `Unusable` if it exists but cannot be used.
         """
         for wanted in ("id", "name"):
             for file, definitions in self.files.items():

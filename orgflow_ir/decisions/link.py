@@ -1,4 +1,5 @@
-"""Definitions of DMN as typed expressions: names resolved, texts parsed, boxes made trees.
+"""Links DMN definitions to typed expressions: resolves names, parses texts, converts boxed
+expressions to trees.
 
 Every boxed expression but a decision table has a notation in FEEL, so evaluators and printers know
 expressions only: a boxed context whose last entry has no name is a path into a context, an
@@ -73,7 +74,7 @@ from orgflow_ir.decisions.model import (
 )
 
 _CONSTANTS: dict[str, type] = {"number": Decimal, "string": str, "boolean": bool}
-"""What literals of an output column of a type are, beside null."""
+"""Kinds of literals in an output column of a type, besides null."""
 
 _FEEL = ("feel", "/dmn/")
 """What the URIs of FEEL hold, in all versions."""
@@ -81,8 +82,7 @@ _FEEL = ("feel", "/dmn/")
 
 @dataclass(frozen=True)
 class Problem:
-    """Why an element cannot be used: `reason`, and where it is FEEL, the text and the place in
-    it."""
+    """Why an element cannot be used: `reason`, and for FEEL, the text and the position in it."""
 
     element: str
     reason: str
@@ -93,7 +93,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Requirement:
-    """A unit that another one knows under a name."""
+    """A unit that another one refers to by name."""
 
     name: str
     key: str
@@ -101,7 +101,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Input:
-    """What is given from outside; coerced to its type."""
+    """An input, coerced to its type."""
 
     key: str
     name: str
@@ -110,8 +110,8 @@ class Input:
 
 @dataclass(frozen=True)
 class Logic:
-    """A decision, or business knowledge, whose tree is a function. Without tree it has a problem
-    and cannot be evaluated."""
+    """A decision, or business knowledge, whose tree is a function. A unit without a tree has a
+    problem and cannot be evaluated."""
 
     key: str
     name: str
@@ -138,7 +138,7 @@ Unit = Input | Logic | Service
 
 @dataclass(frozen=True)
 class DecisionModel:
-    """Linked definitions: units by key (`namespace#id`), problems of those that have some."""
+    """Linked definitions: units by key (`namespace#id`), and the problems of faulty ones."""
 
     name: str
     namespace: str
@@ -165,7 +165,7 @@ def _is_decision(unit: Unit) -> bool:
 def link(definitions: Definitions, imported: Iterable[Definitions] = ()) -> DecisionModel:
     """Definitions with those they import, resolved and parsed.
 
-    What is wrong with an element is a problem of the result, and the element has no tree.
+    A fault of an element is a problem of the result, and the element has no tree.
     """
     files = (definitions, *imported)
     members: set[str] = set()

@@ -1,7 +1,7 @@
-"""What a DMN file states: decisions, their requirements, and boxed expressions with texts of FEEL.
+"""The content of a DMN file: decisions, their requirements, and boxed expressions with FEEL texts.
 
 Frontend-independent and as written: nothing is parsed or resolved here (`link` does both), so a
-file with one broken cell is still a model. `place` is where an element is in its file, for
+file with one broken cell is still a model. `place` is the position of an element in its file, for
 messages.
 """
 
@@ -40,7 +40,7 @@ class ContextEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class BoxedContext(Boxed):
-    """Named values, each of which sees those before it."""
+    """Named values; each is in scope for those after it."""
 
     entries: tuple[ContextEntry, ...]
 
@@ -78,7 +78,7 @@ class FormalParameter:
 
 @dataclass(frozen=True, kw_only=True)
 class BoxedFunction(Boxed):
-    """A function; `kind` is not FEEL where its body describes Java code or a PMML model."""
+    """A function; `kind` is not FEEL if its body describes Java code or a PMML model."""
 
     parameters: tuple[FormalParameter, ...]
     body: Boxed | None
@@ -114,7 +114,7 @@ class BoxedFilter(Boxed):
 
 @dataclass(frozen=True, kw_only=True)
 class InputClause:
-    """A column of conditions of a decision table; `allowed` are unary tests."""
+    """An input column of a decision table; `allowed` are unary tests."""
 
     expression: LiteralExpression
     allowed: str | None = None
@@ -122,7 +122,7 @@ class InputClause:
 
 @dataclass(frozen=True, kw_only=True)
 class OutputClause:
-    """A column of conclusions; `values` are unary tests, by priority; `default` an expression."""
+    """An output column; `values` are unary tests, by priority; `default` an expression."""
 
     name: str | None = None
     type_ref: str | None = None
@@ -153,7 +153,7 @@ class Table(Boxed):
 @dataclass(frozen=True, kw_only=True)
 class ItemDefinition:
     """A named type: another type, entries of a context, or a function; `allowed` are unary tests,
-    of the elements where it is a collection, and `type_constraint` those of the whole value."""
+    applied to the elements of a collection, and `type_constraint` those of the whole value."""
 
     name: str
     type_ref: str | None = None
@@ -167,7 +167,7 @@ class ItemDefinition:
 
 @dataclass(frozen=True, kw_only=True)
 class InputData:
-    """What is known before a decision."""
+    """An input of decisions."""
 
     id: str
     name: str
@@ -176,7 +176,7 @@ class InputData:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """A decision and the ids of what it requires."""
+    """A decision and the ids of its requirements."""
 
     id: str
     name: str
@@ -201,7 +201,7 @@ class BusinessKnowledge:
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionService:
-    """Decisions as a function: of inputs, and of decisions that its caller makes."""
+    """Decisions callable as a function of inputs and of decisions that the caller supplies."""
 
     id: str
     name: str

@@ -1,4 +1,5 @@
-"""Decisions linked for processes: what they read and nobody in the file defines is a variable.
+"""Decisions linked for processes: names that the file reads and does not define are process
+variables.
 
 Engines evaluate the expressions of a table against the variables of the process, declared as input
 data or not (Camunda 7 knows no input data at all).
@@ -28,7 +29,7 @@ from orgflow_ir.decisions.model import Decision, Definitions, Table
 def linked(
     file: str, definitions: Definitions, imported: Iterable[Definitions], decision: Decision
 ) -> FoundDecision:
-    """A decision of a file with everything that it requires. Raises `Unusable`."""
+    """A decision of a file with all its requirements. Raises `Unusable`."""
     model = _with_variables(link(definitions, imported))
     key = f"{definitions.namespace}#{decision.id}"
     needed = _required(model, key)

@@ -1,4 +1,4 @@
-"""Diagnostics: what is wrong with a user's model, as values; rules, fixes and reporters."""
+"""Diagnostics: faults of a user's model, as values; rules, fixes and reporters."""
 
 from orgflow_ir.diagnostics.diagnostic import Applicability, Diagnostic, Fix, Related, Step
 from orgflow_ir.diagnostics.fixes import FixError, apply, in_full

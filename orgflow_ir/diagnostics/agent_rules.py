@@ -1,5 +1,4 @@
-"""Rules about agents (OF511 to OF516, OF522): what they answered, what was refused or stays open,
-what has evidence."""
+"""Rules about agents (OF511 to OF516, OF522): answers, rejected answers, open gaps, evidence."""
 
 from __future__ import annotations
 

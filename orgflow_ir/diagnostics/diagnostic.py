@@ -25,7 +25,7 @@ class Step(NamedTuple):
 
 
 class Related(Value):
-    """A second place that a diagnostic is about."""
+    """A related place of a diagnostic."""
 
     message: str
     element: str | None = None
@@ -36,7 +36,7 @@ Applicability = Literal["safe", "unsafe", "manual"]
 
 
 class Fix(Value):
-    """A change that cures a diagnostic. Safe: nothing is lost and the fault is gone."""
+    """A change that resolves a diagnostic. Safe: the fault is fixed without loss."""
 
     title: str
     applicability: Applicability
@@ -47,8 +47,8 @@ class Diagnostic(Value):
     """One fault, reported once: lower case, no full stop, elements in backticks by their label.
 
     `message` states what is wrong, only `help` what to do. `category` and `target` are those of
-    its rule. `trace` is a run that shows the fault. `suppressed` is the reason why somebody
-    accepts it; such a finding affects no exit code.
+    its rule. `trace` is a run that shows the fault. `suppressed` is the reason for accepting it;
+    such a finding does not affect the exit code.
     """
 
     code: str

@@ -21,8 +21,8 @@ def apply(model: Model, fix: Fix) -> Model:
 
 
 def in_full(model: Model, fix: Fix) -> Fix:
-    """The fix with its small edits (`relabel`, `set-condition` …) written out as the elements that
-    they replace, for what writes elements into a file. Raises `FixError`."""
+    """The fix with its small edits (`relabel`, `set-condition` …) expanded to the elements that
+    they replace, for code that writes elements into a file. Raises `FixError`."""
     if all(edit.action in ("add", "replace", "remove") for edit in fix.edits):
         return fix
     return fix.replace(edits=_edited(model, fix).edits)

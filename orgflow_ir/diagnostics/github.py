@@ -14,8 +14,8 @@ _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
 
 class GithubReporter(Reporter):
-    """For GitHub Actions: a workflow command a line, which becomes an annotation at its place
-    (docs.github.com, "Workflow commands for GitHub Actions"). What is suppressed is omitted."""
+    """For GitHub Actions: one workflow command per line, shown as an annotation at its place
+    (docs.github.com, "Workflow commands for GitHub Actions"). Suppressed findings are omitted."""
 
     name: ClassVar[str] = "github"
 

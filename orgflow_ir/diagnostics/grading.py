@@ -1,4 +1,4 @@
-"""Which rules report, and how severe their findings are, where a project decides otherwise."""
+"""The rules that report and the severity of their findings, as configured by a project."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from orgflow_ir.diagnostics.rule import Rule, Severity
 
 
 class Grading(NamedTuple):
-    """Severities by code that replace those of the rules; `None` turns a rule off.
+    """Severities by code that override those of the rules; `None` turns a rule off.
 
-    A rule that is not named keeps its own severity, and is off where it is optional.
+    Other rules keep their own severity, and optional ones are off.
 
     Example:
         Grading({"OF128": None, "OF131": Severity.ERROR})
@@ -27,10 +27,10 @@ class Grading(NamedTuple):
         return not rule.optional
 
     def graded(self, diagnostics: Iterable[Diagnostic], *, errors: bool = True) -> list[Diagnostic]:
-        """The findings that are reported, with the severities they have here.
+        """The reported findings, with their configured severities.
 
-        Without `errors`, errors stay what they are and nothing becomes one: whether a model can be
-        compiled is no matter of style.
+        Without `errors`, errors keep their severity and no other finding becomes one: style does
+        not decide whether a model compiles.
         """
         result: list[Diagnostic] = []
         for found in diagnostics:

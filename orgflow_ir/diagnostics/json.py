@@ -12,7 +12,7 @@ from orgflow_ir.model.codec import to_data
 from orgflow_ir.plugins.contracts import Reporter
 
 JSON_VERSION = 1
-"""Version of the JSON envelope; raised when a field changes its meaning or goes."""
+"""Version of the JSON envelope; increased when a field changes its meaning or is removed."""
 
 
 def diagnostics_data(diagnostics: Iterable[Diagnostic]) -> dict[str, Any]:

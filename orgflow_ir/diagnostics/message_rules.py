@@ -1,4 +1,4 @@
-"""Rules about messages (OF020 to OF024): what cannot be read, and what cannot be found in it."""
+"""Rules about messages (OF020 to OF024): unreadable input, and content that cannot be found."""
 
 from __future__ import annotations
 

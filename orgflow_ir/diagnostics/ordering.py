@@ -1,4 +1,4 @@
-"""The order in which diagnostics are shown, and how many there are."""
+"""The order of diagnostics in reports, and their counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orgflow_ir.diagnostics.rule import Severity
 
 
 def ordered(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Errors first, then by file, place and code; equal ones stay as they were found."""
+    """Errors first, then by file, place and code; equal ones keep their order."""
 
     def key(d: Diagnostic) -> tuple[int, str, int, int, str]:
         loc = d.loc

@@ -15,7 +15,7 @@ of three digits."""
 
 
 class Severity(StrEnum):
-    """How bad: an error makes the exit code 1, a warning does with `--strict`."""
+    """Severity: an error sets exit code 1, a warning only with `--strict`."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -23,12 +23,13 @@ class Severity(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for errors, 1 for warnings, 2 for infos: the order in which they are shown."""
+        """0 for errors, 1 for warnings, 2 for infos: the order in reports."""
         return ("error", "warning", "info").index(self.value)
 
 
 class Category(StrEnum):
-    """What a finding is about. Commands, reports and suppression go by it, never by the code."""
+    """The subject of a finding. Commands, reports and suppressions use the category, never the
+    code."""
 
     INPUT = "input"
     """The call, the configuration, a plugin, or a file that cannot be read as its format."""
@@ -51,12 +52,12 @@ class Category(StrEnum):
 
     @property
     def is_about_model(self) -> bool:
-        """Whether the author of a model decides about such a finding, and may suppress it."""
+        """Whether the author of a model may suppress such a finding."""
         return self in _ABOUT_MODELS
 
     @property
     def stops(self) -> bool:
-        """Whether an error of it leaves nothing that later stages could look at."""
+        """Whether an error of this category leaves no model for later stages."""
         return self in (Category.INPUT, Category.MALFORMED, Category.INTERNAL)
 
 
@@ -90,10 +91,10 @@ class Rule:
 
 
 class RetiredRule(NamedTuple):
-    """A rule that nothing reports any more: its code and name stay known as aliases.
+    """A retired rule: its code and name remain valid as aliases.
 
     `explain` prints the rule with the code `successor`, and a suppression of the old code or name
-    covers what that rule finds.
+    covers the findings of that rule.
     """
 
     code: str

@@ -19,25 +19,25 @@ from orgflow_ir.plugins.contracts import Reporter
 
 _SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 _STEPS = {"start": "start of ", "fire": "", "open": "begin of ", "done": "end of "}
-"""What a step of a run does to its element."""
+"""The effect of a step of a run on its element."""
 _SARIF_SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 
 
 _MOST_DESCRIPTION = 1_000
-"""Characters of a description: GitHub takes 1,024."""
+"""Maximum length of a description: GitHub accepts 1,024 characters."""
 
 
 class Replacement(NamedTuple):
-    """A part of a file and what replaces it.
+    """A part of a file and its replacement.
 
     Attributes:
         start: line and column of the first character, from 1, in code points.
-        end: those of the first character after it.
+        end: line and column after its last character.
         chars: both as offsets in characters.
         data: both as offsets in bytes.
-        text: what replaces the part.
+        text: the replacement.
     """
 
     start: tuple[int, int]

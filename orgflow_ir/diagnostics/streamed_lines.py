@@ -7,10 +7,10 @@ from typing import BinaryIO
 from orgflow_ir.model.source import SourceLocation
 
 MOST_LINE = 64 * 1024
-"""A longer line is not shown."""
+"""Longer lines are not shown."""
 
 MOST_SEARCHED = 64 * 1024 * 1024
-"""Lines are looked for in so many of the first bytes; a byte span is found anywhere."""
+"""Lines are searched in this many bytes from the start; a byte span is found anywhere."""
 
 _CHUNK = 1024 * 1024
 
@@ -22,8 +22,8 @@ class StreamedLines:
         self.path = path
 
     def line(self, loc: SourceLocation) -> str | None:
-        """The line of a place; `None` where the file cannot be read again, is no UTF-8, or the
-        line is too far behind or too long."""
+        """The line of a place; `None` if the file cannot be read again, is not UTF-8, or the line
+        is too far from the start or too long."""
         try:
             with open(self.path, "rb") as file:
                 if not file.seekable():

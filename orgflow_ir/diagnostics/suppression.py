@@ -2,7 +2,7 @@
 
 In a model it is an attribute `suppress` of the namespace `urn:orgflow`, on the element, its
 process or the whole file: `orgflow:suppress="OF203: both steps may run twice"`, several parted by
-`;`. What is suppressed is still found, and formats for programs report it.
+`;`. Suppressed findings are still found, and formats for programs include them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _ENTRY = rf"(?s)\s*({CODE_FORM}|[a-z][a-z0-9]*(?:-[a-z0-9]+)+)\s*(?::\s*(.*?))?\
 
 
 class Suppression(NamedTuple):
-    """One rule that is accepted.
+    """A suppression of one rule.
 
-    `elements` are ids (`None`: anywhere); `labels` are what people call them, in configuration;
+    `elements` are ids (`None`: anywhere); `labels` are element names used in configuration;
     `holder` is the element that carries it in a model, or `None`.
     """
 
@@ -40,7 +40,7 @@ class Suppression(NamedTuple):
     holder: str | None = None
 
     def covers(self, found: Diagnostic, labels: Mapping[str, str]) -> bool:
-        """Whether a finding is meant."""
+        """Whether it applies to a finding."""
         if found.code != self.code:
             return False
         if self.elements is None and not self.labels:
@@ -51,7 +51,7 @@ class Suppression(NamedTuple):
 
 
 def faults(name: str, reason: str, rules: Mapping[str, type[Rule]]) -> str | None:
-    """What is wrong with a suppression, for a message; `None` where nothing is.
+    """The fault of a suppression, for a message; `None` if it is valid.
 
     `rules` are by every code and name they are known by (`Registry.named_rules`).
     """
@@ -68,7 +68,7 @@ def faults(name: str, reason: str, rules: Mapping[str, type[Rule]]) -> str | Non
 def in_model(
     model: Model, rules: Mapping[str, type[Rule]], ctx: PassContext
 ) -> tuple[Suppression, ...]:
-    """The suppressions that a model carries; OF006 for each that cannot be read. `rules` are
+    """The suppressions in a model; emits OF006 for each unreadable one. `rules` are
     `Registry.named_rules`."""
     result: list[Suppression] = []
     for element, inside in _carriers(model):
@@ -156,8 +156,8 @@ def mark(
     suppressions: Sequence[Suppression],
     labels: Mapping[str, str],
 ) -> tuple[list[Diagnostic], set[int]]:
-    """The diagnostics, those that are accepted with the reason, and the positions of the
-    suppressions that were needed."""
+    """The diagnostics, with the reason for each accepted one, and the indices of the suppressions
+    that were used."""
     result: list[Diagnostic] = []
     used: set[int] = set()
     for found in diagnostics:
@@ -170,7 +170,7 @@ def mark(
 
 
 def report_unused(suppression: Suppression, ctx: PassContext) -> None:
-    """OF005 for a suppression that nothing needed."""
+    """OF005 for an unused suppression."""
     ctx.emit(
         UnusedSuppression,
         f"the suppression of {suppression.code} is unused: nothing of this kind is found here",

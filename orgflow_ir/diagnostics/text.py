@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from orgflow_ir.diagnostics.streamed_lines import StreamedLines
 
 FOLD_ABOVE = 5
-"""More infos of one code than this are shown as one, but for `verbose`."""
+"""If there are more infos of one code, they are shown as one, unless `verbose` is set."""
 
 FOLD_MANY = 20
-"""In a brief report the same for errors and warnings."""
+"""The same limit for errors and warnings in a brief report."""
 
 BRIEF = 8
-"""Lines of a brief report, as far as errors and warnings leave room."""
+"""Number of lines in a brief report, if errors and warnings leave room."""
 
 _HARD = "\x00"
-"""Stands for a space that is not to be broken at; `printable` leaves none of it in any text."""
+"""Marks a space at which lines do not break; `printable` removes it from all text."""
 
 _COLOURS = {"error": "1;31", "warning": "1;33", "info": "1;36", "dim": "2", "bold": "1"}
 
 
 def summary(diagnostics: Iterable[Diagnostic], inputs: Iterable[str] = ()) -> str:
-    """`2 errors, 1 warning in order.bpmn`; infos are counted only where nothing else is."""
+    """`2 errors, 1 warning in order.bpmn`; infos are counted only if there is no other finding."""
     diagnostics = list(diagnostics)
     found = counts(diagnostics)
     hidden = found.pop("suppressed", 0)
@@ -58,9 +58,9 @@ class TextReporter(Reporter):
 
     `sources` are the bytes by file name, or what reads lines again (for excerpts), `labels` by
     file name what people read for ids of nodes and flows (for runs), `inputs` the summary's files;
-    `width` is in columns. `brief` is for commands whose result is something else: a line for all
-    infos of a rule. `quiet` leaves out infos and the summary. `outcome` states in a brief summary
-    what was made and what to do next.
+    `width` is in columns. `brief` is for commands with another result: one line for all infos of a
+    rule. `quiet` leaves out infos and the summary. `outcome` is the result and the next step in a
+    brief summary.
     """
 
     name: ClassVar[str] = "text"
@@ -258,7 +258,8 @@ def _step(step: Step, says: str, again: bool, labels: Mapping[str, str]) -> str:
 
 
 def printable(text: str) -> str:
-    """`text` on one line, control characters made visible: a label may not drive the terminal."""
+    """`text` on one line with visible control characters, since a label must not control the
+    terminal."""
     folded = re.sub(r"[\t\n\r\f\v ]+", " ", text)
     if folded.isprintable():  # most are, and the pattern below takes its time to compile
         return folded

@@ -284,7 +284,7 @@ def _model_problems(
     try:
         checked = Model.validate(model)
     except ValueError as error:
-        return [*problems, f"its model is none: {exception_text(error)}"]
+        return [*problems, f"its result is not a valid model: {exception_text(error)}"]
     problems += sorted(violations(checked))
     if Model.from_json(checked.to_json()) != checked:
         problems.append("its model is another one after a trip through JSON")

@@ -56,7 +56,7 @@ def _model_problems(item: Pass, model: Model) -> list[str]:
     if first != second or said != said_again:
         problems.append("the second time it does something else with the same model")
     if item.stage <= Stage.ANALYSE and first is not model:
-        problems.append("a pass that only looks returns the very object it was given")
+        problems.append("a pass that changes nothing must return the same object")
     if third != first:
         problems.append("run on its own result it changes it once more")
     problems += sorted(violations(first) - violations(model))
