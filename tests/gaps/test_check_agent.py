@@ -217,7 +217,7 @@ def test_a_good_model_agent() -> None:
         (lambda _: 1 / 0, "raised ZeroDivisionError"),
         (lambda _: "m", "gave 'm', which is no model"),
         (lambda d: packing(d, "We sell it"), "quotes words that do not exist"),
-        (lambda d: packing(d).replace(id=""), "its model is none: ValidationError"),
+        (lambda d: packing(d).replace(id=""), "its result is not a valid model: ValidationError"),
         (
             lambda _: Model(id="m", processes=(Process(id="P", nodes=(Task(id="t"),)),)),
             "the task has no evidence",
