@@ -430,7 +430,7 @@ COUNTER = iter(range(1_000_000))
         ({"run": lambda self, m, ctx: 1 / 0}, "raised ZeroDivisionError"),
         ({"run": lambda self, m, ctx: sys.exit(3)}, "raised SystemExit: 3"),
         ({"run": lambda self, m, ctx: None}, "`run` gave None, not a model"),
-        ({"run": lambda self, m, ctx: m.replace()}, "returns the very object"),
+        ({"run": lambda self, m, ctx: m.replace()}, "must return the same object"),
         ({"run": lambda self, m, ctx: _renamed(m), "stage": Stage.LOWER}, "changes it once more"),
         ({"run": lambda self, m, ctx: _doubled(m), "stage": Stage.LOWER}, "occurs more than once"),
         (
