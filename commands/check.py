@@ -184,6 +184,11 @@ def _check_one(
 ) -> None:
     ctx = session.context()
     ctx.given = files
+    if backend is not None:
+        from orgflow.commands.target_settings import configured
+
+        # Its faults are findings.
+        options = {**configured(backend, path, session.registry).options, **options}
     accepted.configure(None if path == "-" else path, ctx)
     model = session.load(path, ctx, from_, diagram=needs_diagram(ctx))
     find_gaps = None

@@ -122,7 +122,7 @@ def command(
     if report is not None and output is not None and Path(report) == Path(output):
         raise click.UsageError(f"--report and -o both name {report}")
     session = Session(format_, verbose=verbose)
-    backend, options = resolve_target(target, session.registry)
+    backend, options = resolve_target(target, session.registry, [in_])
     ctx = session.context()
     model = session.load(in_, ctx, from_, diagram=backend.target.wants_diagram, process=process)
     if model is not None:

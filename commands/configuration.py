@@ -12,6 +12,9 @@ the nearest above it up to the root of its repository.
     message-exchange = "on"         # on or off
     loop-termination = { max-states = 500 }
 
+    [targets.n8n]                   # options of a target; those of the command line go first
+    people = "mail"
+
     [model]                         # the language model of `orgflowc model`, without its key
     url = "http://127.0.0.1:8080/v1"
 
@@ -31,6 +34,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from orgflow.commands.rule_settings import SETTINGS, RuleSettings, line_of, read_settings
+from orgflow.commands.target_settings import TARGETS, read_targets
 from orgflow.compiler import suggestion
 
 from orgflow_ir.diagnostics import Rule
@@ -40,7 +44,7 @@ from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
-TOP_LEVEL = (*SETTINGS, "model", "suppress")
+TOP_LEVEL = (*SETTINGS, TARGETS, "model", "suppress")
 """The keys of the file."""
 
 SUPPRESS_KEYS = ("rule", "reason", "files", "elements")
@@ -124,6 +128,8 @@ def read_bytes(path: str, data: bytes, registry: Registry, ctx: PassContext) -> 
         _invalid(ctx, path, line, message, help)
 
     settings = read_settings(content, text, registry, report)
+    if TARGETS in content:  # which loads the backends
+        read_targets(content, text, registry, report)
     items = content.get("suppress", [])
     if not isinstance(items, list) or not all(isinstance(i, dict) for i in items):
         _invalid(

@@ -127,7 +127,7 @@ def command(
 ) -> None:
     """See the help."""
     session = Session(format_, verbose=verbose)
-    backend, options = resolve_target(target, session.registry)
+    backend, options = resolve_target(target, session.registry, files)
     deployer, address = deployer_and_address(backend, url)
     if name is not None and not name.strip():
         raise click.UsageError("--as needs a name")

@@ -87,7 +87,7 @@ def command(
     if as_json and target is not None:
         raise click.UsageError("--json and --target give different results; use one of them")
     session = Session(format_, verbose=verbose)
-    backend, options = resolve_target(target, session.registry) if target else (None, {})
+    backend, options = resolve_target(target, session.registry, ["-"]) if target else (None, {})
     client = _client(session, model_flags(more), local_folder(folder), no_model=no_model)
     ctx = session.context()
     try:

@@ -71,7 +71,7 @@ def command(
     keep_input(output, in_, *([feedback] if feedback else []))
     session = Session(format_, verbose=verbose)
     backend, _ = resolve_target(target, session.registry)
-    writer, options = resolve_target(format_to, session.registry)
+    writer, options = resolve_target(format_to, session.registry, [in_])
     ctx = session.context()
     model = session.load(in_, ctx, from_, diagram=writer.target.wants_diagram, process=process)
     artifacts = None

@@ -114,7 +114,7 @@ def check_golden(
     registry = Registry()
     ctx = PassContext(registry=registry)
     try:
-        backend, options = resolve_target(target, registry)
+        backend, options = resolve_target(target, registry, [str(model)])
         source = SourceFile(str(model), model.read_bytes())
         diagram = backend.target.wants_diagram
         read = compiler.load(source, registry, ctx, from_=frontend, diagram=diagram)

@@ -110,7 +110,7 @@ def command(
     for written, option in ((output, "-o"), (explain, "--explain"), (questions, "--questions")):
         keep_input(written, in_, *(path for path in (answers, feedback) if path), option=option)
     session = Session(format_, verbose=verbose)
-    backend, options = resolve_target(target, session.registry)
+    backend, options = resolve_target(target, session.registry, [in_])
     document = _document(in_, session)
     client, name = _drafter(session, model_flags(more), in_, agent, no_model=no_model)
     ctx = session.context()

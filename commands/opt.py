@@ -43,7 +43,7 @@ def command(
     session = Session(format_, verbose=verbose)
     ctx = session.context()
     if target is not None:
-        backend, options = resolve_target(target, session.registry)
+        backend, options = resolve_target(target, session.registry, [in_])
         ctx.target, ctx.options = backend.target, options
     try:
         pipeline = parse_pipeline(passes, session.registry.passes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import click
@@ -50,10 +50,19 @@ def parse_target(text: str) -> TargetText:
     return TargetText(match.group(1), options)
 
 
-def resolve_target(text: str, registry: Registry) -> tuple[Backend, dict[str, str]]:
+def resolve_target(
+    text: str, registry: Registry, near: Sequence[str] = ()
+) -> tuple[Backend, dict[str, str]]:
     """The backend a target text names, and its options, each one it has with a value it takes.
 
-    An option whose table of values is empty takes any. Raises `click.UsageError`.
+    An option whose table of values is empty takes any.
+
+    Args:
+        near: models; options that the text does not give come from the `orgflow.toml` near them.
+
+    Raises:
+        click.UsageError: an unknown target or option, a faulty configuration, or configurations
+            near the models that differ.
     """
     target = parse_target(text)
     try:
@@ -61,9 +70,30 @@ def resolve_target(text: str, registry: Registry) -> tuple[Backend, dict[str, st
     except UnknownName as error:
         raise click.UsageError(str(error) + _broken(registry)) from None
     try:
-        return backend, target_options(backend, target.options)
+        given = target_options(backend, target.options)
     except OptionError as error:
         raise click.UsageError(str(error)) from None
+    return backend, {**_configured(backend, near, registry), **given}
+
+
+def _configured(backend: Backend, near: Sequence[str], registry: Registry) -> dict[str, str]:
+    """The options of a target in the configurations near models. Raises `click.UsageError`."""
+    if not near:
+        return {}
+    from orgflow.commands.target_settings import configured
+
+    found = [configured(backend, path, registry) for path in near]
+    faults = next((one.faults for one in found if one.faults), ())
+    if faults:
+        raise click.UsageError("\n".join(faults))
+    other = next((one for one in found if one.options != found[0].options), None)
+    if other is not None:
+        sides = " and ".join(one.path or "no orgflow.toml" for one in (found[0], other))
+        raise click.UsageError(
+            f"models with different options for target `{backend.name}` ({sides}); "
+            "use one command for each configuration"
+        )
+    return dict(found[0].options)
 
 
 def _broken(registry: Registry) -> str:

@@ -99,7 +99,7 @@ def command(
     session = Session(format_, verbose=verbose)
     whole = format_ == "json" and executions is None  # the report has the findings
     as_json = as_json or format_ == "json"
-    backend, options = resolve_target(target, session.registry)
+    backend, options = resolve_target(target, session.registry, [in_])
     if diagnose:
         connect_to_diagnose(session, in_)
     ctx = session.context()

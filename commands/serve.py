@@ -72,7 +72,7 @@ def command(
     from orgflow_ir.plugins.contracts import RunnerError
 
     session = Session(format_, verbose=verbose)
-    backend, options = resolve_target(target, session.registry)
+    backend, options = resolve_target(target, session.registry, files)
     engines = provider(target)
     local, deployer = local_server(target), deployer_of(backend)
     if "-" in files:

@@ -60,7 +60,7 @@ def command(
 ) -> None:
     """See the help."""
     session = Session(format_, verbose=verbose)
-    backend, options = resolve_target(target, session.registry)
+    backend, options = resolve_target(target, session.registry, files)
     deployer, address = deployer_and_address(backend, url)
     if key_file == "-" and "-" in files:
         raise click.UsageError("standard input cannot be both the key and a model")

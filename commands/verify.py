@@ -79,7 +79,7 @@ def command(
     if [model_, *workflows].count("-") > 1:
         raise click.UsageError("only one of MODEL and the WORKFLOWs can be standard input")
     session = Session(format_, verbose=verbose)
-    backend, options = resolve_target(target, session.registry)
+    backend, options = resolve_target(target, session.registry, [model_])
     ctx = session.context()
     model = session.load(model_, ctx, from_, process=process)
     results: tuple[Verification, ...] | None = ()

@@ -57,7 +57,7 @@ def command(in_: str, target: str, from_: str | None, port: int, no_open: bool) 
     if in_ == "-":
         raise click.UsageError("standard input cannot be watched: name a file")
     session = Session()
-    backend, options = resolve_target(target, session.registry)
+    backend, options = resolve_target(target, session.registry, [in_])
     watched = Watched(session, in_, from_, backend, options)
     page = WatchPage(watched.look())
     try:

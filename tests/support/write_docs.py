@@ -354,6 +354,7 @@ def configuration(registry: Registry) -> str:
         "preset": f"which rules report: {presets} ([presets](rules.md#presets))",
         "rules": "a table: severities and options of single rules ([rules](#rules))",
         "passes": "a table: passes on or off, and their options ([passes](#passes))",
+        "targets": "a table for each target: its options ([targets](#targets))",
         "model": "a table: the language model ([model](#model))",
         "suppress": "a list of tables: accepted findings ([suppress](#suppress))",
     }
@@ -403,7 +404,27 @@ def configuration(registry: Registry) -> str:
     )
     without = ", ".join(f"`{cls.name}`" for cls in _in_order(registry) if not _options_of(cls))
     lines += ["", f"Passes without options, which can be on or off: {without}.", ""]
-    lines += ["## model", ""]
+    lines += ["## targets", ""]
+    lines += [
+        "A table `[targets.NAME]` has options of a target, also of a plugin's, as texts. They hold "
+        "for every command that compiles a model near the file; options of the command line "
+        "(`--target 'n8n{people=form}'`) go first. The library reads no configuration.",
+        "",
+        "```toml",
+        "[targets.n8n]",
+        'people = "mail"',
+        "```",
+        "",
+    ]
+    lines += table(
+        ("target", "option", "values, the default first"),
+        [
+            (f"`{name}`", f"`{key}`", ", ".join(f"`{one}`" for one in values) or "any text")
+            for name, backend in sorted(registry.backends.items())
+            for key, values in backend.target.options.items()
+        ],
+    )
+    lines += ["", "## model", ""]
     lines += [
         "The language model of `model`, `fill` and `discover`. Options of the command line go "
         f"first, then the variables {', '.join(f'`{v}`' for v in (URL, NAME, KEY))}. The key of "
