@@ -12,8 +12,8 @@ the nearest above it up to the root of its repository.
     message-exchange = "on"         # on or off
     loop-termination = { max-states = 500 }
 
-    [targets.n8n]                   # options of a target; those of the command line go first
-    people = "mail"
+    [targets.asl]                   # options of a target; those of the command line go first
+    unsupported = "stub"
 
     [model]                         # the language model of `orgflowc model`, without its key
     url = "http://127.0.0.1:8080/v1"

@@ -1,10 +1,9 @@
 """The part of `orgflow.toml` about targets: options of backends, also of plugins.
 
-    [targets.n8n]
-    people = "mail"
-    version = "1.123"
+    [targets.asl]
+    unsupported = "stub"
 
-Options of the command line (`--target 'n8n{people=form}'`) go first.
+Options of the command line (`--target 'asl{unsupported=refuse}'`) go first.
 """
 
 from __future__ import annotations

@@ -233,7 +233,7 @@ def test_the_page_on_configuration_has_every_key(registry: Registry) -> None:
 
 def test_what_the_page_on_configuration_shows_is_accepted(registry: Registry) -> None:
     shown = [b.content for b in blocks(FOLDER / "configuration.md") if b.language == "toml"]
-    assert len(shown) == 2
+    assert len(shown) == 3
     for content in shown:
         ctx = PassContext(registry=registry)
         read_bytes("orgflow.toml", content.encode(), registry, ctx)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from orgflow.backends.n8n.engine.node import NodeRuntime
+from orgflow.backends.n8n.engine.processes import process_begin, signal_group
 
 from orgflow_ir.plugins.engines import InstallError as InstallError
 
@@ -30,7 +31,22 @@ QUIET_FLAGS = (
 """Flags of every npm call: nothing is asked of the registry but packages, little is said."""
 
 _LAST_LINES = 25
+_RUNNING = "orgflow-npm.json"
+"""In the folder where npm works: its process and when it began."""
 _LOCK_POLL_SECONDS = 0.5
+_END_SECONDS = 10.0
+_NETWORK = (
+    "ECONNRESET",
+    "ECONNREFUSED",
+    "ENOTFOUND",
+    "ETIMEDOUT",
+    "EAI_AGAIN",
+    "npm error network",
+)
+_AGAIN = (
+    "check the network, or the proxy in npm's configuration, and run the same command again; "
+    "npm keeps the packages downloaded so far"
+)
 
 OnLine = Callable[[str], None]
 
@@ -83,7 +99,9 @@ def run_npm(
         timer = threading.Timer(seconds, end_late)
         timer.daemon = True
         timer.start()
+        note = folder / _RUNNING
         try:
+            note.write_text(json.dumps([child.pid, process_begin(child.pid)]), encoding="utf-8")
             assert child.stdout is not None
             for line in child.stdout:
                 last.append(line.rstrip())
@@ -94,10 +112,14 @@ def run_npm(
             raise
         finally:
             timer.cancel()
+            note.unlink(missing_ok=True)
     if late.is_set():
         raise InstallError(f"{what} took over {seconds:.0f} s:\n" + "\n".join(last))
     if code != 0:
-        raise InstallError(f"{what} failed with exit code {code}:\n" + "\n".join(last))
+        said = "\n".join(last)
+        cut = any(sign in said for sign in _NETWORK)
+        remedy = f" ({_AGAIN})" if cut else ""
+        raise InstallError(f"{what} failed with exit code {code}{remedy}:\n{said}")
 
 
 def end_group(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
@@ -139,10 +161,27 @@ def work_folder(target: Path) -> Path:
 
 
 def remove_leftovers(target: Path) -> None:
-    """Remove what killed installs left; the lock is held, so none of it is in use."""
+    """Remove what killed installs left, and end an npm that goes on without its installer; the
+    lock is held, so no other install uses any of it."""
     for pattern in (f"{target.name}.tmp-*", f"{target.name}.old-*"):
         for path in target.parent.glob(pattern):
+            for note in (path / _RUNNING, *path.glob(f"*/{_RUNNING}")):
+                _end_noted(note)
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _end_noted(note: Path) -> None:
+    """End the npm of a note, if it is still that process."""
+    try:
+        pid, begun = json.loads(note.read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return
+    if begun is None or sys.platform == "win32":
+        return
+    deadline = time.monotonic() + _END_SECONDS
+    while process_begin(pid) == begun and time.monotonic() < deadline:
+        signal_group(pid, signal.SIGKILL)
+        time.sleep(_LOCK_POLL_SECONDS / 10)
 
 
 @contextlib.contextmanager

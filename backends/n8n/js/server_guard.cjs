@@ -1,5 +1,6 @@
 // Loaded into n8n's server before anything else: it ends with the process that started it, however
-// that ended, and takes along what it started and its temporary folder.
+// that ended, and takes along what it started and its temporary folder. A server in the background
+// ends so only until it is released, when the process that started it writes something.
 'use strict';
 
 const { rmSync } = require('node:fs');
@@ -17,8 +18,9 @@ const finish = () => {
 };
 
 let ending = false;
+let released = false;
 const end = () => {
-  if (ending) return;
+  if (ending || released) return;
   ending = true;
   if (process.listenerCount('SIGTERM') === 0) finish();
   process.on('exit', finish);
@@ -26,10 +28,13 @@ const end = () => {
   process.kill(process.pid, 'SIGTERM');
 };
 
-// The parent holds the other end of stdin and writes nothing to it. Worker threads load this file
+// The parent holds the other end of stdin and writes nothing to it but to release. Worker threads load this file
 // too and have a stdin that ends at once.
 if (isMainThread) {
   process.stdin.on('end', end);
   process.stdin.on('error', end);
+  process.stdin.on('data', () => {
+    released = true;
+  });
   process.stdin.resume();
 }

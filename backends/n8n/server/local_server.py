@@ -8,7 +8,6 @@ import os
 import secrets
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from orgflow.backends.n8n.engine.npm import lock
+from orgflow.backends.n8n.engine.processes import process_begin, signal_group
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.client.errors import ServerError
 from orgflow.backends.n8n.server.install import ServerFiles, status
@@ -32,6 +32,7 @@ _STOP_SECONDS = 15.0
 _POLL_SECONDS = 0.1
 _EMAIL = "owner@example.com"
 _LATEST = 50
+_NOTHING: Mapping[str, None] = {"pid": None, "begun": None, "holder": None, "booting": None}
 
 OnLine = Callable[[str], None]
 
@@ -56,7 +57,9 @@ class LocalN8n(LocalServer):
     account of the editor, `api-key` the key, `data` what n8n itself keeps.
 
     A process is only taken for the server, and ended, if it began when the server did: a number
-    of a process is used again for another program.
+    of a process is used again for another program. The process is noted before n8n answers, with
+    the command that waits for it: if that is killed, n8n ends by itself (`server_guard.cjs`), and
+    the next command ends it where it has not yet.
 
     Args:
         files: an installed server; the default is `install.status().files`.
@@ -79,7 +82,13 @@ class LocalN8n(LocalServer):
             return {"server": f"not installed ({found.problem})"}
         facts = {"server": f"n8n {found.files.version}, {found.path}"}
         running = self.running()
-        if running is None:
+        unsettled = self._alive()
+        if running is None and unsettled is not None:
+            facts["running"] = (
+                f"process {unsettled} is starting, or its start was killed "
+                "(`orgflowc engine stop` ends it)"
+            )
+        elif running is None:
             facts["running"] = "no (`orgflowc engine start` or `orgflowc serve MODEL` starts it)"
         else:
             facts["running"] = f"{running.address}, process {running.pid}"
@@ -89,13 +98,21 @@ class LocalN8n(LocalServer):
     def running(self) -> RunningServer | None:
         """See `LocalServer`."""
         state = self._state()
-        pid, begun, port = state.get("pid"), state.get("begun"), state.get("port")
-        if not isinstance(pid, int) or not isinstance(port, int) or begun is None:
+        pid, port, login = self._alive(), state.get("port"), self._login()
+        if pid is None or not isinstance(port, int) or login is None or state.get("booting"):
             return None
-        if process_begin(pid) != begun:
+        holder = state.get("holder")
+        if isinstance(holder, list) and process_begin(holder[0]) != holder[1]:
+            return None  # it ends with the command that was killed
+        return self._described(port, pid, login)
+
+    def _alive(self) -> int | None:
+        """The process that was started last, if it runs, whether or not it has got ready."""
+        state = self._state()
+        pid, begun = state.get("pid"), state.get("begun")
+        if not isinstance(pid, int) or begun is None or process_begin(pid) != begun:
             return None
-        login = self._login()
-        return None if login is None else self._described(port, pid, login)
+        return pid
 
     def start(self, on_line: OnLine, *, port: int | None = None) -> RunningServer:
         """See `LocalServer`."""
@@ -111,18 +128,18 @@ class LocalN8n(LocalServer):
             try:
                 described = self._settled(server)
             except BaseException:
-                server.stop()
+                self._ended(server)
                 raise
+            self._keep(holder=None)
             server.release()
             return described
 
     def stop(self) -> bool:
         """See `LocalServer`."""
         with self._locked(lambda _: None):
-            found = self.running()
-            if found is not None:
-                self._end(found.pid, str(self._state()["begun"]))
-            self._keep(pid=None, begun=None)
+            found = self._alive()
+            self._stop_unknown()
+            self._keep(**_NOTHING)
             return found is not None
 
     @contextlib.contextmanager
@@ -135,15 +152,14 @@ class LocalN8n(LocalServer):
                 described = found if server is None else self._settled(server)
             except BaseException:
                 if server is not None:
-                    server.stop()
+                    self._ended(server)
                 raise
         assert described is not None
         try:
             yield described
         finally:
             if server is not None:
-                server.stop()
-                self._keep(pid=None, begun=None)
+                self._ended(server)
 
     def executions(self, server: RunningServer) -> tuple[ServerExecution, ...]:
         """See `LocalServer`."""
@@ -174,13 +190,24 @@ class LocalN8n(LocalServer):
             raise LocalServerError(f"n8n's server is not installed: {status().problem}")
         if process_begin(os.getpid()) is not None:
             self._stop_unknown()
+        me = os.getpid()
+
+        def note(pid: int) -> None:
+            begun = process_begin(pid)
+            self._keep(pid=pid, begun=begun, holder=[me, process_begin(me)], booting=True)
+
         server = N8nServer(
-            self.home / "data", files, port=self._port(on_line, port), outlives=outlives
+            self.home / "data",
+            files,
+            port=self._port(on_line, port),
+            outlives=outlives,
+            on_process=note,
         )
         on_line(f"starting n8n {files.version}; its log is {self._log}")
         try:
             server.start()
         except ServerStartError as error:
+            self._keep(**_NOTHING)
             raise LocalServerError(f"{error}\nthe log is {self._log}") from None
         return server
 
@@ -204,7 +231,7 @@ class LocalN8n(LocalServer):
                 self.home / "login.json",
                 json.dumps({"email": owner.email, "password": owner.password}) + "\n",
             )
-        self._keep(port=server.port, pid=server.pid, begun=process_begin(server.pid))
+        self._keep(port=server.port, pid=server.pid, begun=process_begin(server.pid), booting=None)
         return self._described(server.port, server.pid, login)._replace(begun=True)
 
     def _port(self, on_line: OnLine, wanted: int | None) -> int:
@@ -225,18 +252,21 @@ class LocalN8n(LocalServer):
 
     # -- ending -------------------------------------------------------------------------------
 
+    def _ended(self, server: N8nServer) -> None:
+        server.stop()
+        self._keep(**_NOTHING)
+
     def _stop_unknown(self) -> None:
-        """Two servers on the same data would damage them: a server without a login is ended."""
-        state = self._state()
-        pid, begun = state.get("pid"), state.get("begun")
-        if isinstance(pid, int) and begun is not None and process_begin(pid) == begun:
-            self._end(pid, str(begun))
+        """End the process that was started last: two servers on the same data would damage them."""
+        pid = self._alive()
+        if pid is not None:
+            self._end(pid, str(self._state()["begun"]))
 
     def _end(self, pid: int, begun: str) -> None:
         for sent in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
             deadline = time.monotonic() + _STOP_SECONDS
             if process_begin(pid) == begun:
-                _signal_group(pid, sent)
+                signal_group(pid, sent)
             while process_begin(pid) == begun:
                 if time.monotonic() > deadline:
                     break
@@ -283,26 +313,6 @@ class LocalN8n(LocalServer):
         return RunningServer(f"http://{_HOST}:{port}", str(self._key), login, str(self._log), pid)
 
 
-def process_begin(pid: int) -> str | None:
-    """When a process began, as text that no other process of this number has; `None` where there is
-    no such process, it has ended, or the system does not tell."""
-    if sys.platform == "linux":
-        try:
-            boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-            stat = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace")
-        except OSError:
-            return None
-        fields = stat.rpartition(")")[2].split()  # its name, in brackets, may hold anything
-        return None if fields[0] in "ZX" else f"{boot} {fields[19]}"
-    if sys.platform == "win32":
-        return None
-    ran = subprocess.run(
-        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
-    state, _, began = ran.stdout.strip().partition(" ")
-    return None if not began or state.startswith("Z") else began.strip()
-
-
 def is_free(port: int) -> bool:
     """Whether nobody listens on a port of this machine."""
     with socket.socket() as tried:
@@ -313,13 +323,6 @@ def is_free(port: int) -> bool:
         except (OSError, OverflowError):
             return False
         return True
-
-
-def _signal_group(pid: int, number: signal.Signals) -> None:
-    """To a server and what it has started."""
-    if sys.platform != "win32":
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, number)
 
 
 def _read(path: Path) -> dict[str, Any]:

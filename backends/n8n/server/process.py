@@ -16,6 +16,7 @@ import time
 import urllib.error
 import urllib.request
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -75,6 +76,7 @@ class N8nServer:
         settings: environment variables of n8n besides those it gets anyway.
         port: where it listens; 0 takes a free one.
         outlives: it can be released once it runs, and goes on when this process has ended.
+        on_process: called with the process id as soon as there is a process, before it answers.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class N8nServer:
         *,
         port: int = 0,
         outlives: bool = False,
+        on_process: Callable[[int], None] | None = None,
     ) -> None:
         self._files = files
         self._settings = dict(settings or {})
@@ -94,6 +97,7 @@ class N8nServer:
         self._log: IO[bytes] | None = None
         self._wanted = port
         self._outlives = outlives
+        self._on_process = on_process
         self.port = port
 
     def __enter__(self) -> Self:
@@ -165,7 +169,11 @@ class N8nServer:
         if not self._outlives:
             raise ValueError("only a server that outlives this process can be released")
         _ALIVE.discard(self)
-        self._child = None
+        child, self._child = self._child, None
+        if child is not None and child.stdin is not None:
+            with contextlib.suppress(OSError):
+                child.stdin.write(b"released\n")
+                child.stdin.close()
         self.stop()
 
     def stop(self) -> None:
@@ -199,13 +207,14 @@ class N8nServer:
             self._child = subprocess.Popen(
                 [
                     str(files.node),
-                    *(() if self._outlives else ("-r", str(_GUARD))),
+                    "-r",
+                    str(_GUARD),
                     str(files.script),
                     "start",
                 ],
                 cwd=self._data,
                 env=self._environment(files, broker),
-                stdin=subprocess.DEVNULL if self._outlives else subprocess.PIPE,
+                stdin=subprocess.PIPE,
                 stdout=self._log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -213,6 +222,8 @@ class N8nServer:
         except OSError as error:
             raise ServerStartError(f"n8n's server does not start: {error}") from error
         _ALIVE.add(self)
+        if self._on_process is not None:
+            self._on_process(self._child.pid)
 
     def _wait_ready(self, deadline: float) -> None:
         assert self._child is not None

@@ -260,3 +260,96 @@ def test_the_command_starts_and_stops_it(make: Make, home: Path, tmp_path: Path)
     assert f"running: {address}, process" in orgflowc("engine", "status", env=env).out
     assert orgflowc("engine", "stop", env=env).out == "stopped\n"
     assert "running: no" in orgflowc("engine", "status", env=env).out
+
+
+# -- commands that are killed ----------------------------------------------------------------
+
+HANGS = """
+const fs = require('node:fs');
+const { spawn } = require('node:child_process');
+const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+fs.writeFileSync(process.env.HOME + '/pids', JSON.stringify([process.pid, child.pid]));
+process.on('SIGTERM', () => {});
+setInterval(() => {}, 1000);
+"""
+STARTS = {
+    "start": "LocalN8n(files).start(print)",
+    "serve": "\nwith LocalN8n(files).held(print): print('up', flush=True); input()",
+}
+
+
+def killed(tmp_path: Path, home: Path, how: str, *, when_up: bool = False) -> None:
+    """Start a server in a process that is killed while n8n boots, or when it is up."""
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from orgflow.backends.n8n.server.local_server import LocalN8n\n"
+        "from orgflow.backends.n8n.server.install import ServerFiles\n"
+        f"files = ServerFiles(Path(sys.argv[1]), Path(sys.argv[2]), '2.41.1')\n{STARTS[how]}"
+    )
+    command = [sys.executable, "-c", code, str(find_node().path), str(tmp_path / "n8n.cjs")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE) as child:
+        deadline = time.monotonic() + 30
+        if when_up:
+            assert child.stdout is not None
+            assert any(line.strip() == b"up" for line in child.stdout)
+        while len(pids(home)) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        child.kill()
+
+
+@pytest.mark.parametrize("how", STARTS)
+def test_killed_while_it_boots_the_next_start_ends_it(
+    make: Make, home: Path, tmp_path: Path, how: str
+) -> None:
+    make(HANGS)
+    killed(tmp_path, home, how)
+    left = pids(home)
+    server = make()
+    assert server.running() is None
+    assert f"process {left[0]} is starting" in server_facts(server)
+    found = server.start(lambda _: None)
+    assert gone(*left)
+    assert found.begun
+    assert found.pid == pids(home)[0]
+    assert server.stop()
+
+
+def server_facts(server: LocalN8n) -> str:
+    """What `engine status` prints about running, with the installation that a test has."""
+    from orgflow.backends.n8n.server import local_server
+    from orgflow.backends.n8n.server.install import ServerStatus
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_server, "status", lambda: ServerStatus(server.home, server._given))
+        return server.facts["running"]
+
+
+def test_killed_while_it_boots_stop_ends_it(make: Make, home: Path, tmp_path: Path) -> None:
+    make(HANGS)
+    killed(tmp_path, home, "start")
+    left = pids(home)
+    server = make()
+    assert server.stop()
+    assert gone(*left)
+    assert not server.stop()
+    assert server_facts(server).startswith("no ")
+
+
+def test_killed_while_it_boots_it_ends_by_itself(make: Make, home: Path, tmp_path: Path) -> None:
+    make(HANGS.replace("process.on('SIGTERM', () => {});", ""))
+    killed(tmp_path, home, "start")
+    assert gone(*pids(home))
+
+
+def test_a_server_whose_holder_was_killed_is_not_taken(
+    make: Make, home: Path, tmp_path: Path
+) -> None:
+    make(DEAF)
+    killed(tmp_path, home, "serve", when_up=True)
+    left = pids(home)
+    server = make()
+    assert server.running() is None  # it still answers, and is about to end
+    assert server.start(lambda _: None).begun
+    assert gone(*left)
+    assert server.stop()

@@ -1,0 +1,37 @@
+"""Processes that an earlier command started: whether a number is still that process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+
+def process_begin(pid: int) -> str | None:
+    """When a process began, as text that no other process of this number has; `None` where there is
+    no such process, it has ended, or the system does not tell."""
+    if sys.platform == "linux":
+        try:
+            boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+            stat = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace")
+        except OSError:
+            return None
+        fields = stat.rpartition(")")[2].split()  # its name, in brackets, may hold anything
+        return None if fields[0] in "ZX" else f"{boot} {fields[19]}"
+    if sys.platform == "win32":
+        return None
+    ran = subprocess.run(
+        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    state, _, began = ran.stdout.strip().partition(" ")
+    return None if not began or state.startswith("Z") else began.strip()
+
+
+def signal_group(pid: int, number: signal.Signals) -> None:
+    """Send a signal to the leader of a process group and all that it has started."""
+    if sys.platform != "win32":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, number)
