@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from orgflow.commands.options import nearest
 from orgflow.commands.session import Session, configuration_for
 
 from orgflow_ir.model import Model
@@ -88,7 +89,7 @@ def connect_model(session: Session, flags: dict[str, Any], near: str) -> OpenAIM
     from orgflow.agents.model_client.client import OpenAIModelClient
     from orgflow.agents.model_client.settings import NotConfigured, SettingsError, read_settings
 
-    path = configuration_for("x" if near == "-" else near)
+    path = configuration_for(nearest(near))
     table: Any = {}
     if path is not None:
         try:

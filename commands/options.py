@@ -76,9 +76,17 @@ def resolve_target(
     return backend, {**_configured(backend, near, registry), **given}
 
 
+def nearest(path: str) -> str:
+    """A file in whose folder, or above, the configuration of an input is: for `-` where the command
+    runs."""
+    return "x" if path == "-" else path
+
+
 def _configured(backend: Backend, near: Sequence[str], registry: Registry) -> dict[str, str]:
     """The options of a target in the configurations near models. Raises `click.UsageError`."""
-    if not near:
+    from orgflow.commands.session import configuration_for
+
+    if not any(configuration_for(nearest(path)) for path in near):
         return {}
     from orgflow.commands.target_settings import configured
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from orgflow.commands.options import nearest
 from orgflow.commands.rule_settings import Report, line_of
 from orgflow.commands.session import configuration_for
 from orgflow.compiler import OptionError, suggestion, target_options
@@ -88,7 +89,7 @@ def configured(backend: Backend, near: str, registry: Registry) -> Configured:
         near: a model; the configuration is in its folder or above. `-` stands for the folder in
             which the command runs.
     """
-    path = configuration_for("x" if near == "-" else near)
+    path = configuration_for(nearest(near))
     if path is None:
         return Configured()
     faults: list[str] = []
