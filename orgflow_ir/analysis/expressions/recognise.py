@@ -13,7 +13,11 @@ from typing import NamedTuple
 from orgflow_ir.analysis.expressions.parsers.core import Parser
 from orgflow_ir.analysis.expressions.parsers.feel import FeelParser
 from orgflow_ir.analysis.expressions.parsers.java import JavaParser
-from orgflow_ir.analysis.expressions.parsers.javascript import GroovyParser, JavaScriptParser
+from orgflow_ir.analysis.expressions.parsers.javascript import (
+    GroovyParser,
+    JavaScriptParser,
+    PythonParser,
+)
 from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
 from orgflow_ir.analysis.expressions.syntax import (
     Arithmetic,
@@ -34,10 +38,10 @@ _STATEMENT = re.compile(r"\s*(?:return\b)?(.*?)(?:;\s*)?", re.DOTALL)
 _RETURNS = re.compile(r"\s*return\b.*;\s*", re.DOTALL)
 _DECLARED: tuple[tuple[str, type[Parser]], ...] = (
     ("feel", FeelParser), ("juel", JuelParser), ("javascript", JavaScriptParser),
-    ("ecmascript", JavaScriptParser), ("groovy", GroovyParser), ("python", GroovyParser),
+    ("ecmascript", JavaScriptParser), ("groovy", GroovyParser), ("python", PythonParser),
     ("java", JavaParser), ("mvel", JavaParser),
 )  # fmt: skip
-_SCRIPTS = (JavaScriptParser, GroovyParser, JavaParser)
+_SCRIPTS = (JavaScriptParser, GroovyParser, PythonParser, JavaParser)
 _UNKNOWN = ("drools/rule", "xquery", "ruby", "beanshell", "jexl", "spel", "velocity", "sql")
 """Languages that occur in conditions and that orgflow does not read."""
 

@@ -8,30 +8,45 @@ or not at all.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from orgflow_ir.analysis.expressions.parsers.core import Parser
-from orgflow_ir.analysis.expressions.parsers.java import JavaParser
-from orgflow_ir.analysis.expressions.parsers.javascript import GroovyParser, JavaScriptParser
 from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
-from orgflow_ir.analysis.expressions.syntax import ConditionError, Constant, Tree
+from orgflow_ir.analysis.expressions.parsers.literals import (
+    GroovyValues,
+    JavaScriptValues,
+    MvelValues,
+    PythonValues,
+)
+from orgflow_ir.analysis.expressions.syntax import (
+    Arithmetic,
+    Conditional,
+    ConditionError,
+    Constant,
+    Negative,
+    Tree,
+    Variable,
+)
 from orgflow_ir.analysis.work.mappings import read_value, variable_name
 from orgflow_ir.analysis.work.statements import Assign, Evaluate, Fail, Statement, Throw, When
 
 _LANGUAGES: tuple[tuple[str, type[Parser]], ...] = (
-    ("javascript", JavaScriptParser), ("ecmascript", JavaScriptParser), ("groovy", GroovyParser),
-    ("python", GroovyParser), ("mvel", JavaParser), ("java", JavaParser), ("juel", JuelParser),
+    ("javascript", JavaScriptValues), ("ecmascript", JavaScriptValues), ("groovy", GroovyValues),
+    ("python", PythonValues), ("mvel", MvelValues), ("java", MvelValues), ("juel", JuelParser),
 )  # fmt: skip
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\f\v]+|//[^\n]*|/\*.*?\*/)|(?P<line>\n)
-      |(?P<str>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?P<name>[^\W\d]\w*)|(?P<num>\d+(?:\.\d+)?)
-      |(?P<op>===|!==|==|!=|<=|>=|&&|\|\||\+=|-=|\+\+|--|[-+*/%<>=!().,\[\]?:;{}])""",
+      |(?P<str>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?P<tmpl>`(?:[^`\\]|\\.)*`)
+      |(?P<name>[^\W\d]\w*)|(?P<num>\d+(?:\.\d+)?)
+      |(?P<op>===|!==|==|!=|<=|>=|&&|\|\||\+=|-=|\*=|/=|\+\+|--|[-+*/%<>=!().,\[\]?:;{}])""",
     re.VERBOSE | re.DOTALL,
 )
 _DECLARES = frozenset(
     {
         "var", "let", "const", "def", "final", "int", "long", "double", "float", "boolean",
         "String", "Integer", "Long", "Double", "Boolean", "Object", "Number", "BigDecimal",
+        "List", "Map",
     }
 )  # fmt: skip
 """Keywords that declare a local variable."""
@@ -40,6 +55,16 @@ _SCOPES = frozenset({"execution", "kcontext", "task", "delegateTask", "delegateE
 _PRINTS = frozenset({"println", "print"})
 _FAILURE = re.compile(r"Error|\w*Exception|TypeError|RangeError")
 """Error classes of the languages themselves; any other class is unknown here."""
+
+_CHANGES = ("+=", "-=", "*=", "/=")
+_BEFORE_VALUES = frozenset(("=", "(", "[", ",", ":", "?", "return", "{"))
+"""Before which a brace begins a value; elsewhere it begins statements."""
+
+_WHOLE = frozenset(("int", "long", "Integer", "Long"))
+"""Types of numbers without a fraction, which division and conversion cut off."""
+
+_RESULT = "_result"
+"""The variable with the value of a script that has it from one of several places."""
 
 _MOST = 200
 _OPENS = {"(": ")", "[": "]", "{": "}"}
@@ -82,7 +107,7 @@ def read_script(code: str, language: str | None, *, sets: bool = True) -> Script
         raise ConditionError(f"scripts in `{language}` are not understood")
     if parser is JuelParser:
         return Script((), read_value(code.strip(), None))
-    shared = sets and parser is not JavaScriptParser
+    shared = sets and parser is not JavaScriptValues
     return _Reader(code, parser, shared).script()
 
 
@@ -95,6 +120,23 @@ def read_call(text: str) -> Script:
     return Script((), read_value(text))
 
 
+class _Return(NamedTuple):
+    """`return value`."""
+
+    value: Tree | None
+
+
+class _If(NamedTuple):
+    """A condition whose branches may return, or have a value."""
+
+    condition: Tree
+    then: list[_Read]
+    otherwise: list[_Read]
+
+
+_Read = Statement | _Return | _If
+
+
 class _Reader:
     """One script."""
 
@@ -104,6 +146,7 @@ class _Reader:
         self.at = 0
         self.count = 0
         self.declared: set[str] = set()
+        self.whole: set[str] = set()
 
     def _pieces(self) -> list[_Piece]:
         found: list[_Piece] = []
@@ -125,17 +168,69 @@ class _Reader:
         return found
 
     def script(self) -> Script:
-        statements = self.block(end=None)
+        read = self.block(end=None)
+        if any(isinstance(one, _If) and _returns(one) for one in read) or _has_value(read):
+            name = _RESULT
+            while name in self.code:
+                name += "_"
+            nothing = Assign(name, Constant(None), local=True)
+            return Script((nothing, *self.leaving(read, name)), Variable((name,)))
         value: Tree | None = None
-        last = statements[-1] if statements else None
-        if isinstance(last, Evaluate):
-            statements.pop()
+        if read and isinstance(last := read[-1], Evaluate | _Return):
+            read.pop()
             value = last.value
-        return Script(tuple(statements), value)
+        return Script(tuple(self.plain(read)), value)
 
-    def block(self, end: str | None) -> list[Statement]:
+    def plain(self, read: list[_Read]) -> Iterator[Statement]:
+        """Statements whose branches have no values."""
+        for at, one in enumerate(read):
+            match one:
+                case _Return():
+                    raise ConditionError("statements after `return` are not understood")
+                case _If(condition, then, otherwise):
+                    if any(isinstance(inner, Evaluate) for inner in (*then, *otherwise)):
+                        raise ConditionError("values in branches are not understood")
+                    branches = (tuple(self.plain(branch)) for branch in (then, otherwise))
+                    yield When(condition, *branches)
+                case Throw() | Fail() if at + 1 < len(read):
+                    raise ConditionError("statements after `throw` are not understood")
+                case _:
+                    yield one
+
+    def leaving(self, read: list[_Read], result: str) -> Iterator[Statement]:
+        """Statements that leave the value of the script in the variable `result`: what follows an
+        `if` that returns goes into the branches which do not."""
+        for at, one in enumerate(read):
+            self.count += 1
+            if self.count > _MOST:
+                raise ConditionError("it is too long")
+            rest = read[at + 1 :]
+            match one:
+                case _Return(value):
+                    if rest:
+                        raise ConditionError("statements after `return` are not understood")
+                    yield Assign(result, value or Constant(None), local=True)
+                case Evaluate(value) if not rest:
+                    yield Assign(result, value, local=True)
+                case Throw() | Fail() if rest:
+                    raise ConditionError("statements after `throw` are not understood")
+                case _If(condition, then, otherwise) if _returns(one) or not rest:
+                    branches = [
+                        tuple(self.leaving(b if _ends(b) else [*b, *rest], result))
+                        for b in (then, otherwise)
+                    ]
+                    if rest and _ends(then) and _ends(otherwise):
+                        raise ConditionError("statements after `return` are not understood")
+                    yield When(condition, branches[0], branches[1])
+                    return
+                case _If():
+                    yield from self.plain([one])
+                case _:
+                    yield one
+
+    def block(self, end: str | None) -> list[_Read]:
         """Statements up to a closing brace, or to the end of the text."""
-        found: list[Statement] = []
+        found: list[_Read] = []
         while True:
             self.skip()
             piece = self.piece()
@@ -146,11 +241,9 @@ class _Reader:
             if piece.text == end:
                 self.at += 1
                 return found
-            if found and isinstance(found[-1], Throw | Fail):
-                raise ConditionError("statements after `throw` are not understood")
             found += self.statement()
 
-    def statement(self) -> list[Statement]:
+    def statement(self) -> list[_Read]:
         self.count += 1
         if self.count > _MOST:
             raise ConditionError("it is too long")
@@ -164,10 +257,8 @@ class _Reader:
             raise ConditionError(f"`{piece.text}` is not understood")
         line = self.line()
         if line and line[0].text == "return":
-            if self.piece(past_lines=True) is not None:
-                raise ConditionError("statements after `return` are not understood")
-            return [Evaluate(self.tree(line[1:]))] if line[1:] else []
-        return self.simple(line)
+            return [_Return(self.tree(line[1:]) if line[1:] else None)]
+        return [*self.simple(line)]
 
     def simple(self, line: list[_Piece]) -> list[Statement]:
         """An assignment, a call that sets a variable or prints, or an expression."""
@@ -175,23 +266,24 @@ class _Reader:
         if not line:
             return []
         if texts[0] in _DECLARES and len(line) > 1 and line[1].kind == "name":
-            name = variable_name(texts[1])
-            self.declared.add(name)
-            if len(line) == 2:
-                return [Assign(name, Constant(None), local=True)]
-            if texts[2] != "=":
-                raise ConditionError(f"`{texts[2]}` is not understood here")
-            return [Assign(name, self.tree(line[3:]), local=True)]
+            if texts[0] in _WHOLE:
+                self.whole.update(part[0].text for part in _split(line[1:]) if part)
+            return [self.kept_whole(self.declaration(part)) for part in _split(line[1:])]
         if len(line) > 2 and line[0].kind == "name" and texts[1] == "=":
             local = variable_name(texts[0]) in self.declared or not self.shared
             if local and texts[0] not in self.declared:
                 self.declared.add(texts[0])
-            return [Assign(texts[0], self.tree(line[2:]), local=local)]
-        if len(line) > 2 and line[0].kind == "name" and texts[1] in ("+=", "-="):
+            return [self.kept_whole(Assign(texts[0], self.tree(line[2:]), local=local))]
+        if len(line) > 2 and line[0].kind == "name" and texts[1] in _CHANGES:
             changed = f"{texts[0]} {texts[1][0]} ({self.text(line[2:])})"
             local = variable_name(texts[0]) in self.declared or not self.shared
+            return [self.kept_whole(Assign(texts[0], self.parser(changed).parse(), local=local))]
+        if len(line) == 2 and line[0].kind == "name" and texts[1] in ("++", "--"):
+            # A difference, as a sum with a text would be a text.
+            changed = f"{texts[0]} - (-1)" if texts[1] == "++" else f"{texts[0]} - 1"
+            local = variable_name(texts[0]) in self.declared or not self.shared
             return [Assign(texts[0], self.parser(changed).parse(), local=local)]
-        if any(text in ("=", "+=", "-=", "++", "--") for text in texts):
+        if any(text in ("=", "++", "--", *_CHANGES) for text in texts):
             raise ConditionError("assignments to parts of values are not understood")
         if texts[0] in _SCOPES and texts[1:3] == [".", "setVariable"]:
             return [self.setting(line)]
@@ -201,6 +293,24 @@ class _Reader:
         if self.prints(texts):
             return []
         return [Evaluate(self.tree(line))]
+
+    def kept_whole(self, one: Assign) -> Assign:
+        """The same. Raises `ConditionError` where the type of the variable cuts off a fraction."""
+        if one.name in self.whole and _is_fraction(one.value):
+            raise ConditionError("a fraction in a variable of a whole number is not understood")
+        return one
+
+    def declaration(self, part: list[_Piece]) -> Assign:
+        """`name` or `name = value` behind the word that declares it."""
+        if not part or part[0].kind != "name":
+            raise ConditionError("the name of a variable is expected")
+        name = variable_name(part[0].text)
+        self.declared.add(name)
+        if len(part) == 1:
+            return Assign(name, Constant(None), local=True)
+        if part[1].text != "=":
+            raise ConditionError(f"`{part[1].text}` is not understood here")
+        return Assign(name, self.tree(part[2:]), local=True)
 
     def prints(self, texts: list[str]) -> bool:
         """Whether a statement only prints: nobody reads it, so nothing is done."""
@@ -215,7 +325,7 @@ class _Reader:
             raise ConditionError("`setVariable` takes a quoted name and a value")
         if inner[0].kind != "str" or inner[1].text != ",":
             raise ConditionError("`setVariable` takes a quoted name and a value")
-        if _commas(inner[2:]):
+        if len(_split(inner[2:])) > 1:
             raise ConditionError("`setVariable` takes a quoted name and a value")
         name = self.parser(inner[0].text).parse()
         if not isinstance(name, Constant) or not isinstance(name.value, str) or not name.value:
@@ -255,7 +365,7 @@ class _Reader:
         except ConditionError:
             return None
 
-    def condition(self) -> When:
+    def condition(self) -> _If:
         """`if (condition) statement else statement`."""
         self.at += 1
         condition = self.tree(self.parenthesised())
@@ -263,27 +373,23 @@ class _Reader:
         mark = self.at
         self.skip()
         piece = self.piece()
-        otherwise: list[Statement] = []
+        otherwise: list[_Read] = []
         if piece is not None and piece.text == "else":
             self.at += 1
             otherwise = self.body()
         else:
             self.at = mark
-        return When(condition, tuple(then), tuple(otherwise))
+        return _If(condition, then, otherwise)
 
-    def body(self) -> list[Statement]:
+    def body(self) -> list[_Read]:
         self.skip(lines_only=True)
         piece = self.piece()
         if piece is None:
             raise ConditionError("the script ends too early")
         if piece.text == "{":
             self.at += 1
-            found = self.block("}")
-        else:
-            found = self.statement()
-        if any(isinstance(one, Evaluate) for one in found):
-            raise ConditionError("values in branches are not understood")
-        return found
+            return self.block("}")
+        return self.statement()
 
     # -- pieces --------------------------------------------------------------------------------
 
@@ -301,9 +407,14 @@ class _Reader:
     def line(self) -> list[_Piece]:
         """A statement: up to a semicolon or the end of the line, which an operator goes beyond."""
         found: list[_Piece] = []
-        while (piece := self.piece()) is not None and piece.text not in (";", "}"):
-            if piece.text == "{":
+        depth = 0
+        while (piece := self.piece()) is not None and (depth or piece.text not in (";", "}")):
+            if piece.text == "{" and not (found and found[-1].text in _BEFORE_VALUES):
                 raise ConditionError("`{` is not understood here")
+            depth += (piece.text == "{") - (piece.text == "}")
+            if piece.kind == "line" and depth:
+                self.at += 1
+                continue
             if piece.kind == "line":
                 following = self.piece(past_lines=True)
                 goes_on = following is not None and following.text in (
@@ -340,11 +451,53 @@ class _Reader:
         return self.parser(self.text(pieces)).parse()
 
 
-def _commas(pieces: list[_Piece]) -> bool:
-    """Whether a comma stands outside of all parentheses."""
+def _returns(one: _If) -> bool:
+    """Whether a branch returns."""
+    return any(
+        isinstance(inner, _Return) or (isinstance(inner, _If) and _returns(inner))
+        for inner in (*one.then, *one.otherwise)
+    )
+
+
+def _ends(read: list[_Read]) -> bool:
+    """Whether every path through statements returns or throws."""
+    last = read[-1] if read else None
+    if isinstance(last, _If):
+        return _ends(last.then) and _ends(last.otherwise)
+    return isinstance(last, _Return | Throw | Fail)
+
+
+def _has_value(read: list[_Read]) -> bool:
+    """Whether the value of a script is that of a branch of its last statement."""
+    last = read[-1] if read else None
+    if not isinstance(last, _If):
+        return False
+    return any(b and (isinstance(b[-1], Evaluate) or _has_value(b))
+               for b in (last.then, last.otherwise))  # fmt: skip
+
+
+def _is_fraction(value: Tree) -> bool:
+    """Whether a value may have a fraction: where it divides, and where a number has one."""
+    match value:
+        case Arithmetic(operator, left, right):
+            return operator == "/" or _is_fraction(left) or _is_fraction(right)
+        case Negative(operand):
+            return _is_fraction(operand)
+        case Conditional(_, then, otherwise):
+            return _is_fraction(then) or _is_fraction(otherwise)
+        case Constant(number):
+            return isinstance(number, float)
+    return False
+
+
+def _split(pieces: list[_Piece]) -> list[list[_Piece]]:
+    """What stands between the commas outside of all parentheses."""
+    found: list[list[_Piece]] = [[]]
     depth = 0
     for piece in pieces:
         depth += (piece.text in _OPENS) - (piece.text in _OPENS.values())
         if piece.text == "," and not depth:
-            return True
-    return False
+            found.append([])
+        else:
+            found[-1].append(piece)
+    return found

@@ -32,7 +32,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Variable,
 )
 
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r"\s*(?:(?P<num>\d+(?:\.\d+)?)|(?P<str>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
     r"|(?P<name>[^\W\d]\w*)|(?P<op>===|!==|==|!=|<>|<=|>=|&&|\|\||[-+*/%<>=!().,\[\]?:]))"
 )
@@ -81,6 +81,9 @@ class Parser:
     calls: ClassVar[frozenset[str]] = frozenset({"getVariable"})
     """Methods that read the variable named by their only argument, a text."""
 
+    token: ClassVar[re.Pattern[str]] = TOKEN
+    """What is a token."""
+
     meaning: ClassVar[Meaning]
     """Semantics of logic, order and arithmetic."""
 
@@ -98,7 +101,7 @@ class Parser:
         body = text[:end].rstrip()
         at = start
         while at < len(body):
-            match = _TOKEN.match(body, at)
+            match = cls.token.match(body, at)
             if match is None:
                 raise ConditionError(f"`{body[at : at + 12].strip()}` is not understood")
             at = match.end()
@@ -200,7 +203,7 @@ class Parser:
                 raise ConditionError(f"`{text}` means different numbers in different languages")
             return Constant(float(text) if "." in text else int(text), span)
         if kind == "str":
-            return self.asked(Constant(_unquoted(text), span))
+            return self.asked(self.quoted(text, span))
         if (kind, text) == ("op", "("):
             inner = self.choice()
             self.expect(")")
@@ -212,6 +215,10 @@ class Parser:
         if text in ("null", "undefined"):
             return Constant(None, span)
         return self.variable(token)
+
+    def quoted(self, text: str, span: Span) -> Tree:
+        """The value of a text in quotes."""
+        return Constant(unquoted(text), span)
 
     def variable(self, first: Token) -> Tree:
         """The path that begins with the name just consumed."""
@@ -427,7 +434,8 @@ def _across(left: Tree, right: Tree) -> Span:
     return Span(left.span.start, right.span.end)
 
 
-def _unquoted(text: str) -> str:
+def unquoted(text: str) -> str:
+    """A text without its quotes. Raises `ConditionError` for escapes of other characters."""
     body = text[1:-1]
     if not re.fullmatch(r"(?:[^\\]|\\[\\\"'])*", body, re.DOTALL):
         raise ConditionError("of escapes in texts only quotes and backslashes are understood")

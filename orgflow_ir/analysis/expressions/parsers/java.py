@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow_ir.analysis.expressions.parsers.javascript import GroovyParser
+from orgflow_ir.analysis.expressions.parsers.javascript import PythonParser
 from orgflow_ir.analysis.expressions.syntax import (
     Call,
     Comparison,
@@ -26,7 +26,7 @@ _TEXTS: dict[str, Function] = {
 }  # fmt: skip
 
 
-class JavaParser(GroovyParser):
+class JavaParser(PythonParser):
     """Comparisons, logic and `equals`. Java's `==` on variables compares values here as well:
     process variables are boxed values or texts, where identity is never intended; MVEL compares the
     same way."""

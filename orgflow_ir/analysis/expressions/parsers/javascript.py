@@ -2,10 +2,76 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
-from orgflow_ir.analysis.expressions.parsers.core import Parser
-from orgflow_ir.analysis.expressions.syntax import ComparisonOperator, Meaning
+from orgflow_ir.analysis.expressions.parsers.core import Parser, unquoted
+from orgflow_ir.analysis.expressions.syntax import (
+    Arithmetic,
+    ComparisonOperator,
+    ConditionError,
+    Constant,
+    Meaning,
+    Span,
+    Tree,
+)
+
+_PART = re.compile(
+    r"\\(?P<sign>.)|\$(?P<name>(?a:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*))|\$\{", re.DOTALL
+)
+"""What is not itself in a text of Groovy in double quotes."""
+_INSIDE = re.compile(r"\{|\}|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+
+
+def template(text: str, span: Span, parser: type[Parser], *, names: bool) -> Tree:
+    """The value of a text with `${…}` in it, its quotes included: the texts and values one after
+    the other, each made a text as the language does it for `+`. With `names` `$name` is a value as
+    well. Raises `ConditionError` for escapes of other characters than `\\`, `$` and quotes.
+    """
+    body, at = text[1:-1], 0
+    tree: Tree = Constant("", span)
+    plain = ""
+
+    def add(value: Tree) -> None:
+        nonlocal tree
+        first = isinstance(tree, Constant) and tree.value == "" and isinstance(value, Constant)
+        tree = value if first else Arithmetic("+", tree, value, parser.meaning, span)
+
+    for match in _PART.finditer(body):
+        if match.start() < at:
+            continue  # inside of an expression
+        plain += body[at : match.start()]
+        at = match.end()
+        if match["sign"] is not None:
+            if match["sign"] not in "\\$\"'`":
+                raise ConditionError(
+                    "of escapes in texts only quotes and backslashes are understood"
+                )
+            plain += match["sign"]
+        elif match["name"] is not None and not names:
+            plain += match[0]
+        else:
+            inner = match["name"]
+            if inner is None:
+                end = _closing(body, at)
+                inner, at = body[at:end], end + 1
+            if plain:
+                add(Constant(plain, span))
+                plain = ""
+            add(parser(inner).parse())
+    plain += body[at:]
+    if plain:
+        add(Constant(plain, span))
+    return tree
+
+
+def _closing(text: str, at: int) -> int:
+    depth = 1
+    for match in _INSIDE.finditer(text, at):
+        depth += (match[0] == "{") - (match[0] == "}")
+        if not depth:
+            return match.start()
+    raise ConditionError("`}` expected")
 
 
 class JavaScriptParser(Parser):
@@ -19,10 +85,20 @@ class JavaScriptParser(Parser):
     }  # fmt: skip
 
 
-class GroovyParser(JavaScriptParser):
-    """Groovy's `==` is `equals`; Python's has the same meaning here."""
+class PythonParser(JavaScriptParser):
+    """Python's `==` compares values, as `equals` of Java does at this level."""
 
     meaning: ClassVar[Meaning] = "java"
     signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
         **JavaScriptParser.signs, "==": ("==", "java"), "!=": ("!=", "java"),
     }  # fmt: skip
+
+
+class GroovyParser(PythonParser):
+    """Groovy's `==` is `equals`; a text in double quotes is a template."""
+
+    def quoted(self, text: str, span: Span) -> Tree:
+        """The value of a text in quotes: of double ones with the values of `$name` and `${…}`."""
+        if text[0] == '"' and "$" in text:
+            return template(text, span, type(self), names=True)
+        return Constant(unquoted(text), span)

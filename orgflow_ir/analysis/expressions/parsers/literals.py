@@ -1,0 +1,121 @@
+"""Lists, maps and templates, as scripts write them."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from orgflow_ir.analysis.expressions.parsers.core import OBJECT_NAMES, TOKEN, Parser
+from orgflow_ir.analysis.expressions.parsers.java import JavaParser
+from orgflow_ir.analysis.expressions.parsers.javascript import (
+    GroovyParser,
+    JavaScriptParser,
+    PythonParser,
+    template,
+)
+from orgflow_ir.analysis.expressions.syntax import (
+    Call,
+    ConditionError,
+    Constant,
+    Function,
+    Span,
+    Tree,
+)
+
+
+class _Literals(Parser):
+    """A parser that also reads lists and maps: `braces` encloses maps in braces, otherwise in
+    brackets; `bare` allows keys without quotes."""
+
+    braces: ClassVar[bool] = True
+    bare: ClassVar[bool] = False
+
+    def primary(self) -> Tree:
+        """As in the base class, or a list or map."""
+        if self.ahead("["):
+            start = self.take().span.start
+            return self.asked(self.collection(start, "]", maps=not self.braces))
+        if self.braces and self.ahead("{"):
+            start = self.take().span.start
+            return self.asked(self.collection(start, "}", maps=True))
+        return super().primary()
+
+    def collection(self, start: int, closing: str, *, maps: bool) -> Tree:
+        """A list or map, its opening sign taken."""
+        self.nest()
+        found: list[Tree] = []
+        named = closing == "}"
+        if maps and not named and self.ahead(":"):  # Groovy's empty map
+            self.take()
+            named = True
+        while not self.ahead(closing):
+            if maps and (name := self.name_of_entry(closing)) is not None:
+                if found and not named:
+                    raise ConditionError("an entry with a name is not understood here")
+                named = True
+                found.append(name)
+            elif named:
+                raise ConditionError("an entry without a name is not understood here")
+            found.append(self.choice())
+            if not self.ahead(","):
+                break
+            self.take()
+        self.expect(closing)
+        self.depth -= 1
+        span = Span(start, self.tokens[self.at - 1].span.end)
+        function: Function = "map" if named else "list"
+        return Call(function, tuple(found), span)
+
+    def name_of_entry(self, closing: str) -> Constant | None:
+        """The key of an entry and its colon, taken; `None` where none comes next. In JavaScript
+        `{total}` is short for `{total: total}`."""
+        if self.at + 1 >= len(self.tokens):
+            return None
+        token, sign = self.tokens[self.at], self.tokens[self.at + 1]
+        short = self.bare and self.braces and sign.text in (",", closing) and token.kind == "name"
+        if sign[:2] != ("op", ":") and not short:
+            return None
+        key: Tree = Constant(token.text, token.span)
+        if token.kind == "str":
+            key = self.quoted(token.text, token.span)
+        elif token.kind != "name" or not self.bare:
+            raise ConditionError(f"the key `{token.text}` is not understood")
+        if not isinstance(key, Constant) or key.value in OBJECT_NAMES:
+            raise ConditionError(f"the key `{token.text}` is not understood")
+        if not short:
+            self.at += 2
+        return key
+
+
+class JavaScriptValues(_Literals, JavaScriptParser):
+    """Values in scripts of JavaScript, with templates in backticks."""
+
+    token: ClassVar[re.Pattern[str]] = re.compile(
+        TOKEN.pattern.replace(r"|'(?:", r"|`(?:[^`\\]|\\.)*`|'(?:", 1).replace("?:]))", "?:{}]))")
+    )
+    bare = True
+
+    def quoted(self, text: str, span: Span) -> Tree:
+        """The value of a text in quotes or backticks."""
+        if text[0] == "`":
+            return template(text, span, type(self), names=False)
+        return super().quoted(text, span)
+
+
+class GroovyValues(_Literals, GroovyParser):
+    """Values in scripts of Groovy."""
+
+    braces = False
+    bare = True
+
+
+class PythonValues(_Literals, PythonParser):
+    """Values in scripts of Python."""
+
+    token: ClassVar[re.Pattern[str]] = JavaScriptValues.token
+
+
+class MvelValues(_Literals, JavaParser):
+    """Values in scripts of MVEL and Java, which have no literals of maps with braces."""
+
+    braces = False
