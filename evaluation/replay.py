@@ -262,6 +262,10 @@ def judge(
     hosts = {n.attached_to for n in nodes if isinstance(n, Event) and n.interrupting}
     for host in hosts & run.script.keys():  # what a boundary event ended was begun, too
         should[str(host)] = len(run.script[str(host)])
+    opened = Counter(s.element for s in run.steps if s.action == "open")
+    for node in game.net.nodes:  # and what failed where something further out catches it
+        if node.caught_by and opened[node.id]:
+            should[node.id] = opened[node.id]
     should = Counter({e: n for e, n in should.items() if e in tasks})
     precision, recall, f1 = scores(did, should)
     missing = tuple(names[e] for e in (should - did).elements())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli
 from orgflow_ir.analysis.token_game.stimulus import Stimulus
 from orgflow_ir.lowering.meaning import repetition_as_flows
 from orgflow_ir.model import Event, Model, Task
+from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
 from orgflow_ir.targets.artifact import Emitted
@@ -156,20 +158,25 @@ class LocalRunner(Runner):
     def failures_of(self, run: Run) -> dict[str, list[CaughtError | None]]:
         """For each task that fails in a run what catches its errors, visit by visit; `None` where
         the task works."""
-        caught = {
-            one.event: (host, one)
-            for scope in self._scopes
-            for host, events in caught_errors(scope.scope.body, scope.scope.model).items()
-            for one in events
-        }
-        found: dict[str, list[CaughtError | None]] = {}
-        for step in run.steps if caught else ():
+        hosts: dict[str, list[tuple[str, CaughtError]]] = {}
+        for scope in self._scopes:
+            events = {node.id: node for node in scope.scope.body.nodes}
+            for host, caught in caught_errors(scope.scope.body, scope.scope.model).items():
+                for one in caught:
+                    hosts.setdefault(source_ids(events[one.event])[0], []).append((host, one))
+        visits: dict[str, list[CaughtError | None]] = {}
+        opened = Counter[str]()
+        for step in run.steps if hosts else ():
             if step.action == "open":
-                found.setdefault(step.element, []).append(None)
-            elif step.action == "fire" and step.element in caught:
-                host, catching = caught[step.element]
-                found[host][-1] = catching
-        return {host: visits for host, visits in found.items() if any(visits)}
+                visits.setdefault(step.element, []).append(None)
+                opened[step.element] += 1
+                continue
+            failed = next((h for h in hosts.get(step.element, ()) if opened[h[0]]), None)
+            if failed is not None:
+                visits[failed[0]][-1] = failed[1]
+            ended = failed[0] if failed is not None else step.element
+            opened[ended] = max(0, opened[ended] - 1)
+        return {host: found for host, found in visits.items() if any(found)}
 
     def data_of(self, run: Run) -> tuple[Stimulus, ...]:
         """What the stubs have to output for a run. Raises `Unplayable`."""

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from orgflow_ir.model import Event, Model, Scope, Task
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    EventDefinition,
+    Model,
+    Scope,
+    SubProcess,
+    Task,
+)
 
 
 class CaughtError(NamedTuple):
@@ -46,3 +55,41 @@ def caught_errors(scope: Scope, model: Model) -> dict[str, tuple[CaughtError, ..
         host: tuple(sorted(events, key=lambda one: one.code is None))
         for host, events in found.items()
     }
+
+
+_WAITING_TASKS = ("user", "manual", "receive")
+"""Types of tasks that wait: they report no error."""
+
+
+def failing_steps(
+    scope: Scope,
+    caught: EventDefinition,
+    matches: Callable[[EventDefinition, EventDefinition], bool],
+    handler: str = "",
+) -> Iterator[Task | CallActivity]:
+    """The steps in a scope, however deep, that may throw an error which reaches an error event of
+    the scope: those that do not wait, and whose error nothing nearer catches.
+
+    Args:
+        scope: the sub-process that the event is on, or the scope of an event sub-process.
+        caught: the definition of that event.
+        matches: whether a definition (the first argument) catches what another one stands for.
+        handler: id of the event sub-process that the event starts, where it starts one.
+    """
+    nearer: dict[str, list[EventDefinition]] = {}
+    for node in scope.nodes:
+        if isinstance(node, Event) and node.attached_to:
+            nearer.setdefault(node.attached_to, []).extend(node.definitions)
+        if isinstance(node, SubProcess) and node.flavour == "event" and node.id != handler:
+            starts = (n for n in node.nodes if isinstance(n, Event) and n.position == "start")
+            if any(matches(d, caught) for start in starts for d in start.definitions):
+                return
+    for node in scope.nodes:
+        if node.id == handler or any(matches(d, caught) for d in nearer.get(node.id, ())):
+            continue
+        if isinstance(node, SubProcess):
+            yield from failing_steps(node, caught, matches)
+        elif isinstance(node, CallActivity) or (
+            isinstance(node, Task) and node.task_type not in _WAITING_TASKS
+        ):
+            yield node

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from orgflow_ir.analysis.control_flow.concurrency import Concurrency
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
+from orgflow_ir.analysis.failures import failing_steps
 from orgflow_ir.analysis.soundness.activity_summaries import Nesting
 from orgflow_ir.model import (
     CallActivity,
@@ -21,6 +22,7 @@ from orgflow_ir.model import (
     Opaque,
     Scope,
     SubProcess,
+    Task,
 )
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.provenance import source_ids
@@ -70,12 +72,49 @@ def _events_outside(sub: SubProcess, scope: Scope, model: Model, ctx: PassContex
             yield f"{ctx.name(event)} may come while something in it is active"
         elif not any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub)):
             if event.definitions[0].kind == "error":
-                yield f"{ctx.name(event)} catches whatever goes wrong in it, at any step"
+                yield from _why_not_from_steps(event, sub, model, ctx)
             else:
                 yield f"nothing in it throws what {ctx.name(event)} catches"
     calls = (n for n in sub.nodes if isinstance(n, CallActivity))
     for call in calls if _attached(sub, scope) else ():
         yield f"what {ctx.name(call)} calls may throw what is caught on it"
+
+
+def _why_not_from_steps(
+    event: Event, scope: Scope, model: Model, ctx: PassContext, handler: SubProcess | None = None
+) -> Iterator[str]:
+    """Why an error event of a scope (that starts `handler`, or is on the scope) cannot become an
+    error boundary event of each step that may throw its error."""
+    graph = ctx.analysis(ControlFlow, scope)
+    concurrency = ctx.analysis(Concurrency, graph)
+    steps = _failing(event, scope, model, handler)
+    named = "it" if handler is not None else ctx.name(event)
+    if not steps:
+        yield f"{named} catches whatever goes wrong, and no step can fail"
+    for step in steps:
+        if step.id not in graph.nodes:
+            yield f"{ctx.name(step)}, whose errors {named} catches, stays in its own process"
+            continue
+        if isinstance(step, CallActivity):
+            yield f"what {ctx.name(step)} calls may throw what {named} catches"
+        if step.loop is not None:
+            yield f"{ctx.name(step)}, whose errors {named} catches, is repeated"
+        beside = (graph.nodes[n] for n in concurrency.beside(step.id))
+        others = [n for n in beside if handler is None or n.id != handler.id]
+        if others:
+            work = [ctx.name(n) for n in others if not isinstance(n, Event | Gateway)]
+            what = listed(work[:_NAMED]) if work else "another branch"
+            yield f"{ctx.name(step)} may fail while {what} may be active"
+
+
+def _failing(
+    event: Event, scope: Scope, model: Model, handler: SubProcess | None = None
+) -> list[Task | CallActivity]:
+    """The steps of the source whose errors an error event of a scope catches."""
+    matches = nesting_of(scope, model).matches
+    own = handler.id if handler is not None else ""
+    steps = failing_steps(scope, event.definitions[0], matches, own)
+    return [step for step in steps if source_ids(step) == (step.id,)]
 
 
 def _ends_early(
@@ -204,6 +243,13 @@ class Inlining:
             if (found := _caught_by(event, sub, scope, rewriter.model)) is not None
         }
         self.exits = list(_exits(self.graph))
+        nesting = nesting_of(scope, rewriter.model)
+        self.from_steps = {
+            event.id: _failing(event, sub, rewriter.model)
+            for event in _attached(sub, scope)
+            if event.definitions[0].kind == "error"
+            and not any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub))
+        }
 
     def run(self) -> None:
         """The edits, in the order in which they refer to each other."""
@@ -249,8 +295,27 @@ class Inlining:
         return leave
 
     def _boundary(self, event: Event) -> str:
+        if event.id in self.from_steps:
+            self._on_steps(event, self.from_steps[event.id])
+            return event.id
         self.rewriter.replace(self.scope.id, event.id, _on_the_way(event, self.rewriter.model))
         return event.id
+
+    def _on_steps(self, event: Event, steps: list[Task | CallActivity]) -> None:
+        """An error boundary event goes to the step that may throw its error; where several may,
+        one on each leads to it."""
+        if len(steps) == 1:
+            there = event.replace(attached_to=steps[0].id)
+            self.rewriter.replace(self.scope.id, event.id, there)
+            return
+        plain = _on_the_way(event, self.rewriter.model).replace(binding=None)
+        self.rewriter.replace(self.scope.id, event.id, plain)
+        for step in steps:
+            copy = self.rewriter.fresh_id(event.id, "of")
+            self.rewriter.insert(
+                self.scope.id, event.replace(id=copy, attached_to=step.id), of=(event,)
+            )
+            self._connect(copy, event.id)
 
     def _begin(self, entry: str) -> None:
         around, rewriter = self.scope.id, self.rewriter
@@ -331,10 +396,10 @@ def handler_obstacles(
     nesting = nesting_of(scope, model)
     here = _thrown_to(handler, scope, nesting)
     everywhere = [d for d in nesting.thrown_in(scope) if nesting.matches(definitions[0], d)]
-    if not everywhere:
-        error = definitions[0].kind == "error"
-        what = "catches whatever goes wrong, at any step" if error else "nothing throws its event"
-        yield f"it {what}" if error else what
+    if not everywhere and definitions[0].kind == "error":
+        yield from _why_not_from_steps(starts[0], scope, model, ctx, handler)
+    elif not everywhere:
+        yield "nothing throws its event"
     elif len(here) != len(everywhere):
         yield "what it catches is thrown in a part that stays its own process"
     concurrency = ctx.analysis(Concurrency, ctx.analysis(ControlFlow, scope))
@@ -365,6 +430,8 @@ def dissolve_handler(handler: SubProcess, scope: Scope, rewriter: Rewriter) -> N
     """Lead what throws the event of an event sub-process to its steps."""
     throws = _thrown_to(handler, scope, nesting_of(scope, rewriter.model))
     (start,) = (n for n in handler.nodes if isinstance(n, Event) and n.position == "start")
+    model = rewriter.model
+    failing = [] if throws else _failing(start, scope, model, handler)
     begin = rewriter.fresh_id(handler.id, "begin")
     gateway = Gateway(id=begin, name=handler.name, doc=handler.doc, gateway_kind="exclusive")
     rewriter.insert(scope.id, gateway)
@@ -385,6 +452,12 @@ def dissolve_handler(handler: SubProcess, scope: Scope, rewriter: Rewriter) -> N
         plain = event.replace(position="throw", definitions=())
         rewriter.replace(scope.id, event.id, plain)
         rewriter.connect(scope.id, event.id, begin, id=rewriter.fresh_id(event.id, "to"))
+    for step in failing:
+        caught = start.replace(
+            id=rewriter.fresh_id(handler.id, "of"), position="boundary", attached_to=step.id
+        )
+        rewriter.insert(scope.id, caught, of=(start,))
+        rewriter.connect(scope.id, caught.id, begin, id=rewriter.fresh_id(caught.id, "to"))
 
 
 def _terminates(node: Node) -> bool:

@@ -173,7 +173,66 @@ def from_below() -> Model:
 
 _TELLS = ("ee>w", "w>e2")
 
+
+def failing_below() -> Model:
+    """A step two levels below may fail; one beside its sub-process has an event of its own."""
+    inner = sub([start("js"), task("jx"), end("je")], "js>jx", "jx>je", id="inner")
+    own = boundary(ERROR, at="y").replace(id="own")
+    nodes = [start("is"), inner, task("y"), own, task("fix"), end("ie"), end("ie2")]
+    wires = ("is>inner", "inner>y", "y>ie", "own>fix", "fix>ie2")
+    return within(sub(nodes, *wires), boundary(ERROR))
+
+
+def handled_by_people() -> Model:
+    """An event sub-process for errors beside a wait only."""
+    person = Task(id="u", name="U", task_type="user")
+    nodes = [start("st"), person, end("e1"), handler(ANY_ERROR)]
+    return process(nodes, "st>u", "u>e1")
+
+
+def two_events() -> Model:
+    """One event for a code and one for any other error, both on a sub-process."""
+    (whole,) = within(either(end("ee")), boundary(ERROR)).processes
+    more = (boundary(ANY_ERROR).replace(id="any"), task("d"), end("e3"))
+    wires = flows("more", "any>d", "d>e3")
+    return process([*whole.nodes, *more]).replace(
+        processes=(whole.replace(nodes=(*whole.nodes, *more), flows=(*whole.flows, *wires)),)
+    )
+
+
+def person_first() -> Model:
+    """A person, whose wait reports no error, and a step that may fail."""
+    person = Task(id="u", name="U", task_type="user")
+    inner = sub([start("is"), person, task("x"), end("ie")], "is>u", "u>x", "x>ie")
+    return within(inner, boundary(ANY_ERROR))
+
+
 MODELS: dict[str, Model] = {
+    "a step that fails": within(
+        sub([start("is"), task("x"), end("ie")], "is>x", "x>ie"), boundary(ERROR)
+    ),
+    "an event sub-process for whatever goes wrong": handled(end("ee"), handler(ANY_ERROR)),
+    "an event sub-process for a code": handled(end("ee"), handler(ERROR, last=TERMINATE)),
+    "an event sub-process in a sub-process for a code": handled_inside(end("ee"), handler(ERROR)),
+    "a sub-process that fails in a loop": process(
+        [
+            start("st"),
+            split("lp", "exclusive"),
+            sub([task("x"), task("y")], "x>y"),
+            boundary(ANY_ERROR),
+            task("c"),
+            end("e1"),
+        ],
+        "st>lp",
+        "lp>sub",
+        "sub>e1",
+        "bd>c",
+        "c>lp",
+    ),
+    "whatever goes wrong": within(either(end("ee")), boundary(ANY_ERROR)),
+    "a step that fails two levels below": failing_below(),
+    "a code, and whatever else goes wrong": two_events(),
+    "a person before a step that fails": person_first(),
     "an event sub-process for an error": handled(end("ee", "Bad", ERROR), handler(ERROR)),
     "an event sub-process for any error": handled(end("ee", "", ERROR), handler(ANY_ERROR)),
     "an event sub-process that terminates": handled(
@@ -235,13 +294,20 @@ REFUSED: dict[str, tuple[Model, str]] = {
         within(both(end("ie"), end("ee", "", ERROR)), boundary(ERROR)),
         "ends it while `X` may be active",
     ),
-    "whatever goes wrong": (
-        within(either(end("ee")), boundary(ANY_ERROR)),
-        "catches whatever goes wrong in it, at any step",
+    "a step that fails beside another": (
+        within(both(end("ie"), end("ee")), boundary(ANY_ERROR)),
+        "`X` may fail while `Y` may be active",
     ),
-    "an event sub-process for whatever goes wrong": (
-        handled(end("ee"), handler(ANY_ERROR)),
-        "it catches whatever goes wrong, at any step",
+    "no step that fails": (
+        within(
+            sub([start("is"), Task(id="u", task_type="user"), end("ie")], "is>u", "u>ie"),
+            boundary(ANY_ERROR),
+        ),
+        "and no step can fail",
+    ),
+    "an event sub-process where nothing fails": (
+        handled_by_people(),
+        "it catches whatever goes wrong, and no step can fail",
     ),
     "an event sub-process that ends what goes on": (
         handled(throw("ee", LATE, "Tell"), task("w"), end("e2"), handler(LATE), extra=_TELLS),

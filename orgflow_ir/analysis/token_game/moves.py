@@ -130,12 +130,33 @@ class Moves:
                 continue
             if not self._ready(state, frame, event):
                 continue
+            if event.failing and child is not None and not self._fails(state, child, event):
+                continue
             if self.policy.once and not interrupts(event):
                 fired = count(frame.memo, b * SLOTS + FIRED)
                 if fired >= count(frame.tokens, node.open):
                     continue
             key = child[1] if child else frame.key
             yield Move("trigger", at, event, key, "fire", node.index, child)
+
+    def _fails(self, state: State, child: FrameId, event: NetNode) -> bool:
+        """Whether a step in a scope, however deep, is open whose error an event of that scope
+        catches (BPMN 2.0.2, 10.5.1: an activity throws it, not a flow or gateway)."""
+        inside, size = {child}, 0
+        while size < len(inside):
+            size = len(inside)
+            inside.update(
+                (f.scope, f.key)
+                for f in state.frames
+                if f.owner is not None and (f.owner[0], f.owner[1]) in inside
+            )
+        places = {self.net.nodes[i].open for i in event.failing}
+        return any(
+            place in places
+            for f in state.frames
+            if (f.scope, f.key) in inside
+            for place, _ in f.tokens
+        )
 
     def _scope_moves(self, state: State, frame: Frame, tokens: dict[int, int]) -> Iterator[Move]:
         scope = self.net.scopes[frame.scope]
@@ -165,6 +186,8 @@ class Moves:
             if start.thrown_inside or "compensation" in start.kinds():
                 continue
             if self.policy.once and count(frame.memo, s * SLOTS + FIRED):
+                continue
+            if start.failing and not self._fails(state, at, start):
                 continue
             if self._ready(state, frame, start):
                 key = self._child_key(state, node.body, frame.key)

@@ -54,7 +54,8 @@ class NetNode:
     `open` those inside. The split takes all of `always` and one (`single`) or some of `free`, or
     the `default` (-1: none) in place of them; `options` lists its choices. `near` are the nodes
     whose tokens its steps may take, `guard` the scope whose state decides on them (for a loop
-    body)."""
+    body). `failing` are the steps whose errors an error event of their scope catches (empty: it may
+    occur at any step); `caught_by` is the inverse."""
 
     index: int
     id: str
@@ -81,6 +82,8 @@ class NetNode:
     links: tuple[int, ...] = ()
     definitions: tuple[EventDefinition, ...] = ()
     thrown_inside: bool = False
+    failing: frozenset[int] = frozenset()
+    caught_by: tuple[int, ...] = ()
     sends: tuple[int, ...] = ()
     needs: tuple[int, ...] = ()
     asks: bool = False

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
 from orgflow_ir.analysis.token_game.net import WAITING_EVENTS, Net, NetNode, NetScope, Policy
-from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, SubProcess, Task
+from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.model.links import Links
 
@@ -138,6 +138,13 @@ class _Compiler:
         self._bind_near()
         for node in self.net.nodes:
             node.thrown_inside = self._thrown_inside(node)
+        for node in self.net.nodes:
+            if node.kinds() == {"error"} and not node.thrown_inside:
+                node.failing = self._failing(node)
+                for i in node.failing:
+                    step = self.net.nodes[i]
+                    step.caught_by = (*step.caught_by, node.index)
+                    step.opens = True
 
     def _bind_scope(self, scope: NetScope) -> None:
         nodes = [self.net.nodes[i] for i in scope.nodes]
@@ -274,6 +281,27 @@ class _Compiler:
                         if any(self.net.matches(d, thrown) for d in node.definitions):
                             return True
         return False
+
+    def _failing(self, node: NetNode) -> frozenset[int]:
+        """The steps in a scope whose errors a boundary event of it, or the start of an event
+        sub-process in it, catches."""
+        scope: Scope | None = None
+        handler = ""
+        if len(node.definitions) != 1:
+            return frozenset()
+        if node.attached >= 0:
+            held = self.net.nodes[node.attached].element
+            scope = held if isinstance(held, SubProcess) else None
+        elif (holder := self.net.holder.get(node.scope, -1)) >= 0:
+            held = self.net.nodes[holder].element
+            if isinstance(held, SubProcess) and held.flavour == "event" and node.action == "start":
+                scope, handler = self.net.scopes[self.net.nodes[holder].scope].model, held.id
+        if scope is None:
+            return frozenset()
+        from orgflow_ir.analysis.failures import failing_steps  # of few models
+
+        steps = failing_steps(scope, node.definitions[0], self.net.matches, handler)
+        return frozenset(i for step in steps for i in self.net.by_id[step.id])
 
     def _split(self) -> None:
         for node in self.net.nodes:

@@ -157,6 +157,9 @@ class _Walk:
     def _node(self, element: str) -> NetNode:
         return self.net.nodes[self.net.by_id[element][0]]
 
+    def _scope(self, element: str | None) -> int:
+        return self._node(element).scope if element is not None else -1
+
     def _observable(self, element: str) -> tuple[Step, ...]:
         """Its own steps; `done` only where an event-based gateway waits for it."""
         found = self.game.steps_of(self.state, element)
@@ -210,6 +213,8 @@ class _Walk:
             event = self.net.nodes[b]
             if not event.thrown_inside:
                 found.extend(self.game.steps_of(self.state, event.id))
+        for c in node.caught_by:
+            found.extend(self.game.steps_of(self.state, self.net.nodes[c].id))
         return found
 
     def _ends(self, step: Step, node: NetNode) -> bool:
@@ -220,6 +225,9 @@ class _Walk:
         visible and does not interrupt happens now."""
         waits = False
         for step in self._endings(node):
+            if step.action == "start":
+                waits = True  # what runs next shows whether its event sub-process has begun
+                continue
             if step.element == node.id or not self._scripted(step):
                 continue
             if step.element in self.visible:
@@ -297,6 +305,12 @@ class _Walk:
     def _give_way(self, element: str | None) -> bool:
         """Do one thing that was put off: end an activity, leave a sub-process by its event, close
         an ad-hoc sub-process, begin the event sub-process that `element` is in."""
+        for step in self.game.enabled(self.state) if element is not None else ():
+            node = self._node(step.element)
+            if node.failing and step.action == "start" and node.scope == self._scope(element):
+                self._fire(step)
+                self._settle()
+                return True
         for held in sorted(e for e, n in self.postponed.items() if n):
             self.postponed[held] -= 1
             before = len(self.steps)

@@ -171,6 +171,7 @@ class Simulator:
             return (*own, *(s for s in races if s.action == "done"))
         others = list(node.boundaries)
         if own:
+            others.extend(node.caught_by)
             for i in self.net.scopes[node.scope].events:
                 body = self.net.nodes[i].body
                 others.extend(self.net.scopes[body].starts if body >= 0 else ())
