@@ -14,7 +14,7 @@ from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.stub_data import stub_data
 
 from orgflow_ir.analysis.control_flow.graph import reach
-from orgflow_ir.analysis.failures import CaughtError, caught_errors
+from orgflow_ir.analysis.failures import CaughtError
 from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli
 from orgflow_ir.analysis.token_game.stimulus import Stimulus
 from orgflow_ir.lowering.meaning import repetition_as_flows
@@ -158,10 +158,12 @@ class LocalRunner(Runner):
     def failures_of(self, run: Run) -> dict[str, list[CaughtError | None]]:
         """For each task that fails in a run what catches its errors, visit by visit; `None` where
         the task works."""
+        from orgflow.backends.n8n.emit.failures import caught_in  # of few models
+
         hosts: dict[str, list[tuple[str, CaughtError]]] = {}
         for scope in self._scopes:
             events = {node.id: node for node in scope.scope.body.nodes}
-            for host, caught in caught_errors(scope.scope.body, scope.scope.model).items():
+            for host, caught in caught_in(scope).items():
                 for one in caught:
                     hosts.setdefault(source_ids(events[one.event])[0], []).append((host, one))
         visits: dict[str, list[CaughtError | None]] = {}

@@ -416,6 +416,7 @@ N8N_TARGET = TargetSpec(
         "stubs": ("placeholder", "workflow"),
         "errors": ("none", "workflow"),
         "callers": ("any", "model"),
+        "retries": ("stop", "boundary"),
         "payload": ("any", "checked"),
         "timeout": (),
         "sender": (),

@@ -34,7 +34,7 @@ class InlineSubProcess(RewritePattern):
     produces = (
         "gateway.exclusive", "gateway.parallel", "gateway.inclusive", "flow.sequence",
         "event.throw.none", "event.throw.message", "event.throw.signal", "event.throw.escalation",
-        "event.throw.compensation", "event.end.none", "task.abstract",
+        "event.throw.compensation", "event.end.none", "task.abstract", "event.boundary.error",
     )  # fmt: skip
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
@@ -77,20 +77,22 @@ class TransactionToSubProcess(RewritePattern):
 class HandlerToFlow(RewritePattern):
     """An event sub-process for an error or escalation that an event beside it throws becomes a path
     from there to its steps (BPMN 2.0.2, 10.5.7): where it interrupts, nothing else is active then.
+    Where no event throws its error, a path leads there from each step that may.
     """
 
     name = "event-sub-process-to-flow"
-    consumes = ("sub-process.event",)
+    consumes = ("sub-process.event", "event.start.error")
     produces = (
         "gateway.exclusive", "gateway.parallel", "event.throw.none", "event.end.none",
-        "flow.sequence",
+        "flow.sequence", "event.boundary.error",
     )  # fmt: skip
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
         from orgflow_ir.lowering.inlining import dissolve_handler, handler_obstacles
 
         handler, scope = use.element, use.scope
-        assert isinstance(handler, SubProcess)
+        if not isinstance(handler, SubProcess):
+            return None  # its start event goes with it
         assert scope is not None
         obstacles = handler_obstacles(handler, scope, rewriter.model, ctx)
         if next(obstacles, None) is not None:

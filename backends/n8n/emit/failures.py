@@ -11,7 +11,7 @@ from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.node_types import if_, set_, stop_and_error, switch
 from orgflow.backends.n8n.node_types.conditions import expression, is_true
 
-from orgflow_ir.analysis.failures import caught_errors
+from orgflow_ir.analysis.failures import CaughtError, caught_errors
 from orgflow_ir.model import Event
 from orgflow_ir.model.bindings import ERROR_CODE, ERROR_MESSAGE
 from orgflow_ir.model.element_names import listed
@@ -26,6 +26,11 @@ nothing but `error` is a failed one for every node that has an error output."""
 THROWN = "BpmnError"
 """How the message of an error of the process may begin whose code is not one of the model."""
 
+RETRIES, BOUNDARY = "retries", "boundary"
+"""The option that says what becomes of a failure that is left after all retries, and its value for
+leading it to the error event without a code; otherwise it stops the run in engines that raise an
+incident."""
+
 _MESSAGE = 'String($json.error?.message ?? $json.error ?? "")'
 
 
@@ -34,6 +39,16 @@ _PARTS = {
     ERROR_MESSAGE: f"({_MESSAGE}).replace(/^[^:\\s]+:?\\s*/, '') || null",
 }
 """Parts of an error, of which the code comes first in its message."""
+
+
+def caught_in(compiled: CompiledScope) -> dict[str, tuple[CaughtError, ...]]:
+    """The error boundary events of each task of a scope as the options of the target have them."""
+    found = caught_errors(compiled.scope.body, compiled.scope.model)
+    if compiled.ctx.options.get(RETRIES) != BOUNDARY:
+        return found
+    return {
+        host: tuple(one._replace(thrown=False) for one in caught) for host, caught in found.items()
+    }
 
 
 def keeping_the_error(event: Event) -> dict[str, Any]:
@@ -50,7 +65,7 @@ def wire_failures(compiled: CompiledScope) -> None:
     """Lead the error outputs of tasks to their boundary events, by the codes of errors; an error
     that no event catches stops the run."""
     graph = compiled.workflow_graph
-    for host, caught in caught_errors(compiled.scope.body, compiled.scope.model).items():
+    for host, caught in caught_in(compiled).items():
         node = graph.nodes[host]
         node.fails_over = True
         names = listed([f"“{graph.nodes[one.event].name}”" for one in caught])
@@ -60,7 +75,12 @@ def wire_failures(compiled: CompiledScope) -> None:
             f"On Error is set to “Continue (using error output)”: if this node fails, {names} "
             "occurs. An error is recognised by its message, which begins with the code of the "
             "error"
-            + (f", or with “{THROWN}”: any other failure stops the run. " if thrown else ". ")
+            + (
+                f", or with “{THROWN}”: any other failure stops the run, also when its retries are "
+                f"used up (the option {RETRIES}={BOUNDARY} leads it to the event). "
+                if thrown
+                else ". "
+            )
             + "Keep this setting in the node that you put here."
         )
         # Code of listeners, and what is made of an answer, may throw an error of the task as well.

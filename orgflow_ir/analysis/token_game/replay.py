@@ -157,9 +157,6 @@ class _Walk:
     def _node(self, element: str) -> NetNode:
         return self.net.nodes[self.net.by_id[element][0]]
 
-    def _scope(self, element: str | None) -> int:
-        return self._node(element).scope if element is not None else -1
-
     def _observable(self, element: str) -> tuple[Step, ...]:
         """Its own steps; `done` only where an event-based gateway waits for it."""
         found = self.game.steps_of(self.state, element)
@@ -225,8 +222,8 @@ class _Walk:
         visible and does not interrupt happens now."""
         waits = False
         for step in self._endings(node):
-            if step.action == "start":
-                waits = True  # what runs next shows whether its event sub-process has begun
+            if step.action == "start":  # what runs next shows whether it has begun
+                waits = waits or self._scripted(step) is True
                 continue
             if step.element == node.id or not self._scripted(step):
                 continue
@@ -305,9 +302,11 @@ class _Walk:
     def _give_way(self, element: str | None) -> bool:
         """Do one thing that was put off: end an activity, leave a sub-process by its event, close
         an ad-hoc sub-process, begin the event sub-process that `element` is in."""
-        for step in self.game.enabled(self.state) if element is not None else ():
+        for step in self.game.enabled(self.state):
             node = self._node(step.element)
-            if node.failing and step.action == "start" and node.scope == self._scope(element):
+            if not node.failing or step.action != "start" or not self._scripted(step):
+                continue
+            if element is None or node.scope == self._node(element).scope:
                 self._fire(step)
                 self._settle()
                 return True

@@ -190,7 +190,8 @@ class Game:
 
         The element is a splitting gateway or activity, an event-based gateway (the flow to the
         event that came), an activity with interrupting boundary events (the flows of whatever
-        ended it) or a non-interrupting boundary event.
+        ended it), a non-interrupting boundary event, or the start event of an event sub-process
+        that catches the errors of steps.
         """
         found: list[tuple[str, tuple[str, ...]]] = []
         net = self.net
@@ -207,8 +208,12 @@ class Game:
         if node.attached >= 0 and not node.thrown_inside and "cancel" not in node.kinds():
             ends = interrupts(node)
             found.append((net.nodes[node.attached].id if ends else node.id, taken))
-        elif len(node.options) > 1 or any(
-            interrupts(net.nodes[b]) and not net.nodes[b].thrown_inside for b in node.boundaries
+        elif (
+            node.failing
+            or len(node.options) > 1
+            or any(
+                interrupts(net.nodes[b]) and not net.nodes[b].thrown_inside for b in node.boundaries
+            )
         ):
             found.append((node.id, taken))
         return tuple(found)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from n8n_scopes import flows
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.verify.verify import verify_process
+from orgflow.compiler import compile_model
 from played_models import compiled, faults
 from sub_process_models import (
     ANY_ERROR,
@@ -24,7 +26,7 @@ from sub_process_models import (
     within,
 )
 
-from orgflow_ir.model import Event, Expression, Model, Task
+from orgflow_ir.model import Event, Expression, Model, SubProcess, Task
 from orgflow_ir.model.bindings import Listener, Script, Worker
 from orgflow_ir.model.dialect import Dialect, Engine
 from orgflow_ir.pipeline import PassContext
@@ -213,6 +215,100 @@ def test_engines_that_catch_errors_of_the_process_only(
     made, errors = compiled(model, registry)
     assert made is not None, errors
     assert faults(model, made, runner, registry) == []
+
+
+def nested_script(*events: Event) -> Model:
+    """A script two levels below sub-processes, of which the inner catches one code, and events on
+    the outer one, each with its end."""
+    own = boundary(OTHER, at="in").replace(id="own")
+    script = SCRIPT.replace(id="t")
+    inner = sub([start("js"), script, end("je")], "js>t", "t>je", id="in")
+    nodes = [start("is"), inner, own, end("ie"), end("fixed", "Fixed")]
+    outer = sub(nodes, "is>in", "in>ie", "own>fixed")
+    more = [start("st"), outer, end("e1", "Done")]
+    wires = ["st>sub", "sub>e1"]
+    for event in events:
+        more += [event.replace(attached_to="sub"), end(f"e{event.id}", f"Failed {event.id}")]
+        wires += [f"{event.id}>e{event.id}"]
+    return process(more, *wires)
+
+
+@pytest.mark.parametrize("whose", ["camunda7", "flowable", "camunda8", None])
+def test_a_script_throws_to_the_sub_processes_around_it(
+    engine: LocalEngine, registry: Registry, whose: Engine | None
+) -> None:
+    """The nearest event that catches the code gets the error; an uncaught one stops the run."""
+    wanted = {
+        "code": ["Done", "error OOSX", "Done, Fixed", "Failed oos"],
+        "code and any": ["Done", "Failed any", "Done, Fixed", "Failed oos"],
+    }
+    for name, events in (
+        ("code", [on("oos", ERROR)]),
+        ("code and any", [on("oos", ERROR), on("any", ANY_ERROR)]),
+    ):
+        model = nested_script(*events)
+        if whose is not None:
+            model = of_engine(model, whose)
+        made, errors = compiled(model, registry)
+        assert made is not None, errors
+        assert faults(model, made, LocalRunner(engine), registry) == []
+        one = made.compiled["p"]
+        assert isinstance(one, CompiledProcess)
+        asked = [
+            RunRequest(one.root.workflow, "Start", items=[{"json": {"amount": amount}}], data=True)
+            for amount in (1, 20, 60, 120)
+        ]
+        ends = []
+        for run in engine.run_many(asked):
+            nodes = [node.node for node in run.order]
+            last = nodes[-1] if run.status == "success" else f"error {run.error}"
+            ends.append(f"{last}, Fixed" if "Fixed" in nodes else last)
+        assert ends == wanted[name]
+
+
+def test_a_script_starts_an_error_event_sub_process(
+    engine: LocalEngine, registry: Registry
+) -> None:
+    """Of the process, from a sub-process in it."""
+    begins = Event(id="hs", position="start", definitions=ERROR)
+    handler = SubProcess(
+        id="h", name="Handle", flavour="event", nodes=(begins, task("fix"), end("he", "Handled")),
+        flows=flows("h", "hs>fix", "fix>he"),
+    )  # fmt: skip
+    inner = sub([start("is"), SCRIPT, end("ie")], "is>t", "t>ie")
+    model = process([start("st"), inner, end("e1", "Done"), handler], "st>sub", "sub>e1")
+    made, errors = compiled(model, registry)
+    assert made is not None, errors
+    assert faults(model, made, LocalRunner(engine), registry) == []
+    one = made.compiled["p"]
+    assert isinstance(one, CompiledProcess)
+    asked = [
+        RunRequest(one.root.workflow, "Start", items=[{"json": {"amount": amount}}], data=True)
+        for amount in (1, 60, 120)
+    ]
+    done, uncaught, handled = engine.run_many(asked)
+    assert (done.status, done.order[-1].node) == ("success", "Done")
+    assert (uncaught.status, (uncaught.error or "")[:2]) == ("error", "X:")
+    assert (handled.status, handled.order[-1].node) == ("success", "Handled")
+
+
+@pytest.mark.parametrize("whose", ["camunda7", "camunda8", "flowable"])
+@pytest.mark.parametrize(("option", "last"), [("stop", None), ("boundary", "Failed any")])
+def test_failures_that_are_left_after_all_retries(
+    engine: LocalEngine, registry: Registry, whose: Engine, option: str, last: str | None
+) -> None:
+    """They are incidents, which no event catches; the option leads them to one without a code."""
+    for model in (
+        failing(on("any", ANY_ERROR), on("oos", ERROR), middle=SCRIPT),
+        nested_script(on("any", ANY_ERROR), on("oos", ERROR)),
+    ):
+        ctx = PassContext(registry=registry, options={"retries": option})
+        made = compile_model(of_engine(model, whose), registry.backends["n8n"], ctx)
+        assert made is not None, ctx.diagnostics
+        one = made.compiled["p"]
+        assert isinstance(one, CompiledProcess)
+        (run,) = engine.run_many([RunRequest(one.root.workflow, "Start", items=[{"json": {}}])])
+        assert (run.order[-1].node if run.status == "success" else None) == last
 
 
 def test_a_listener_throws_the_error_of_its_task(engine: LocalEngine, registry: Registry) -> None:
