@@ -6,6 +6,7 @@ models of the PMo dataset. Every figure is held out: the weights by which messag
 that were fitted without it. `plain` has roles and threads and a quarter of noise; `hard` has staff
 that work in several processes, no roles and no threads. `--fresh` measures two corpora of the
 examples and of MIWG's reference models instead, one of them in German, on which nothing was chosen.
+`--short` measures mailboxes of short threads instead (`tests/support/short_threads.py`).
 Prints the figures of each corpus, their median and range. `--sample` prints steps, each with a
 sentence behind it, for a person to judge; `--tokens` prints how many input tokens the agent sends
 to a scripted model. `--keep` leaves stores and truths in a folder, for `orgflowc eval discovery`,
@@ -42,6 +43,9 @@ from orgflow_ir.pipeline.agent_services import Reply, Tool, ToolCall
 from orgflow_ir.plugins import Registry
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from short_threads import in_right_process, short_threads  # noqa: E402
+
 DATA = ROOT.parent / "shared" / "data"
 SYNTH = {
     "synth A": "02 04 06 07 08 10 11 12 14 16 18 20",
@@ -246,6 +250,23 @@ def sampled(folder: Path, kind: str, number: int, seed: int, names: Sequence[str
     return lines
 
 
+def short(seeds: Iterable[int]) -> list[str]:
+    """What is found in mailboxes of short threads of four processes, a line for each."""
+    embedder = local_embedder()
+    lines = []
+    for language in ("en", "de"):
+        for seed in seeds:
+            corpus = short_threads(seed, language)
+            found = discover(corpus.messages, embedder)
+            got = score(found, corpus.truth, [m.id for m in corpus.messages], embedder)
+            lines.append(
+                f"{language} {seed}: {len(corpus.messages)} messages, {got.number} of "
+                f"{got.true_number} processes, {in_right_process(found, corpus.process):.3f} of "
+                f"mails in the right one, cases {got.case_f1:.3f}, noise {got.noise_f1:.3f}"
+            )
+    return lines
+
+
 def table(scores: dict[str, Scores]) -> str:
     """A column for each corpus, then the median and the range."""
     lines = [f"{'':14}" + "".join(f"{name:>16}" for name in scores) + f"{'median (range)':>24}"]
@@ -271,7 +292,11 @@ def main() -> None:
     parser.add_argument("--only", metavar="NAME", help="one corpus")
     parser.add_argument("--fresh", action="store_true", help="the fresh corpora")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
+    parser.add_argument("--short", action="store_true", help="mailboxes of short threads")
     arguments = parser.parse_args()
+    if arguments.short:
+        print("\n".join(short(range(arguments.seed, arguments.seed + 6))))
+        return
     names = list(FRESH) if arguments.fresh else ["communications", *SYNTH]
     names = [arguments.only] if arguments.only else names
     with tempfile.TemporaryDirectory() as temporary:

@@ -10,7 +10,12 @@ from orgflow.agents.discovery.evidence import PEOPLE, Group, Pairs
 from orgflow.agents.discovery.traits import Traits
 
 SMALLEST = 6
-"""Fewer messages show no process: an exchange of words, a notice to all."""
+"""Fewer messages show no process by themselves: an exchange of words, a notice to all. Where
+threads are cases, fewer do, if what they are about comes again (`recurring`)."""
+
+CERTAIN = 6.0
+"""Where threads are cases, two of them are one case only if the log-odds are above this: a number
+that both name is enough, people and time are not."""
 
 NEIGHBOURS = 12
 """A group is compared with so many later groups that share a trait with it, in the order of time:
@@ -21,15 +26,26 @@ def find_cases(traits: Traits, weights: Sequence[float] = WEIGHTS) -> list[list[
     """The cases, each as places of its messages; messages in no case are noise.
 
     Groups grow from conversations while two of them are likelier one case than two. What speaks
-    for that is measured (`Pairs`) and weighed by a logistic regression.
+    for that is measured (`Pairs`) and weighed by a logistic regression. Where what has grown is
+    hardly larger than the conversations, these are the cases, however short they are.
 
     Args:
         traits: of the messages.
         weights: of each of `MEASURES`.
     """
     pairs = Pairs(traits, weights)
-    groups = grown(pairs, [pairs.group(part) for part in conversations(traits)])
-    return sorted(sorted(g.members) for g in groups if len(g.members) >= SMALLEST)
+    begun = [pairs.group(part) for part in conversations(traits)]
+    groups, smallest = grown(pairs, begun), SMALLEST
+    if usual_size(groups) < SMALLEST and usual_size(begun) > 1:
+        groups, smallest = grown(pairs, begun, CERTAIN), 2
+    return sorted(sorted(g.members) for g in groups if len(g.members) >= smallest)
+
+
+def usual_size(groups: Sequence[Group]) -> int:
+    """The size of the group that the middle message is in, by the size of groups; 0 of none."""
+    sizes = sorted(len(group.members) for group in groups)
+    each = [size for size in sizes for _ in range(size)]
+    return each[len(each) // 2] if each else 0
 
 
 def conversations(traits: Traits) -> list[list[int]]:
@@ -40,13 +56,14 @@ def conversations(traits: Traits) -> list[list[int]]:
     return list(threads.values())
 
 
-def grown(pairs: Pairs, groups: Sequence[Group]) -> list[Group]:
-    """Groups merged, the best pair first, while there is a pair that is likelier one case."""
+def grown(pairs: Pairs, groups: Sequence[Group], least: float = 0.0) -> list[Group]:
+    """Groups merged, the best pair first, while the log-odds that a pair is one case are above
+    `least`."""
     alive = dict(enumerate(groups))
     near = _neighbours(pairs, groups)
     heap = [
         (-gain, a, b) for a, others in enumerate(near) for b in sorted(others)
-        if a < b and (gain := pairs.gain(alive[a], alive[b])) > 0
+        if a < b and (gain := pairs.gain(alive[a], alive[b])) > least
     ]  # fmt: skip
     heapq.heapify(heap)
     while heap:
@@ -60,7 +77,7 @@ def grown(pairs: Pairs, groups: Sequence[Group]) -> list[Group]:
         for other in sorted(near[number]):
             near[other].add(number)
             gain = pairs.gain(alive[other], joined)
-            if gain > 0:
+            if gain > least:
                 heapq.heappush(heap, (-gain, other, number))
         alive[number] = joined
     return list(alive.values())

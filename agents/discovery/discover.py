@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from orgflow.agents.discovery.case_weights import WEIGHTS
-from orgflow.agents.discovery.cases import find_cases
+from orgflow.agents.discovery.cases import SMALLEST, find_cases
 from orgflow.agents.discovery.languages import ENGLISH, languages
 from orgflow.agents.discovery.phrases import (
     ACTS,
@@ -20,7 +20,7 @@ from orgflow.agents.discovery.phrases import (
     subject_phrase,
     titled,
 )
-from orgflow.agents.discovery.processes import find_processes
+from orgflow.agents.discovery.processes import find_processes, recurring
 from orgflow.agents.discovery.steps import Step, find_steps, key
 from orgflow.agents.discovery.structure import AGENT, process_of
 from orgflow.agents.discovery.traits import Traits, traits_of
@@ -181,9 +181,17 @@ def grouped(
     progress(2, STAGES, "phrases")
     said = said_in(traits, cases)
     parsed = frozenset(_parsed(traits))
-    cases = [case for case in cases if not _only_talk(case, said, parsed)]
+    talk = {place for place, case in enumerate(cases) if _only_talk(case, said, parsed)}
+    cases = [
+        case for place, case in enumerate(cases) if place not in talk or len(case) < SMALLEST
+    ]  # in one of two mails nobody may say it
     progress(3, STAGES, "processes")
-    return Stages(traits, cases, find_processes(traits, cases), said)
+    processes = recurring(traits, cases, find_processes(traits, cases))
+    kept = sorted(place for process in processes for place in process)
+    fresh = {place: number for number, place in enumerate(kept)}
+    return Stages(
+        traits, [cases[place] for place in kept], [[fresh[c] for c in p] for p in processes], said
+    )
 
 
 def said_in(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[Phrase]]:

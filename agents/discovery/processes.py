@@ -8,12 +8,26 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from orgflow.agents.discovery.cases import SMALLEST
+from orgflow.agents.discovery.evidence import TELLING
 from orgflow.agents.discovery.linkage import linked
 from orgflow.agents.discovery.traits import Traits, role
 
 CHANCE = 3.0
 """Cases of different processes are alike by chance: what is more than so many deviations above the
 middle of all pairs is not."""
+
+DEVIATION = 1.4826
+"""A normal distribution's deviation, in units of what half of it is near the middle."""
+
+TWO_KINDS = 1.4
+"""Pairs spread so much wider than their densest half are of two kinds."""
+
+RECURS = 3
+"""So many short cases show a process, where fewer may be alike by chance."""
+
+FEW_UNANSWERED = 0.25
+"""Requests that nobody answers, for each that is answered in a few words. Notices have more."""
 
 
 def find_processes(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -26,11 +40,59 @@ def find_processes(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[
     if len(cases) < 2:
         return [[place] for place in range(len(cases))]
     alike = likeness(traits, cases)
-    pairs = alike[np.triu_indices(len(cases), 1)]
-    middle = float(np.median(pairs))
-    spread = 1.4826 * float(np.median(np.abs(pairs - middle))) + 1e-6
+    middle, spread = _different(alike[np.triu_indices(len(cases), 1)])
     groups = linked(alike.copy(), np.zeros_like(alike), max(middle + CHANCE * spread, 0.15))
     return sorted(groups, key=lambda group: (-len(group), group))
+
+
+def _different(pairs: Any) -> tuple[float, float]:
+    """How alike cases of different processes are: the middle and the deviation.
+
+    They are those of all pairs where these are of one kind. Where processes are so few that many
+    pairs are of the same one, the densest half of all pairs is of different ones.
+    """
+    middle = float(np.median(pairs))
+    spread = DEVIATION * float(np.median(np.abs(pairs - middle))) + 1e-6
+    ordered = np.sort(pairs)
+    half = (len(ordered) + 1) // 2
+    widths = ordered[half - 1 :] - ordered[: len(ordered) - half + 1]
+    begin = int(widths.argmin())
+    dense = DEVIATION * float(widths[begin]) / 2 + 1e-6
+    if half > 1 and spread > TWO_KINDS * dense:
+        return float(ordered[begin] + ordered[begin + half - 1]) / 2, dense
+    return middle, spread
+
+
+def recurring(
+    traits: Traits, cases: Sequence[Sequence[int]], processes: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """The processes less those that a few short cases show, and less notices: what mostly nobody
+    answers is no process where somebody does.
+
+    Args:
+        traits: of all messages.
+        cases: places of messages.
+        processes: places of cases.
+    """
+    used = {place for case in cases for place in case}
+    alone = [place for place in range(len(traits.messages)) if place not in used]
+
+    def notices(process: Sequence[int]) -> bool:
+        """Whether more messages without an answer are like the first of a case than are cases; or
+        many, where answers are a few words that fit anything."""
+        firsts = traits.vectors[[cases[c][0] for c in process]]
+        count = len(process)
+        nearest = (firsts @ firsts.T - 2 * np.eye(count)).max(1)
+        near = (traits.vectors[alone] @ firsts.T).max(1)
+        unanswered = int((near >= np.quantile(nearest, 0.25)).sum())
+        nods = sum(all(len(traits.words[i]) < TELLING for i in cases[c][1:]) for c in process)
+        return unanswered > count * (FEW_UNANSWERED if 2 * nods > count else 1.0)
+
+    return [
+        list(process) for process in processes
+        if any(len(cases[c]) >= SMALLEST for c in process)
+        or (len(process) >= RECURS and not notices(process))
+    ]  # fmt: skip
 
 
 def likeness(traits: Traits, cases: Sequence[Sequence[int]]) -> Any:

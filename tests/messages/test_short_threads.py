@@ -1,0 +1,69 @@
+"""Mailboxes whose cases are threads of two to four mails."""
+
+from __future__ import annotations
+
+import pytest
+from orgflow.agents.discovery.case_weights import WEIGHTS
+from orgflow.agents.discovery.cases import CERTAIN, conversations, grown, usual_size
+from orgflow.agents.discovery.discover import discover
+from orgflow.agents.discovery.evidence import Pairs
+from orgflow.agents.discovery.processes import recurring
+from orgflow.agents.discovery.traits import traits_of
+from orgflow.evaluation.discovery import score
+from orgflow.store.embedder import HashedWords, local_embedder
+from short_threads import in_right_process, short_threads
+from sixteen_mails import sixteen_mails
+from small_corpus import corpus
+
+
+@pytest.mark.parametrize(("language", "seed"), [("en", 11), ("en", 12), ("de", 11), ("de", 12)])
+def test_four_processes_of_short_threads(language: str, seed: int) -> None:
+    mailbox = short_threads(seed, language)
+    embedder = local_embedder()
+    found = discover(mailbox.messages, embedder)
+    got = score(found, mailbox.truth, [m.id for m in mailbox.messages], embedder)
+    assert abs(got.number - got.true_number) <= 1
+    assert in_right_process(found, mailbox.process) >= 0.8
+    assert got.noise_f1 >= 0.85
+    assert got.case_f1 >= 0.9
+
+
+def test_two_processes_in_sixteen_mails() -> None:
+    messages, process = sixteen_mails()
+    assert len(process) == 16
+    found = discover(messages, local_embedder())
+    assert len(found.found) == 2
+    assert in_right_process(found, process) >= 0.8
+    assert {m.id for m in messages} - set(process) <= set(found.noise)
+
+
+def test_threads_are_cases_only_where_little_more_grows_of_them() -> None:
+    for messages, short in ((short_threads(3).messages, True), (corpus()[0], False)):
+        traits = traits_of(messages, HashedWords())
+        pairs = Pairs(traits, WEIGHTS)
+        begun = [pairs.group(part) for part in conversations(traits)]
+        assert (usual_size(grown(pairs, begun)) < 6) is short
+        assert len(grown(pairs, begun, CERTAIN)) >= len(grown(pairs, begun))
+
+
+def test_the_usual_size_is_that_of_the_middle_message() -> None:
+    traits = traits_of(corpus()[0], HashedWords())
+    pairs = Pairs(traits, WEIGHTS)
+    assert usual_size([]) == 0
+    assert usual_size([pairs.group([0]), pairs.group([1]), pairs.group([2, 3, 4])]) == 3
+
+
+def test_what_does_not_recur_and_what_nobody_answers_is_no_process() -> None:
+    mailbox = short_threads(1)
+    traits = traits_of(mailbox.messages, HashedWords())
+    places = {m.id: place for place, m in enumerate(traits.messages)}
+    threads: dict[str, list[int]] = {}
+    for message in traits.messages:
+        threads.setdefault(message.thread, []).append(places[message.id])
+    cases = [members for members in threads.values() if len(members) > 1]
+    named = [traits.messages[case[0]].thread.split("-")[0] for case in cases]
+    leaves = [place for place, name in enumerate(named) if name == "leave"]
+    notices = [place for place, name in enumerate(named) if name == "noise"]
+    assert recurring(traits, cases, [leaves, notices]) == [leaves]
+    assert recurring(traits, cases, [leaves[:2]]) == []
+    assert recurring(traits, cases, [leaves[:3]]) == [leaves[:3]]
