@@ -126,6 +126,7 @@ golden: engine
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/bench.py $(if $(AGAINST),--against $(AGAINST) $(if $(QUICK),--quick))
 	$(if $(AGAINST),,$(BIN)/python benchmarks/soundness_speed.py)
+	$(if $(AGAINST),,$(BIN)/python benchmarks/check_speed.py)
 
 bench-report: engine
 	$(BIN)/python benchmarks/report.py

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
 import click
+from orgflow.commands.checking import Checked, Checker, CheckOptions, own_checker
 from orgflow.commands.completion_values import FILE, among, targets
 from orgflow.commands.inputs import expand
 from orgflow.commands.options import resolve_target, source_options
@@ -15,24 +17,15 @@ from orgflow.commands.output import keep_input, write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session, exit_code, leave
 from orgflow.commands.suppressions import Acceptance
-from orgflow.compiler import (
-    check_gaps,
-    check_source,
-    legal_model,
-    needs_diagram,
-    own_backend,
-    source_name,
-    suggestion,
-    with_called,
-)
+from orgflow.compiler import suggestion
 from orgflow.passes.presets import PRESETS
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline.services import no_progress
 from orgflow_ir.plugins.contracts import Backend
 
 MANY = 20
-"""From so many files on a terminal shows how far it is."""
+"""From so many files on several processes check them, and a terminal shows how far it is."""
 
 
 @click.command("check", short_help="Find what is wrong with models.")
@@ -74,6 +67,15 @@ MANY = 20
     help="Write the current findings to FILE, for --baseline.",
 )
 @click.option("--exit-zero", is_flag=True, help="Exit with code 0 even if models have errors.")
+@click.option(
+    "--jobs",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Check many files in N processes; by default in one per core.",
+)
+@click.option(
+    "--no-cache", is_flag=True, help="Check every file again, even one that has not changed."
+)
 @click.option("-o", "output", metavar="FILE", help="Write the findings to this file.")
 @source_options
 def command(
@@ -88,6 +90,8 @@ def command(
     baseline: str | None,
     listing: str | None,
     exit_zero: bool,
+    jobs: int | None,
+    no_cache: bool,
     output: str | None,
     from_: str | None,
     format_: str,
@@ -127,11 +131,12 @@ def command(
             target=backend.target if backend is not None else None,
         )  # fmt: skip
         fixer.fix(files)
-    with progress_bar() if len(files) >= MANY else nullcontext() as progress:
-        for number, path in enumerate(files):
-            if progress is not None:
-                progress(number, len(files), path)
-            _check_one(session, path, from_, backend, options, accepted, files, messages=messages)
+    accepted.prepare(files, ctx)
+    asked = CheckOptions(
+        from_, None if backend is None else backend.name, tuple(sorted(options.items())), messages,
+        preset, tuple(files),
+    )  # fmt: skip
+    _check_all(session, accepted, asked, jobs=jobs or _cores(), cached=not no_cache)
     accepted.report_unused(ctx)
     session.collect(ctx)
     if fixer is not None:
@@ -171,51 +176,52 @@ def command(
     leave(0 if code == 1 and (exit_zero or listing is not None) else code)
 
 
-def _check_one(
-    session: Session,
-    path: str,
-    from_: str | None,
-    backend: Backend | None,
-    options: dict[str, str],
-    accepted: Acceptance,
-    files: list[str],
-    *,
-    messages: bool,
+def _check_all(
+    session: Session, accepted: Acceptance, options: CheckOptions, *, jobs: int, cached: bool
 ) -> None:
-    ctx = session.context()
-    ctx.given = files
-    if backend is not None:
-        from orgflow.commands.target_settings import configured
+    """Check every file: what an earlier run found is looked up, many others are divided among
+    processes, and the results are added in the order of the files."""
+    files, checker = options.given, Checker(session, accepted, options)
+    if len(files) == 1:
+        checker.add(files[0], checker.check(files[0]))
+        return
+    cache = None
+    if cached:
+        from orgflow.commands.check_cache import CheckCache, cache_folder
 
-        # Its faults are findings.
-        options = {**configured(backend, path, session.registry).options, **options}
-    accepted.configure(None if path == "-" else path, ctx)
-    model = session.load(path, ctx, from_, diagram=needs_diagram(ctx))
-    find_gaps = None
-    if model is not None:
-        source = session.sources[source_name(path)]
-        own = own_backend(source, session.registry, from_)
-        # Nothing is left to legalise in a file of the target's own format.
-        as_it_is = backend is None or (own is not None and own.name == backend.name)
-        if backend is None or as_it_is:
-            ctx.options = {**ctx.options, **options}
-            check_source(source, model, ctx, from_)
-        else:
-            legal_model(with_called(model, backend, ctx), backend, ctx, options=options)
-            others = {source_name(file) for file in files} - {source.path}
-            if others:  # each file of the command reports its own findings
-                ctx.diagnostics[:] = [
-                    d for d in ctx.diagnostics if d.loc is None or d.loc.file not in others
-                ]
-            if own is not None and isinstance(source, SourceFile):
-                own.lint(source, ctx)
-        if messages:
-            from orgflow.passes.pipelines import ON_REQUEST
+        cache = CheckCache(options, accepted, cache_folder())
+    found: dict[str, tuple[bytes | None, Checked]] = {}
+    for path in files if cache is not None else ():
+        if path != "-" and (stored := cache.find(path) if cache is not None else None) is not None:
+            found[path] = stored
+    old = len(found)
+    rest = [path for path in files if path not in found and path != "-"]
+    with progress_bar() if len(rest) >= MANY else nullcontext(no_progress) as progress:
+        if len(rest) >= MANY and jobs > 1:
+            from orgflow.commands.check_workers import START, check_in_processes
 
-            from orgflow_ir.pipeline import PassManager
+            progress(0, len(rest), rest[0])
+            make = partial(own_checker, options) if START == "spawn" else lambda: checker
+            for path, checked in check_in_processes(make, rest, jobs):
+                if checked is not None:
+                    found[path] = None, checked
+                    progress(len(found) - old, len(rest), path)
+        for number, path in enumerate(files):
+            if path in found:
+                data, checked = found[path]
+                checker.take(path, checked, data)
+            else:
+                progress(number, len(files), path)
+                data, checked = None, checker.check(path)
+            checker.add(path, checked)
+            if cache is not None and data is None:
+                cache.keep(path, checked)
+    if cache is not None:
+        cache.trim()
 
-            rest = [p for p in ON_REQUEST if ctx.passes.get(p.name) is None]
-            PassManager(rest).run(model, ctx)
-        find_gaps = partial(check_gaps, model, ctx, own if as_it_is else None)
-    accepted.apply(None if path == "-" else path, model, ctx, find_gaps)
-    session.collect(ctx)
+
+def _cores() -> int:
+    """How many processes can work at a time."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

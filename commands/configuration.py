@@ -2,6 +2,7 @@
 the nearest above it up to the root of its repository.
 
     preset = "strict"               # recommended, strict, all or bpmnlint
+    cache = false                   # `check` looks at every file again
 
     [rules]                         # on top of the preset; by code or name
     missing-label = "off"           # off, info, warning or error
@@ -44,7 +45,7 @@ from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
-TOP_LEVEL = (*SETTINGS, TARGETS, "model", "suppress")
+TOP_LEVEL = (*SETTINGS, "cache", TARGETS, "model", "suppress")
 """The keys of the file."""
 
 SUPPRESS_KEYS = ("rule", "reason", "files", "elements")
@@ -65,6 +66,7 @@ class Configuration(NamedTuple):
     folder: str
     entries: tuple[Entry, ...] = ()
     settings: RuleSettings = RuleSettings()
+    cache: bool = True
 
     def applying(self, path: str) -> tuple[int, ...]:
         """Positions of the entries that are for a file."""
@@ -130,17 +132,23 @@ def read_bytes(path: str, data: bytes, registry: Registry, ctx: PassContext) -> 
     settings = read_settings(content, text, registry, report)
     if TARGETS in content:  # which loads the backends
         read_targets(content, text, registry, report)
+    cache = content.get("cache", True)
+    if not isinstance(cache, bool):
+        where = line_of(text, "cache")
+        _invalid(ctx, path, where, f"`cache` in {path} is no boolean", "write true or false")
+        cache = True
     items = content.get("suppress", [])
     if not isinstance(items, list) or not all(isinstance(i, dict) for i in items):
         _invalid(
             ctx, path, None, f"`suppress` in {path} is not a list of tables", "write [[suppress]]"
         )
-        return Configuration(path, folder, settings=settings)
+        return Configuration(path, folder, settings=settings, cache=cache)
     entries = [
         _entry(item, path, lines[at] if at < len(lines) else None, rules, ctx)
         for at, item in enumerate(items)
     ]
-    return Configuration(path, folder, tuple(e for e in entries if e is not None), settings)
+    kept = tuple(e for e in entries if e is not None)
+    return Configuration(path, folder, kept, settings, cache)
 
 
 _HEAD = re.compile(r"\s*\[\[\s*suppress\s*\]\]")

@@ -7,7 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TextIO
 
 import click
 from orgflow import compiler
@@ -47,6 +47,32 @@ def exit_code(diagnostics: Iterable[Diagnostic], *, strict: bool = False) -> int
     return worst
 
 
+class Traced(NamedTuple):
+    """What is shown of the elements in the runs of findings, by id: labels as people read them,
+    names in messages, and places."""
+
+    labels: dict[str, str]
+    names: dict[str, str]
+    places: dict[str, SourceLocation]
+
+    @classmethod
+    def of(cls, model: Model, diagnostics: Iterable[Diagnostic]) -> Self | None:
+        """Of a model with its findings; `None` where no finding has a run."""
+        steps = [step for d in diagnostics for step in d.trace]
+        if not steps:
+            return None
+        from orgflow_ir.model.element_names import ElementNames
+        from orgflow_ir.model.provenance import elements_by_id
+
+        labels, names, elements = labels_of(model), ElementNames(model), elements_by_id(model)
+        ids = dict.fromkeys(id for step in steps for id in (step.element, *step.taken))
+        return cls(
+            {id: labels[id] for id in ids if id in labels},
+            {id: names.name(id) for id in ids},
+            {id: e.loc for id in ids if (e := elements.get(id)) is not None and e.loc is not None},
+        )
+
+
 class Session:
     """One invocation: reads inputs, collects every diagnostic, shows them once at the end."""
 
@@ -69,6 +95,8 @@ class Session:
         self.inputs: list[str] = []
         self.sources: dict[str, Source] = {}
         self.models: list[Model] = []
+        self.traced: dict[str, Traced] = {}
+        """By file, where the models themselves are no longer needed."""
         self._broken_told = False
         self._names: dict[str, ElementNames | None] = {}
         self._elements: dict[str, dict[str, Element]] = {}
@@ -84,6 +112,7 @@ class Session:
         for found in (self.diagnostics, self.inputs, self.models):
             found.clear()
         self.sources.clear()
+        self.traced.clear()
         self._names.clear()
 
     def _lookup_reporter(self) -> Any:
@@ -222,6 +251,8 @@ class Session:
 
     def _name_of(self, file: str, element: str) -> str:
         """How messages name an element without a label: by what is next to it."""
+        if file in self.traced and element in self.traced[file].names:
+            return self.traced[file].names[element]
         if file not in self._names:
             from orgflow_ir.model.element_names import ElementNames
 
@@ -232,6 +263,8 @@ class Session:
 
     def _place_of(self, file: str, element: str) -> SourceLocation | None:
         """Where an element is in its file."""
+        if file in self.traced and element in self.traced[file].names:
+            return self.traced[file].places.get(element)
         if file not in self._elements:
             from orgflow_ir.model.provenance import elements_by_id
 
@@ -241,13 +274,15 @@ class Session:
         return None if found_there is None else found_there.loc
 
     def _labels(self) -> dict[str, dict[str, str]]:
-        labels: dict[str, dict[str, str]] = {}
+        labels = {file: dict(traced.labels) for file, traced in self.traced.items()}
         for model in self.models:
-            mine = labels.setdefault(model.source, {})
-            for scope in model.scopes():
-                mine.update((node.id, node.label) for node in scope.nodes)
-                mine.update((flow.id, flow.label) for flow in scope.flows)
+            labels.setdefault(model.source, {}).update(labels_of(model))
         return labels
+
+
+def labels_of(model: Model) -> dict[str, str]:
+    """What people read for the ids of nodes and flows."""
+    return {part.id: part.label for s in model.scopes() for part in (*s.nodes, *s.flows)}
 
 
 def configuration_for(path: str) -> str | None:

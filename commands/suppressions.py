@@ -3,10 +3,10 @@ a preset, suppressions there and in models, and the unused ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from orgflow.commands.session import configuration_for
+from orgflow.commands.session import configuration_for, labels_of
 
 from orgflow_ir.diagnostics import Category, Severity
 from orgflow_ir.diagnostics.grading import Grading
@@ -23,6 +23,15 @@ from orgflow_ir.plugins import Registry
 
 if TYPE_CHECKING:
     from orgflow.commands.configuration import Configuration
+
+
+class Applied(NamedTuple):
+    """What was accepted in one input: positions of the suppressions in its configuration that are
+    for the file and those that were needed; whether an error kept gaps from being looked for."""
+
+    there: tuple[int, ...] = ()
+    used: tuple[int, ...] = ()
+    without_gaps: bool = False
 
 
 class Acceptance:
@@ -52,6 +61,16 @@ class Acceptance:
         if file is not None:
             ctx.passes = file.settings.passes
 
+    def prepare(self, paths: Iterable[str], ctx: PassContext) -> None:
+        """Read the configurations of files; their faults go to this context, once."""
+        for path in paths:
+            self._configuration(None if path == "-" else path, ctx)
+
+    def configuration(self, path: str) -> Configuration | None:
+        """The configuration of a file that was prepared."""
+        found = configuration_for(path)
+        return None if found is None else self._files.get(found)
+
     def _configuration(self, path: str | None, ctx: PassContext) -> Configuration | None:
         """The configuration for an input; its faults go to the first context that asks."""
         found = None if path is None else configuration_for(path)
@@ -80,53 +99,71 @@ class Acceptance:
         model: Model | None,
         ctx: PassContext,
         find_gaps: Callable[[], None] | None = None,
-    ) -> None:
+    ) -> Applied:
         """Grade and mark what was found in one input; `path` is `None` for standard input.
 
         `find_gaps` looks for gaps, and is called between: only while no error stands, and a
-        suppressed one does not.
+        suppressed one does not. The result is what `add` takes where another process, or an
+        earlier run, looked at the file.
         """
+        applied = self._apply(path, model, ctx, find_gaps)
+        self.add(path, applied, ctx)
+        return applied
+
+    def add(self, path: str | None, applied: Applied, ctx: PassContext) -> None:
+        """Take over what was accepted in one input."""
+        self._without_gaps |= applied.without_gaps
+        file = self._configuration(path, ctx)
+        if file is not None and applied.there:
+            self._applied.update((file.path, at) for at in applied.there)
+            self._used.update((file.path, at) for at in applied.used)
+            self._gradings[file.path] = self._grading(file)
+
+    def _apply(
+        self,
+        path: str | None,
+        model: Model | None,
+        ctx: PassContext,
+        find_gaps: Callable[[], None] | None,
+    ) -> Applied:
         file = self._configuration(path, ctx)
         grading = self._grading(file)
         if file is None and (model is None or not carries_any(model)):
             self._grade(grading, ctx)
-            self._find(find_gaps, ctx)
+            without = self._find(find_gaps, ctx)
             self._grade(grading, ctx)
-            return
-        keys: list[tuple[str, int] | None] = []
+            return Applied(without_gaps=without)
+        there: tuple[int, ...] = ()
         suppressions: list[Suppression] = []
         if file is not None:
             assert path is not None
-            for at in file.applying(path):
-                suppressions.append(file.entries[at].suppression)
-                keys.append((file.path, at))
-                self._applied.add((file.path, at))
-                self._gradings[file.path] = grading
+            there = file.applying(path)
+            suppressions += (file.entries[at].suppression for at in there)
         if model is not None:
-            own = in_model(model, self._registry.named_rules, ctx)
-            suppressions += own
-            keys += [None] * len(own)
-        labels = {} if model is None else _labels(model)
+            suppressions += in_model(model, self._registry.named_rules, ctx)
+        labels = {} if model is None else labels_of(model)
         self._grade(grading, ctx)
         self._mark(suppressions, labels, ctx)
-        self._find(find_gaps, ctx)
+        without = self._find(find_gaps, ctx)
         self._grade(grading, ctx)
         used = self._mark(suppressions, labels, ctx)
-        for at, (suppression, key) in enumerate(zip(suppressions, keys, strict=True)):
-            if key is not None:
-                self._used |= {key} if at in used else set()
-            elif at not in used and self._judged(suppression.code, grading) and model is not None:
-                report_unused(suppression, ctx)
+        for at in range(len(there), len(suppressions)):  # those in the model
+            judged = self._judged(suppressions[at].code, grading, without_gaps=without)
+            if at not in used and judged and model is not None:
+                report_unused(suppressions[at], ctx)
+        return Applied(there, tuple(key for at, key in enumerate(there) if at in used), without)
 
     def _grade(self, grading: Grading, ctx: PassContext) -> None:
         if grading.severities:
             ctx.diagnostics[:] = grading.graded(ctx.diagnostics, errors=self._errors)
 
-    def _find(self, find_gaps: Callable[[], None] | None, ctx: PassContext) -> None:
+    def _find(self, find_gaps: Callable[[], None] | None, ctx: PassContext) -> bool:
+        """Whether an error keeps gaps from being looked for."""
         if ctx.has_errors:
-            self._without_gaps = True
-        elif find_gaps is not None:
+            return True
+        if find_gaps is not None:
             find_gaps()
+        return False
 
     def _mark(
         self, suppressions: Sequence[Suppression], labels: Mapping[str, str], ctx: PassContext
@@ -144,19 +181,16 @@ class Acceptance:
         them needs."""
         for path, at in sorted(self._applied - self._used):
             suppression = self._files[path].entries[at].suppression
-            if self._judged(suppression.code, self._gradings[path]):
+            grading = self._gradings[path]
+            if self._judged(suppression.code, grading, without_gaps=self._without_gaps):
                 report_unused(suppression, ctx)
 
-    def _judged(self, code: str, grading: Grading) -> bool:
+    def _judged(self, code: str, grading: Grading, *, without_gaps: bool) -> bool:
         """Whether this command looks for what the rule finds: `check` knows no target."""
         rule = self._registry.rules[code]
         category = rule.category
         if not grading.reports(rule):
             return False
-        if category is Category.GAP and self._without_gaps:
+        if category is Category.GAP and without_gaps:
             return False
         return self._errors and (self._whole or category is not Category.TARGET)
-
-
-def _labels(model: Model) -> dict[str, str]:
-    return {n.id: n.label for s in model.scopes() for n in (*s.nodes, *s.flows)}

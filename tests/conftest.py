@@ -25,6 +25,12 @@ settings.register_profile(
 settings.load_profile("orgflow")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_check(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What `check` found in tests stays out of the user's cache folder."""
+    os.environ["ORGFLOW_CACHE"] = str(tmp_path_factory.mktemp("check-cache"))
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The checkout."""

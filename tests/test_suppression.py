@@ -264,7 +264,7 @@ def test_the_progress_bar_is_for_a_terminal_only(folder: Path) -> None:
     if script is None:
         pytest.skip("needs script(1) to be a terminal")
     ran = subprocess.run(
-        [script, "-qec", f"{sys.executable} -m orgflow.cli check {folder}", "/dev/null"],
+        [script, "-qec", f"{sys.executable} -m orgflow.cli check --no-cache {folder}", "/dev/null"],
         capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL, timeout=120,
         env={**os.environ, "NO_COLOR": "1"},
     )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any
 from orgflow.frontends.bpmn.reading import Reading
 
 from orgflow_ir.model.bindings import Field
+from orgflow_ir.model.neighbours import note_folder
 
 _EMBEDDED = "camunda-forms:bpmn:"
 _DEPLOYED = "camunda-forms:deployment:"
@@ -51,6 +52,7 @@ def _beside(r: Reading, name: str) -> str | None:
     folder = Path(r.file).parent
     if not Path(r.file).is_file():  # a text that was given, or standard input
         return None
+    note_folder(folder, (".form",))
     base = name.replace("\\", "/").rpartition("/")[2]
     files = sorted(folder.glob("*.form"))[:_MOST_FILES]
     for path in files:

@@ -19,6 +19,7 @@ from orgflow_ir.analysis.calls import callee, calls_in
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import CallActivity, Catalog, CatalogEntry, Model, Process
 from orgflow_ir.model.element_names import listed, title
+from orgflow_ir.model.neighbours import note_folder, note_given
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.model.value import Value
@@ -39,6 +40,9 @@ MOST_KNOWN = 2000
 
 KEPT_BYTES = 256 * 1024
 """Larger files are read again for each call."""
+
+_OF_MODELS = (".form", ".dmn", ".xml")
+"""Files that may belong to a model beside it: forms and decisions."""
 
 
 @runtime_checkable
@@ -112,6 +116,7 @@ class Neighbours:
         self.suffixes = tuple(suffix for reader in self.readers for suffix in reader.suffixes)
         self.models: dict[Path, Model | str] = {}
         self._folders: dict[str, _Folder] = {}
+        note_given()
 
     def find(self, call: CallActivity) -> FoundProcess | NotFound:
         """The process that a call names."""
@@ -172,6 +177,7 @@ class Neighbours:
     def _folder(self, path: str) -> _Folder:
         """The files of a folder, looked at once."""
         if path not in self._folders:
+            note_folder(path, (*self.suffixes, *_OF_MODELS))
             self._folders[path] = _files(path, self.suffixes)
         return self._folders[path]
 

@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 from orgflow_ir.decisions.found import FoundDecision
 from orgflow_ir.decisions.model import Decision, Definitions
 from orgflow_ir.decisions.process_variables import linked
+from orgflow_ir.model.neighbours import note_folder
 
 SUFFIXES = (".dmn", ".dmn11.xml", ".dmn.xml")
 """Names of files that contain decisions."""
@@ -67,6 +68,7 @@ class DecisionLibrary:
         return linked(file, definitions, imported, decision)
 
     def _read(self) -> Iterator[tuple[str, Definitions]]:
+        note_folder(self.folder, SUFFIXES)
         try:
             found = [n for n in os.listdir(self.folder) if n.lower().endswith(SUFFIXES)]
         except OSError:

@@ -351,6 +351,7 @@ def configuration(registry: Registry) -> str:
     lines += ["", "## Top level", ""]
     presets = ", ".join(f"`{name}`" for name in PRESETS)
     about = {
+        "cache": "`false`: `check` does not keep results ([many files](../checking.md#many-files))",
         "preset": f"which rules report: {presets} ([presets](rules.md#presets))",
         "rules": "a table: severities and options of single rules ([rules](#rules))",
         "passes": "a table: passes on or off, and their options ([passes](#passes))",

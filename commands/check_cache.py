@@ -1,0 +1,242 @@
+"""Results of `orgflowc check` by content, in the user's cache folder.
+
+An entry is found by the file, everything that decides how it is checked, and this very version of
+the code; it names the files beside the model that mattered, with a digest of them. What is damaged,
+or cannot be read or written, is as if it were not there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import pickle
+import sys
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orgflow import compiler
+from orgflow.commands.checking import Checked, CheckOptions
+from orgflow.commands.session import Traced
+from orgflow.commands.suppressions import Acceptance, Applied
+
+import orgflow_ir
+from orgflow_ir.model.value import Value
+
+MOST_BYTES = 64 * 1024 * 1024
+"""What all entries together may take; of more, those that were not used for longest go."""
+
+MOST_OF_A_FILE = 8 * 1024 * 1024
+"""Larger files are checked each time."""
+
+_PACKAGES = ("frontends", "passes", "backends", "commands")
+"""Packages whose code, with the IR's, decides what is found."""
+
+
+def cache_folder() -> Path:
+    """Where the entries are: the folder that ORGFLOW_CACHE names, or one in the user's cache."""
+    named = os.environ.get("ORGFLOW_CACHE")
+    if named:
+        return Path(named).expanduser()
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "orgflow" / "check"
+
+
+class _Entry(NamedTuple):
+    """A result, and the digest of the files beside the model when it was made."""
+
+    beside: bytes
+    checked: Checked
+
+
+class CheckCache:
+    """The entries that one command line looks for and makes."""
+
+    def __init__(self, options: CheckOptions, accepted: Acceptance, folder: Path) -> None:
+        self._options, self._accepted, self._folder = options, accepted, folder
+        self._key = _digest(
+            _fingerprint(), repr(options._replace(given=())).encode(errors="backslashreplace")
+        )
+        self._given = _digest(repr(options.given).encode(errors="backslashreplace"))
+        self._contents: dict[str, bytes] = {}
+        self._configured: dict[str, bytes] = {}
+        self._folders: dict[tuple[str, tuple[str, ...]], bytes] = {}
+        self._keys: dict[str, str] = {}
+        self._written = False
+
+    def find(self, path: str) -> tuple[bytes, Checked] | None:
+        """The bytes of a file and what an earlier run found in it."""
+        config = self._accepted.configuration(path)
+        data = _content(path)
+        if data is None or (config is not None and not config.cache):
+            return None
+        self._contents[os.path.normpath(path)] = blake2b(data).digest()
+        key = self._keys[path] = self._name(path)
+        place = self._folder / key
+        try:
+            stored = place.read_bytes()
+        except OSError:
+            return None
+        entry = _loaded(stored)
+        if entry is None or entry.beside != self._beside(entry.checked):
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(place)
+        return data, entry.checked
+
+    def keep(self, path: str, checked: Checked) -> None:
+        """Store what was found in a file that `find` looked at."""
+        key = self._keys.get(path)
+        if key is None or not checked.lasting:
+            return
+        data = pickle.dumps(_Entry(self._beside(checked), checked), protocol=5)
+        place, temporary = self._folder / key, self._folder / f".{key}.{os.getpid()}"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(_digest(data) + data)
+            os.replace(temporary, place)
+        except OSError:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            return
+        self._written = True
+
+    def trim(self, most: int = MOST_BYTES) -> None:
+        """Remove the entries not used for longest, once all take more than `most` bytes."""
+        if not self._written:
+            return
+        found = []
+        with contextlib.suppress(OSError), os.scandir(self._folder) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    state = entry.stat()
+                    found.append((state.st_mtime_ns, entry.path, state.st_size))
+        total = sum(size for _, _, size in found)
+        for _, path, size in sorted(found) if total > most else ():
+            if total <= most * 3 // 4:
+                break
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+            total -= size
+
+    def _name(self, path: str) -> str:
+        """The name of the entry of a file whose content is known."""
+        config = self._accepted.configuration(path)
+        parts = [self._key, os.fsencode(path), self._contents[os.path.normpath(path)]]
+        if config is not None:
+            if config.path not in self._configured:
+                self._configured[config.path] = _digest(_content(config.path) or b"")
+            relative = os.path.relpath(path, config.folder)
+            parts += (os.fsencode(config.path), os.fsencode(relative))
+            parts.append(self._configured[config.path])
+        return _digest(*parts).hex()
+
+    def _beside(self, checked: Checked) -> bytes:
+        """A digest of the files that mattered beside the one that was checked."""
+        parts = [self._given] if checked.by_given else []
+        return _digest(*parts, *(self._files(*folder) for folder in checked.folders))
+
+    def _files(self, folder: str, suffixes: tuple[str, ...]) -> bytes:
+        """A digest of names and contents of the files in a folder with some suffixes."""
+        if (folder, suffixes) not in self._folders:
+            try:
+                names = sorted(n for n in os.listdir(folder) if n.lower().endswith(suffixes))
+            except OSError:
+                names = []
+            parts: list[bytes] = []
+            for name in names:
+                path = os.path.normpath(os.path.join(folder, name))
+                if path not in self._contents:
+                    data = _content(path, most=None)
+                    self._contents[path] = b"" if data is None else blake2b(data).digest()
+                parts += (os.fsencode(name), self._contents[path])
+            self._folders[folder, suffixes] = _digest(*parts)
+        return self._folders[folder, suffixes]
+
+
+def _content(path: str, most: int | None = MOST_OF_A_FILE) -> bytes | None:
+    """The bytes of a regular file; `None` where it is none, or larger."""
+    try:
+        if not os.path.isfile(path):
+            return None
+        with open(path, "rb") as file:
+            data = file.read() if most is None else file.read(most + 1)
+    except OSError:
+        return None
+    return data if most is None or len(data) <= most else None
+
+
+def _digest(*parts: bytes) -> bytes:
+    digest = blake2b(digest_size=32)
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big"))
+        digest.update(part)
+    return digest.digest()
+
+
+def _fingerprint() -> bytes:
+    """The version of orgflow, its code, Python's version, and the plugins with theirs."""
+    from importlib.metadata import entry_points, version
+
+    from orgflow_ir.plugins.hooks import GROUP
+
+    root = os.path.dirname(os.path.abspath(compiler.__file__))
+    verify = os.environ.get("ORGFLOW_VERIFY", "")  # finds more
+    parts = [version("orgflow").encode(), sys.version.encode(), verify.encode()]
+    folders = [os.path.dirname(os.path.abspath(orgflow_ir.__file__))]
+    folders += (os.path.join(root, package) for package in _PACKAGES)
+    parts += _code([*folders, os.path.join(root, "compiler.py")])
+    for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
+        package = getattr(sys.modules.get(point.module.partition(".")[0]), "__file__", None)
+        named = None if point.dist is None else f"{point.dist.name} {point.dist.version}"
+        parts.append(f"{point.name} {point.value} {named}".encode())
+        if package is not None:  # one that is being written keeps its version
+            whole = os.path.basename(package) == "__init__.py"
+            parts += _code([os.path.dirname(package) if whole else package])
+    return _digest(*parts)
+
+
+def _code(places: Iterable[str]) -> list[bytes]:
+    """Names and contents of the modules in folders."""
+    found: list[bytes] = []
+    for place in places:
+        modules: Sequence[str] = [place]
+        if os.path.isdir(place):
+            modules = sorted(
+                os.path.join(folder, name)
+                for folder, _, names in os.walk(place)
+                for name in names
+                if name.endswith(".py")
+            )
+        for module in modules:
+            found += (os.path.basename(module).encode(), _content(module, most=None) or b"")
+    return found
+
+
+def _loaded(stored: bytes) -> _Entry | None:
+    """An entry; `None` where it is damaged, or not one of ours."""
+    check, data = stored[:32], stored[32:]
+    if check != _digest(data):
+        return None
+    try:
+        entry = _Unpickler(io.BytesIO(data)).load()
+    except Exception:  # noqa: BLE001  # whatever is in the file, it is no entry
+        return None
+    return entry if isinstance(entry, _Entry) else None
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes values of the IR and nothing else: a file cannot have code run."""
+
+    def find_class(self, module: str, name: str, /) -> Any:
+        own = {kind.__name__: kind for kind in (_Entry, Checked, Applied, Traced)}
+        if module.startswith("orgflow.commands.") and name in own:
+            return own[name]
+        if module.startswith("orgflow_ir."):
+            found = super().find_class(module, name)
+            if isinstance(found, type) and issubclass(found, Value | tuple | Enum):
+                return found
+        raise pickle.UnpicklingError(f"{module}.{name} does not belong into an entry")

@@ -1,0 +1,102 @@
+"""Files checked in several processes; the results come in any order.
+
+A process that fails, or a file that it cannot hand over, gives no result: the file is then checked
+in the first process, which reports what is wrong as it does of a single file.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from multiprocessing import connection, get_context, parent_process
+from typing import Any
+
+from orgflow.commands.checking import Checked, Checker
+
+START = "fork" if sys.platform == "linux" else "spawn"
+"""How processes start: elsewhere a fork is not safe, or there is none."""
+
+_CHUNK = 4
+"""Files that a process takes at a time."""
+
+
+def check_in_processes(
+    make: Callable[[], Checker], paths: Sequence[str], processes: int, *, start: str = START
+) -> Iterator[tuple[str, Checked | None]]:
+    """What was found in each file, as it comes; `None` where a file is to be checked here.
+
+    Args:
+        make: gives the checker of a process. Where processes are not forked it is pickled.
+        paths: the files.
+        processes: how many, at least 1.
+        start: how processes start: `fork` or `spawn`.
+    """
+    context: Any = get_context(start)
+    rest = list(reversed([[*paths[at : at + _CHUNK]] for at in range(0, len(paths), _CHUNK)]))
+    busy: dict[connection.Connection, list[str]] = {}
+    running = []
+    try:
+        for _ in range(min(processes, len(rest))):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_work, args=(theirs, make), daemon=True)
+            process.start()
+            theirs.close()
+            running.append(process)
+            busy[ours] = rest.pop()
+            ours.send(busy[ours])
+        while busy:
+            for ready in connection.wait([*busy]):
+                assert isinstance(ready, connection.Connection)
+                yield from _received(ready, busy.pop(ready), rest, busy)
+        for chunk in rest:  # every process died
+            yield from ((path, None) for path in chunk)
+    finally:
+        for process in running:
+            process.terminate()
+        for process in running:
+            process.join()
+
+
+def _received(
+    ready: connection.Connection,
+    chunk: list[str],
+    rest: list[list[str]],
+    busy: dict[connection.Connection, list[str]],
+) -> Iterator[tuple[str, Checked | None]]:
+    """The results of one process, which gets the next files."""
+    try:
+        found: list[Checked | None] = ready.recv()
+        if rest:
+            ready.send(rest[-1])
+            busy[ready] = rest.pop()
+    except (EOFError, OSError):
+        found = [None] * len(chunk)
+    yield from zip(chunk, found, strict=True)
+
+
+def _work(pipe: connection.Connection, make: Callable[[], Checker]) -> None:
+    """Check what comes through the pipe until there is nobody to send it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    checker = make()
+    parent = os.getppid()
+    alive = parent_process()
+    with suppress(EOFError, OSError):
+        while alive is not None and alive.is_alive() and os.getppid() == parent:
+            if pipe.poll(1):
+                pipe.send([_checked(checker, path) for path in pipe.recv()])
+
+
+def _checked(checker: Checker, path: str) -> Checked | None:
+    session = checker.session
+    try:
+        checked = checker.check(path)
+    except Exception:  # noqa: BLE001  # checked again where it is reported
+        return None
+    finally:
+        session.sources.clear()
+        session.models.clear()
+    return checked if checked.plain else None

@@ -1,0 +1,163 @@
+"""One file checked, as a value that another process, or a later run, can hand over."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import NamedTuple
+
+from orgflow.commands.session import Session, Traced
+from orgflow.commands.suppressions import Acceptance, Applied
+from orgflow.compiler import (
+    InputError,
+    check_gaps,
+    check_source,
+    legal_model,
+    needs_diagram,
+    own_backend,
+    read_source,
+    source_name,
+    with_called,
+)
+
+from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.model.neighbours import noted_neighbours
+from orgflow_ir.model.source import SourceFile
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend
+
+
+class CheckOptions(NamedTuple):
+    """What is asked of every file of a command line; `given` are all of its files."""
+
+    from_: str | None
+    target: str | None
+    target_options: tuple[tuple[str, str], ...]
+    messages: bool
+    preset: str | None
+    given: tuple[str, ...]
+
+
+class Checked(NamedTuple):
+    """What was found in one file.
+
+    Attributes:
+        diagnostics: graded, those that are accepted marked.
+        applied: what its `orgflow.toml` accepts.
+        traced: how the elements of its runs are called and where they are.
+        plain: the file was read as bytes, and not as a stream.
+        lasting: the same bytes give the same result: no options of a target, which may name files.
+        folders: those of other files that mattered, with their suffixes.
+        by_given: whether it mattered which other files the command was given.
+        broken: plugins of which some part cannot be used, and why.
+    """
+
+    diagnostics: tuple[Diagnostic, ...]
+    applied: Applied
+    traced: Traced | None
+    plain: bool
+    lasting: bool
+    folders: tuple[tuple[str, tuple[str, ...]], ...]
+    by_given: bool
+    broken: tuple[tuple[str, str], ...]
+
+
+def own_checker(options: CheckOptions) -> Checker:
+    """The checker of a process that shares nothing with others."""
+    session = Session()
+    whole = options.target is not None
+    accepted = Acceptance(session.registry, errors=True, whole=whole, preset=options.preset)
+    accepted.prepare(options.given, PassContext())
+    return Checker(session, accepted, options)
+
+
+class Checker:
+    """Checks one file after the other with what they share."""
+
+    def __init__(self, session: Session, accepted: Acceptance, options: CheckOptions) -> None:
+        self.session, self.accepted, self.options = session, accepted, options
+        self.backend: Backend | None = None
+        self._by_options = False
+        if options.target is not None:
+            self.backend = session.registry.backend(options.target)
+
+    def check(self, path: str) -> Checked:
+        """Check one file, which becomes an input of the session. Raises `click.UsageError`."""
+        with noted_neighbours() as noted:
+            diagnostics, applied, traced = self._check(path)
+        plain = isinstance(self.session.sources.get(source_name(path)), SourceFile)
+        folders = tuple(sorted(noted.folders))
+        broken = tuple(self.session.registry.broken)
+        return Checked(
+            diagnostics, applied, traced, plain, plain and not self._by_options, folders,
+            noted.given, broken,
+        )  # fmt: skip
+
+    def take(self, path: str, checked: Checked, data: bytes | None) -> None:
+        """Take over what was found in a file elsewhere, where its bytes are `data`, if they are
+        known."""
+        session, name = self.session, source_name(path)
+        session.inputs.append(name)
+        if checked.diagnostics:  # which are shown with an excerpt
+            with suppress(InputError):
+                session.sources[name] = (
+                    read_source(path) if data is None else SourceFile(name, data)
+                )
+        known = session.registry.broken
+        known += (one for one in checked.broken if one not in known)
+        self.accepted.add(None if path == "-" else path, checked.applied, PassContext())
+
+    def add(self, path: str, checked: Checked) -> None:
+        """What was found in a file is shown with all the rest."""
+        self.session.diagnostics += checked.diagnostics
+        if checked.traced is not None:
+            self.session.traced[source_name(path)] = checked.traced
+
+    def _check(self, path: str) -> tuple[tuple[Diagnostic, ...], Applied, Traced | None]:
+        session, options, backend = self.session, self.options, self.backend
+        ctx = session.context()
+        ctx.given = options.given
+        config = None if path == "-" else path
+        target_options = dict(options.target_options)
+        if backend is not None:
+            from orgflow.commands.target_settings import configured
+
+            # Its faults are findings.
+            found = configured(backend, path, session.registry).options
+            target_options = {**found, **target_options}
+        self._by_options = bool(target_options)
+        self.accepted.configure(config, ctx)
+        model = session.load(path, ctx, options.from_, diagram=needs_diagram(ctx))
+        find_gaps = None
+        if model is not None:
+            source = session.sources[source_name(path)]
+            own = own_backend(source, session.registry, options.from_)
+            # Nothing is left to legalise in a file of the target's own format.
+            as_it_is = backend is None or (own is not None and own.name == backend.name)
+            if backend is None or as_it_is:
+                ctx.options = {**ctx.options, **target_options}
+                check_source(source, model, ctx, options.from_)
+            else:
+                legal_model(with_called(model, backend, ctx), backend, ctx, options=target_options)
+                others = {source_name(file) for file in options.given} - {source.path}
+                if others:  # each file of the command reports its own findings
+                    ctx.diagnostics[:] = [
+                        d for d in ctx.diagnostics if d.loc is None or d.loc.file not in others
+                    ]
+                if own is not None and isinstance(source, SourceFile):
+                    own.lint(source, ctx)
+            if options.messages:
+                from orgflow.passes.pipelines import ON_REQUEST
+
+                from orgflow_ir.pipeline import PassManager
+
+                rest = [p for p in ON_REQUEST if ctx.passes.get(p.name) is None]
+                PassManager(rest).run(model, ctx)
+            find_gaps = partial(check_gaps, model, ctx, own if as_it_is else None)
+        applied = self.accepted.apply(config, model, ctx, find_gaps)
+        diagnostics = tuple(ctx.diagnostics)
+        traced = None
+        if model is not None:
+            session.models.pop()  # what is shown of it is in `traced`
+            traced = Traced.of(model, diagnostics)
+        return diagnostics, applied, traced
