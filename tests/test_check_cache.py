@@ -279,3 +279,13 @@ def test_one_file_loads_neither_cache_nor_processes(tmp_path: Path) -> None:
     )
     for name in ("orgflow.commands.check_cache", "multiprocessing", "pickle"):
         assert f"'{name}'" not in done.stderr
+
+
+def test_options_of_a_target_may_name_files_so_nothing_is_kept(folder: Path) -> None:
+    first = check(folder, "--target", "n8n{people=mail}")
+    assert first == check(folder, "--target", "n8n{people=mail}", "--no-cache")
+    (folder / "orgflow.toml").write_text('[targets.n8n]\npeople = "mail"\n')
+    assert check(folder, "--target", "n8n") == first
+    assert not entries(folder)
+    assert check(folder).code == 1
+    assert len(entries(folder)) == 32
