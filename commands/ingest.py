@@ -152,7 +152,7 @@ def _delete(
     from orgflow.agents.discovery.journal import FILE as ANSWERS
     from orgflow.store.forgetting import cleaned
 
-    people = [_person(store, key) for key in forget]
+    people = [_people(store, key) for key in forget]
     beside = Path(local_folder(folder))
     # what a language model said of messages goes with them, whatever happens next
     (beside / ANSWERS).unlink(missing_ok=True)
@@ -164,19 +164,20 @@ def _delete(
         except DecisionsError as error:
             lines.append(f"  not changed: {beside / FILE}, which {error}; delete it")
 
-    for person, key in zip(people, forget, strict=True):
-        names = [p.key for p, _, _ in store.people() if p.name and _same_name(p, person)]
-        done = store.delete_person(person.key)
-        forget_in_decisions(partial(cleaned, person))
+    for group, key in zip(people, forget, strict=True):
+        left = {p.key: p for p, _, _ in store.people() for one in group if _same_name(p, one)}
+        done = [store.delete_person(person.key) for person in group]
+        for person in group:
+            forget_in_decisions(partial(cleaned, person))
+            left.pop(person.key, None)
         lines.append(
-            f"{done.messages} messages of {key} deleted, mentions removed from {done.changed} "
-            "others"
+            f"{sum(one.messages for one in done)} messages of {key} deleted, mentions removed from "
+            f"{max(one.changed for one in done)} others"
         )
         lines += [
-            f"  kept: {one}, who has the same name; --forget deletes one person at a time"
-            for one in names
+            f"  kept: {one}, who has the same name; --forget '{one}' deletes it" for one in left
         ]
-        lines += _files(done.files)
+        lines += _files(tuple(sorted({file for one in done for file in one.files})))
     if since is not None:
         lines.append(f"{store.delete_before(since)} messages before {keep_since} deleted")
         forget_in_decisions(str)
@@ -186,25 +187,31 @@ def _delete(
     return lines
 
 
-def _person(store: MessageStorage, key: str) -> Person:
-    """The person in the store whom an address or a name means, or one whom the store does not know
-    and others may mention. Raises `click.UsageError` where several people have the name."""
+def _people(store: MessageStorage, key: str) -> list[Person]:
+    """The person in the store whom an address means, or everybody whom a name means, with and
+    without a role behind it; one whom the store does not know may be mentioned by others. Raises
+    `click.UsageError` where people with several addresses have the name."""
     from orgflow_ir.model.message import Person
 
     wanted = Person(" ".join(key.split())) if "@" not in key else Person("", key.strip())
-    found = [p for p, _, _ in store.people() if p.key == wanted.key]
-    if not found and wanted.name:
-        found = [p for p, _, _ in store.people() if _same_name(p, wanted)]
-    if len(found) > 1:
+    found = [
+        p for p, _, _ in store.people()
+        if p.key == wanted.key or (wanted.name and _same_name(p, wanted))
+    ]  # fmt: skip
+    addresses = sorted({p.address for p in found if p.address})
+    if len(addresses) > 1:
         raise click.UsageError(
-            f"{len(found)} people are called {key}: {', '.join(sorted(p.address for p in found))}; "
-            "name each by the address"
+            f"{len(addresses)} people are called {key}: {', '.join(addresses)}; name each by the "
+            "address"
         )
-    return found[0] if found else wanted
+    return found or [wanted]
 
 
 def _same_name(one: Person, other: Person) -> bool:
-    return one.name.lower().split() == other.name.lower().split() and one.key != other.key
+    from orgflow.store.forgetting import bare_name
+
+    name = bare_name(one.name).lower()
+    return bool(name) and name == bare_name(other.name).lower() and one.key != other.key
 
 
 def _files(files: tuple[str, ...]) -> list[str]:

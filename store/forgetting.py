@@ -218,9 +218,14 @@ def message_hash(id_: str) -> bytes:
 
 def _parts(name: str) -> Iterator[str]:
     """The parts of a name that stand for it: of two letters or more, not all lower case."""
-    for part in re.findall(r"[^\W\d_]+", name):
+    for part in re.findall(r"[^\W\d_]+", bare_name(name)):
         if len(part) > 1 and not part.islower():
             yield part
+
+
+def bare_name(name: str) -> str:
+    """A name without what stands behind it: `Jane Doe (Sales)`, `Jane Doe | Sales`."""
+    return " ".join(re.sub(r"[(\[][^()\[\]]*[)\]]|\|.*", " ", name).split()) or name
 
 
 def _plain(line: str) -> str:
@@ -236,7 +241,7 @@ def _pattern(person: Known) -> re.Pattern[str]:
         address = re.escape(person.address)
         named = r"(?:\"[^\"\n]{1,80}\"|(?-i:[A-ZÀ-Þ])[\w.'-]*(?:[ \t](?-i:[A-ZÀ-Þ])[\w.'-]*){0,3})"
         found.append(rf"(?:{named}[ \t]*<)?(?<![\w.+-]){address}(?![\w-]|\.\w)>?")
-    for name in dict.fromkeys((person.name, local)):
+    for name in dict.fromkeys((person.name, bare_name(person.name), local)):
         parts = re.findall(r"[^\W\d_]+", name)
         if len(parts) > 1:
             for begin in range(len(parts)):
@@ -247,6 +252,6 @@ def _pattern(person: Known) -> re.Pattern[str]:
 
 
 __all__ = [
-    "CHANGED", "HELD", "REMOVED", "Change", "Held", "Known", "Traces", "admitted", "cleaned",
-    "message_hash", "person_hash", "unknown",
+    "CHANGED", "HELD", "REMOVED", "Change", "Held", "Known", "Traces", "admitted", "bare_name",
+    "cleaned",    "message_hash", "person_hash", "unknown",
 ]  # fmt: skip
