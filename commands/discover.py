@@ -30,6 +30,7 @@ from orgflow.compiler import compile_separately, load, suggestion
 from orgflow_ir.diagnostics.message_rules import NoMessageStore, NothingDiscovered, SimplerDiscovery
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import MissingService, OverBudget, Progress, ServiceError
+from orgflow_ir.plugins.message_stores import StoreError
 
 if TYPE_CHECKING:
     from orgflow.agents.discovery.decisions import Decided
@@ -95,8 +96,8 @@ def command(
             shown = _decided_on_page(folder, session) if page else None
             found = discovered(folder, session, ctx, progress, client, shown)
     except ServiceError as error:
-        if client is None:
-            raise
+        if client is None or isinstance(error, StoreError):
+            raise click.ClickException(str(error)) from None
         click.echo(f"orgflowc discover: {error}; the next run continues from here", err=True)
         leave(SERVER_FAILED)
     finally:
@@ -187,7 +188,6 @@ def discovered(
     from orgflow.store.embedder import HashedWords, local_embedder
 
     from orgflow_ir.analysis.evidence import check_evidence
-    from orgflow_ir.plugins.message_stores import StoreError
     from orgflow_ir.plugins.packages import install_command, pip_command
 
     try:
@@ -336,8 +336,6 @@ def evaluated(
     _need_numpy()
     from orgflow.evaluation.discovery import TruthError, evaluate, read_truth, table
     from orgflow.store.embedder import local_embedder
-
-    from orgflow_ir.plugins.message_stores import StoreError
 
     chosen = [name for name in (agents or "").split(",") if name]
     for name in chosen:

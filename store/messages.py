@@ -49,6 +49,8 @@ from orgflow_ir.plugins.message_stores import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from orgflow.store.vectors import Vectors
 
     from orgflow_ir.pipeline.agent_services import Embedder
@@ -157,6 +159,19 @@ class MessageStore(MessageStorage):
         for vectors in self._vectors.values():
             vectors.close()
         self._db.close()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Raises `StoreError` after what SQLite refused: a full disk, another writer, damage."""
+        self.close()
+        if isinstance(error, sqlite3.Error):
+            raise StoreError(
+                f"{os.path.join(self.folder, FILE)} cannot be used: {error}"
+            ) from error
 
     # -- writing -----------------------------------------------------------------------------
 

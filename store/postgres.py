@@ -143,7 +143,8 @@ class PostgresStore(MessageStorage):
         except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError,
                 ValueError) as error:  # fmt: skip
             loop.close()
-            raise StoreError(f"{_without_password(location)} cannot be used: {error}") from None
+            where = _without_password(location)
+            raise StoreError(f"{where} cannot be used: {_line(error)}{_remedy(error)}") from None
         except StoreError:
             loop.close()
             raise
@@ -153,12 +154,18 @@ class PostgresStore(MessageStorage):
         try:
             return self._loop.run_until_complete(work)
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-            raise StoreError(f"the store on PostgreSQL failed: {error}") from error
+            if self._connection.is_closed():
+                raise StoreError(
+                    f"the connection to PostgreSQL was lost ({_line(error)}); run the command again: it "
+                    "continues after what is written"
+                ) from error
+            raise StoreError(f"the store on PostgreSQL failed: {_line(error)}") from error
 
     def close(self) -> None:
         """End the connection."""
         if not self._loop.is_closed():
-            self._run(self._connection.close())
+            if not self._connection.is_closed():
+                self._run(self._connection.close())
             self._loop.close()
 
     def _rows(self, query: str, *values: Any) -> list[Any]:
@@ -619,6 +626,31 @@ def _numbered(condition: str) -> str:
 def _affected(done: str) -> int:
     """The number at the end of what a command reports, as `DELETE 3`."""
     return int(done.rpartition(" ")[2])
+
+
+def _line(error: Exception) -> str:
+    """The message of an error without PostgreSQL's details and hints."""
+    return str(error).partition("\n")[0] or type(error).__name__
+
+
+def _remedy(error: Exception) -> str:
+    """How to get a connection or the tables after all, as the end of a sentence; empty where the
+    error says it."""
+    state = getattr(error, "sqlstate", None)
+    text = str(error)
+    if state in ("28P01", "28000"):
+        return "; put the password into ~/.pgpass, or name another user: postgresql://USER@HOST/DB"
+    if state == "3D000":
+        return "; createdb makes it"
+    if "vector" in text and "permission" in text:
+        return "; an administrator runs `CREATE EXTENSION vector` in the database once"
+    if "vector" in text and state in ("0A000", "58P01"):
+        return "; install pgvector on the server: https://github.com/pgvector/pgvector"
+    if state == "42501":
+        return "; the user needs the right to create a schema in the database"
+    if isinstance(error, OSError):
+        return "; is the server running, and does it listen there?"
+    return ""
 
 
 def _without_password(location: str) -> str:

@@ -183,6 +183,56 @@ def test_a_person_that_another_process_deleted_is_made_again(tmp_path: Path) -> 
         assert one.left_out == 1
 
 
+def test_forgetting_reports_a_reader_that_keeps_the_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from orgflow.store import messages
+
+    monkeypatch.setattr(messages, "WAIT", 0.2)
+    folder = str(tmp_path / "s")
+    with MessageStore.create(folder) as one, MessageStore.open(folder) as other:
+        one.add([message("1", "wherefore", EVE), message("2")])
+        reading = other.messages()
+        next(reading)
+        with pytest.raises(StoreError, match="deleted, but their bytes are not overwritten yet"):
+            one.delete_person("eve")
+        reading.close()
+        assert one.delete_person("eve").messages == 0
+        data = b"".join(p.read_bytes() for p in Path(folder).iterdir())
+        assert b"wherefore" not in data
+
+
+def test_vectors_that_a_killed_process_left_are_overwritten(tmp_path: Path) -> None:
+    with MessageStore.create(str(tmp_path / "s")) as store:
+        store.add([message("1", "abc"), message("2", "xyz")])
+        store.embed(Letters())
+        store._db.execute("DELETE FROM vectors WHERE row = 1")  # written to the file, not committed
+        store._db.commit()
+        store.delete_person("nobody")
+        (path,) = (tmp_path / "s").glob("*.f32")
+        assert not any(path.read_bytes()[4 * 26 :])
+
+
+def test_what_sqlite_refuses_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from orgflow import cli
+
+    folder, table = tmp_path / "s", tmp_path / "t.jsonl"
+    table.write_text('{"text": "please book"}\n')
+    with MessageStore.create(str(folder)) as store:
+        store._db.execute("DROP TABLE words")
+    for command in (["ingest", str(table), "--store", str(folder)], ["discover", str(folder)]):
+        if command[0] == "discover":
+            with sqlite3.connect(folder / "messages.db") as database:
+                database.execute("DROP TABLE messages")
+            database.close()
+        assert cli.run(command) == 1
+        err = capsys.readouterr().err
+        assert f"{folder}/messages.db cannot be used: no such table" in err
+        assert "internal error" not in err
+
+
 def test_two_processes_embed_the_same_text(tmp_path: Path) -> None:
     folder = str(tmp_path / "s")
     with MessageStore.create(folder) as one, MessageStore.open(folder) as other:

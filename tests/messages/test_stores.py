@@ -463,6 +463,145 @@ def test_what_is_no_store_on_a_server(server: str) -> None:
         stores.create(url)
 
 
+def administered(url: str, *statements: str) -> None:
+    """Run statements in a database."""
+    import asyncio
+
+    import asyncpg
+
+    async def run() -> None:
+        connection = await asyncpg.connect(url)
+        for statement in statements:
+            await connection.execute(statement)
+        await connection.close()
+
+    asyncio.run(run())
+
+
+def test_what_a_server_refuses_has_a_remedy(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from orgflow.store import postgres
+
+    create = Registry().stores["postgresql"].create
+    url = database(server, "refusing")
+    administered(url, "CREATE ROLE guest LOGIN", "CREATE ROLE maker LOGIN",
+                 "GRANT CREATE ON DATABASE refusing TO maker")  # fmt: skip
+    with pytest.raises(StoreError, match=r"permission denied.* an administrator runs `CREATE EXT"):
+        create(url.replace("postgres@", "maker@"))
+    administered(url, "CREATE EXTENSION vector")
+    with pytest.raises(StoreError, match="the user needs the right to create a schema"):
+        create(url.replace("postgres@", "guest@"))
+    with create(url.replace("postgres@", "maker@")) as store:
+        assert store.add([message("1")]) == 1
+    with pytest.raises(StoreError, match="createdb makes it"):
+        create(server.format("nowhere"))
+    with pytest.raises(StoreError, match="is the server running"):
+        create("postgresql://u:secret@127.0.0.1:1/x")
+    missing = postgres._SCHEMA.replace("EXISTS vector", "EXISTS novector")
+    monkeypatch.setattr(postgres, "_SCHEMA", missing)
+    with pytest.raises(StoreError, match="; install pgvector on the server: https"):
+        create(database(server, "lacking"))
+
+
+def test_a_wrong_password(tmp_path: Path) -> None:
+    with postgres_server.running(password="right") as url:
+        stores = Registry().stores["postgresql"]
+        with stores.create(url.format("postgres").replace("postgres@", "postgres:right@")) as store:
+            assert store.counts().messages == 0
+        with pytest.raises(StoreError, match=r"password authentication.*pgpass") as failed:
+            stores.open(url.format("postgres").replace("postgres@", "postgres:guess@"))
+        assert "guess" not in str(failed.value)
+
+
+def test_a_lost_connection(server: str, tmp_path: Path) -> None:
+    from cli_cases import orgflowc as run
+
+    url = database(server, "lost")
+    stores = Registry().stores["postgresql"]
+    ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'lost'"
+
+    def given() -> Iterator[Message]:
+        yield from (message(str(i)) for i in range(2000))
+        administered(server.format("postgres"), ended)
+        yield from (message(str(i)) for i in range(2000, 2500))
+
+    with (
+        pytest.raises(
+            StoreError, match=r"connection to PostgreSQL was lost.*run the command again"
+        ),
+        stores.create(url) as store,
+    ):
+        store.add(given())
+    with stores.open(url) as store:
+        assert store.counts().messages == 2000
+        assert store.add(message(str(i)) for i in range(2500)) == 500
+    box = tmp_path / "box.mbox"
+    box.write_bytes(mails.mbox(*mails.ALL))
+    administered(url, "DROP TABLE orgflow.receivers")
+    failed = run("ingest", str(box), "--store", url)
+    assert failed.code == 1
+    assert "the store on PostgreSQL failed: relation" in failed.err
+    assert "internal error" not in failed.err
+
+
+ADDING = """
+import sys
+from datetime import UTC, datetime
+from orgflow.store import postgres
+from orgflow_ir.model.message import Message, Person
+postgres.BATCH = 20
+with postgres.PostgresStore.create(sys.argv[1]) as store:
+    store.add(
+        Message(str(i), datetime(2026, 3, 2, tzinfo=UTC), "email", Person(f"P{i % 7}"), body="text")
+        for i in range(2000)
+    )
+    store.link()
+"""
+
+
+def test_of_two_that_read_at_once_one_is_killed(server: str) -> None:
+    import subprocess
+    import time
+
+    url = database(server, "killed")
+    first, second = (
+        subprocess.Popen([sys.executable, "-c", ADDING, url], stderr=subprocess.PIPE)
+        for _ in range(2)
+    )
+    stores = Registry().stores["postgresql"]
+    stores.create(url).close()
+    with stores.open(url) as store:
+        until = time.monotonic() + 60
+        while not store.counts().messages > 200 and time.monotonic() < until:
+            time.sleep(0.005)
+        first.kill()
+        first.wait(60)
+        assert second.wait(120) == 0
+        assert store.counts()[:3] == (2000, 7, 2000)
+    for process in (first, second):
+        assert process.stderr is not None
+        process.stderr.close()
+
+
+def test_forgetting_waits_for_readers_and_reports_them(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from orgflow.store import postgres
+
+    monkeypatch.setattr(postgres, "WAIT", 1)
+    url = database(server, "busy")
+    with postgres.PostgresStore.create(url) as store, postgres.PostgresStore.open(url) as other:
+        store.add([message("1", sender=EVE)])
+        other._rows("BEGIN")
+        assert [m.id for m in other.messages()] == ["1"]
+        with pytest.raises(StoreError, match=r"another process uses the store.*deleted"):
+            store.delete_person("eve")
+        other._rows("ROLLBACK")
+        assert store.delete_person("eve").messages == 0
+        assert store.counts().messages == 0
+
+
 def test_commands_reach_a_server(server: str, tmp_path: Path) -> None:
     from cli_cases import orgflowc as run
 

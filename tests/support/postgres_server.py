@@ -16,8 +16,10 @@ from pathlib import Path
 
 
 @contextmanager
-def running() -> Iterator[str]:
+def running(password: str = "") -> Iterator[str]:
     """The URL of a running server without a database: `postgresql://…/NAME?host=…` is one.
+
+    `password`: of the user `postgres`; without one nobody needs a password.
 
     PostgreSQL does not run as root; there it runs as `nobody`, from a copy that `nobody` can read.
     """
@@ -38,9 +40,13 @@ def running() -> Iterator[str]:
                 shutil.copytree(libraries, folder / "pgserver.libs")
             os.chown(folder, account.pw_uid, account.pw_gid)
         data = folder / "data"
+        secret = folder / "password"
+        secret.write_text(password or "none")
+        secret.chmod(0o644)
         _run(
-            [installed / "bin" / "initdb", "-D", data, "--auth=trust", "--encoding=utf8",
-             "--locale=C.UTF-8", "--no-sync", "-U", "postgres"], user,
+            [installed / "bin" / "initdb", "-D", data, "--encoding=utf8", "--locale=C.UTF-8",
+             f"--auth={'scram-sha-256' if password else 'trust'}", "--no-sync", "-U", "postgres",
+             f"--pwfile={secret}"], user,
         )  # fmt: skip
         server = subprocess.Popen(
             [installed / "bin" / "postgres", "-D", data, "-k", folder, "-h", "", "-F",
