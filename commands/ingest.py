@@ -20,7 +20,7 @@ from orgflow.commands.stores import create_store, local_folder
 from orgflow.compiler import suggestion
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
-from orgflow_ir.diagnostics.message_rules import SkippedMessage, UnknownMessages
+from orgflow_ir.diagnostics.message_rules import SkippedMessage, UnknownMessages, UnusedColumns
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Progress
@@ -247,6 +247,19 @@ def _report_unreadable(path: str, reason: str, ctx: PassContext) -> None:
     )
 
 
+def _report_unused(ctx: PassContext, path: str, columns: tuple[str, ...]) -> None:
+    from orgflow.frontends.messages.table import FIELDS
+
+    names = ", ".join(f"`{name}`" for name in columns)
+    ctx.emit(
+        UnusedColumns,
+        f"{path}: no field of a message is read from {names}",
+        loc=SourceLocation(file=path),
+        help=f"read it into a new store with --map FIELD={columns[0]} (a field is one of "
+        f"{', '.join(FIELDS)})",
+    )
+
+
 def _ingest(
     store: MessageStorage,
     paths: tuple[str, ...],
@@ -266,7 +279,11 @@ def _ingest(
             added = store.add(
                 counted.messages(
                     reading.read_messages(
-                        path, format_=from_, mapping=mapping, advance=counted.advance
+                        path,
+                        format_=from_,
+                        mapping=mapping,
+                        advance=counted.advance,
+                        unused=partial(_report_unused, ctx),
                     )
                 )
             )

@@ -156,8 +156,8 @@ class PostgresStore(MessageStorage):
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             if self._connection.is_closed():
                 raise StoreError(
-                    f"the connection to PostgreSQL was lost ({_line(error)}); run the command again: it "
-                    "continues after what is written"
+                    f"the connection to PostgreSQL was lost ({_line(error)}); run the command "
+                    "again: it continues after what is written"
                 ) from error
             raise StoreError(f"the store on PostgreSQL failed: {_line(error)}") from error
 

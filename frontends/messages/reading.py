@@ -7,12 +7,19 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 
 from orgflow.frontends.messages.mail import text_of
 from orgflow.frontends.messages.mailbox import is_maildir, maildir_files, read_eml, read_mbox
 from orgflow.frontends.messages.slack import is_slack, read_slack
-from orgflow.frontends.messages.table import FIELDS, MappingError, read_csv, read_jsonl
+from orgflow.frontends.messages.table import (
+    FIELDS,
+    MappingError,
+    Unused,
+    read_csv,
+    read_jsonl,
+)  # fmt: skip
 from orgflow.frontends.messages.teams import is_teams, read_teams
 from orgflow.frontends.messages.transcript import read_transcript
 from orgflow.frontends.messages.whatsapp import is_whatsapp, read_whatsapp
@@ -99,6 +106,7 @@ def read_messages(
     format_: str | None = None,
     mapping: Mapping[str, str] = MappingProxyType({}),
     advance: Callable[[int], None] | None = None,
+    unused: Callable[[str, tuple[str, ...]], None] | None = None,
 ) -> Iterator[Message | BrokenMessage]:
     """The messages of a file or a folder, and what could not be read, in the order of the source.
 
@@ -110,6 +118,7 @@ def read_messages(
         format_: one of `FORMATS`, where the content shall not decide.
         mapping: the columns of a table by the field they hold (`FIELDS` of `table`).
         advance: called with the number of bytes (files, for folders) that were read.
+        unused: called with the name of a table and its columns that hold no field of a message.
 
     Raises:
         UnknownMessages: the format of the file is not recognised.
@@ -117,7 +126,7 @@ def read_messages(
         OSError: the file cannot be read.
     """
     if format_ is None and os.path.isdir(path) and not is_maildir(path) and not is_slack(path):
-        yield from _folder(path, mapping, advance)
+        yield from _folder(path, mapping, advance, unused)
         return
     kind = format_ or format_of(path)
     if kind == "mbox":
@@ -134,20 +143,24 @@ def read_messages(
         except zipfile.BadZipFile as error:
             yield BrokenMessage(path, 0, f"is a damaged zip file: {error}")
     else:
-        yield from _file(path, kind, mapping)
+        report = partial(unused, path) if unused is not None else None
+        yield from _file(path, kind, mapping, report)
         if advance is not None:
             advance(os.path.getsize(path))
 
 
 def _folder(
-    path: str, mapping: Mapping[str, str], advance: Callable[[int], None] | None
+    path: str,
+    mapping: Mapping[str, str],
+    advance: Callable[[int], None] | None,
+    unused: Callable[[str, tuple[str, ...]], None] | None,
 ) -> Iterator[Message | BrokenMessage]:
     for name in sorted(os.listdir(path)):
         inner = os.path.join(path, name)
         if name.startswith("."):
             continue
         try:
-            yield from read_messages(inner, mapping=mapping)
+            yield from read_messages(inner, mapping=mapping, unused=unused)
         except UnknownMessages:
             yield BrokenMessage(inner, 0, "is in no known message format")
         except MappingError as error:
@@ -158,7 +171,9 @@ def _folder(
             advance(1)
 
 
-def _file(path: str, kind: str, mapping: Mapping[str, str]) -> Iterator[Message | BrokenMessage]:
+def _file(
+    path: str, kind: str, mapping: Mapping[str, str], unused: Unused | None
+) -> Iterator[Message | BrokenMessage]:
     if kind == "eml":
         yield from read_eml(path)
     elif kind == "teams":
@@ -171,9 +186,9 @@ def _file(path: str, kind: str, mapping: Mapping[str, str]) -> Iterator[Message 
     elif kind == "transcript":
         yield from read_transcript(_lines(path), path)
     elif kind == "csv":
-        yield from read_csv(lambda: _lines(path), path, mapping)
+        yield from read_csv(lambda: _lines(path), path, mapping, unused)
     else:
-        yield from read_jsonl(lambda: _records(path), path, mapping)
+        yield from read_jsonl(lambda: _records(path), path, mapping, unused)
 
 
 def _json(path: str) -> object:

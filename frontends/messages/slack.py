@@ -45,6 +45,15 @@ class _Files:
         with open(os.path.join(self.path, name), "rb") as file:
             return json.loads(file.read())
 
+    def mentions(self, name: str, *words: bytes) -> bool:
+        """Whether a file has one of some words. Raises `OSError`, `zipfile.BadZipFile`."""
+        if self._zip is not None:
+            data = self._zip.read(name)
+        else:
+            with open(os.path.join(self.path, name), "rb") as file:
+                data = file.read()
+        return any(word in data for word in words)
+
     def close(self) -> None:
         if self._zip is not None:
             self._zip.close()
@@ -76,9 +85,10 @@ def read_slack(
             for entry in _list(files, name):
                 who = [str(m) for m in entry.get("members") or ()]
                 members[str(entry.get("name") or entry.get("id"))] = who
+        edits = _edits(files)
         for name in files.names:
-            folder, _, day = name.removeprefix(files.root).rpartition("/")
-            if not folder or "/" in folder or not day.endswith(".json"):
+            folder = _channel_of(name, files)
+            if not folder:
                 continue
             where = f"{path}/{name}"
             try:
@@ -88,13 +98,78 @@ def read_slack(
                 continue
             for number, entry in enumerate(entries if isinstance(entries, list) else ()):
                 if isinstance(entry, dict):
-                    yield from _message(entry, folder, users, members.get(folder, []), where)
+                    last = edits.applied(folder, entry)
+                    if last is None:
+                        continue
+                    yield from _message(last, folder, users, members.get(folder, []), where)
                 else:
                     yield BrokenMessage(where, 0, f"entry {number + 1} is not an object")
             if advance is not None:
                 advance(1)
     finally:
         files.close()
+
+
+def _channel_of(name: str, files: _Files) -> str:
+    """The folder of a channel that a file of messages is in, empty for other files."""
+    folder, _, day = name.removeprefix(files.root).rpartition("/")
+    return folder if "/" not in folder and day.endswith(".json") else ""
+
+
+class _Edits:
+    """What was changed or deleted later: the last text of each message by channel and time."""
+
+    def __init__(self) -> None:
+        self.texts: dict[tuple[str, str], tuple[float, dict[str, Any]]] = {}
+        self.deleted: set[tuple[str, str]] = set()
+
+    def note(self, channel: str, entry: Mapping[str, Any]) -> None:
+        """Remember an entry about an earlier message."""
+        changed = entry.get("message")
+        if entry.get("subtype") == "message_deleted":
+            self.deleted.add((channel, str(entry.get("deleted_ts"))))
+        elif entry.get("subtype") == "message_changed" and isinstance(changed, dict):
+            key = (channel, str(changed.get("ts") or entry.get("ts")))
+            at = _number(entry.get("ts"))
+            if key not in self.texts or at >= self.texts[key][0]:
+                self.texts[key] = (at, changed)
+
+    def applied(self, channel: str, entry: dict[str, Any]) -> dict[str, Any] | None:
+        """A message as it was in the end; `None` where it is given elsewhere, or was deleted: the
+        entry of its deletion stays. A change whose message is not in the export stands for it."""
+        changed = entry.get("message") if entry.get("subtype") == "message_changed" else None
+        changes = isinstance(changed, dict)
+        ts = (changed.get("ts") if isinstance(changed, dict) else None) or entry.get("ts")
+        key = (channel, str(ts))
+        if key in self.deleted and entry.get("subtype") != "message_deleted":
+            return None
+        if not changes and key not in self.texts:
+            return entry
+        _, last = self.texts.pop(key, (0.0, None))
+        return None if last is None else {**({} if changes else entry), **last, "ts": ts}
+
+
+def _edits(files: _Files) -> _Edits:
+    """All entries of an export about earlier messages; they may be in the file of a later day."""
+    found = _Edits()
+    for name in files.names:
+        channel = _channel_of(name, files)
+        if channel and files.mentions(name, b"message_changed", b"message_deleted"):
+            try:
+                entries = files.json(name)
+            except (ValueError, KeyError):
+                continue  # reported when its messages are read
+            for entry in entries if isinstance(entries, list) else ():
+                if isinstance(entry, dict):
+                    found.note(channel, entry)
+    return found
+
+
+def _number(ts: object) -> float:
+    try:
+        return float(str(ts))
+    except ValueError:
+        return 0.0
 
 
 def _list(files: _Files, name: str) -> list[dict[str, Any]]:
@@ -174,11 +249,9 @@ def _message(
     if entry.get("type", "message") != "message" or entry.get("subtype") in _NO_MESSAGES:
         return
     if entry.get("subtype") in ("tombstone", "message_deleted"):
-        yield BrokenMessage(where, 0, f"`{entry.get('ts')}` was deleted by its author")
+        ts = entry.get("deleted_ts") or entry.get("ts")
+        yield BrokenMessage(where, 0, f"`{ts}` was deleted by its author")
         return
-    changed = entry.get("message")
-    if entry.get("subtype") == "message_changed" and isinstance(changed, dict):
-        entry = {**changed, "ts": entry.get("ts")}
     try:
         date = datetime.fromtimestamp(float(entry["ts"]), UTC)
     except (KeyError, TypeError, ValueError, OverflowError, OSError):

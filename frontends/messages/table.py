@@ -36,6 +36,10 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 """The fields of a message, and the columns that hold them unless a mapping says otherwise."""
 
 
+_REPORTED = 30
+"""So many columns without a field are reported at most."""
+
+
 class MappingError(ValueError):
     """A mapping of columns that does not fit the table."""
 
@@ -65,8 +69,26 @@ def columns_of(
     return columns
 
 
+Unused = Callable[[tuple[str, ...]], None]
+"""Called once with the columns of a table that hold no field, if there are any."""
+
+
+def unused_columns(header: Iterable[str], columns: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns of a table that hold no field. Two languages or spellings of one field are both
+    recognised, though only one of them is used."""
+    used = {*columns.values(), *(column.partition(".")[0] for column in columns.values())}
+    known = {name for names in FIELDS.values() for name in names}
+    return tuple(
+        name for name in header
+        if name not in used and name.strip() and name.strip().lower() not in known
+    )  # fmt: skip
+
+
 def read_jsonl(
-    lines: Callable[[], Iterable[str]], file: str, mapping: Mapping[str, str]
+    lines: Callable[[], Iterable[str]],
+    file: str,
+    mapping: Mapping[str, str],
+    unused: Unused | None = None,
 ) -> Iterator[Message | BrokenMessage]:
     """One message a line; a mapping names fields inside others as `user.name`. Raises
     `MappingError` where the first record has no text.
@@ -75,12 +97,16 @@ def read_jsonl(
         lines: gives the lines from the start, each time it is called.
         file: their file's name.
         mapping: the columns by field.
+        unused: called after the last message.
     """
-    yield from _read(lambda: _json_rows(lines(), file, mapping), file)
+    yield from _read(lambda report: _json_rows(lines(), file, mapping, report), file, unused)
 
 
 def read_csv(
-    lines: Callable[[], Iterable[str]], file: str, mapping: Mapping[str, str]
+    lines: Callable[[], Iterable[str]],
+    file: str,
+    mapping: Mapping[str, str],
+    unused: Unused | None = None,
 ) -> Iterator[Message | BrokenMessage]:
     """One message a row; the first row names the columns, and the separator is a comma, a
     semicolon or a tab, whichever the first row has most. Raises `MappingError`.
@@ -89,8 +115,9 @@ def read_csv(
         lines: gives the lines from the start, each time it is called.
         file: their file's name.
         mapping: the columns by field.
+        unused: called before the first message.
     """
-    yield from _read(lambda: _csv_rows(lines(), file, mapping), file)
+    yield from _read(lambda report: _csv_rows(lines(), file, mapping, report), file, unused)
 
 
 class _Row(NamedTuple):
@@ -99,25 +126,30 @@ class _Row(NamedTuple):
 
 
 def _read(
-    rows: Callable[[], Iterator[_Row | BrokenMessage]], file: str
+    rows: Callable[[Unused], Iterator[_Row | BrokenMessage]], file: str, unused: Unused | None
 ) -> Iterator[Message | BrokenMessage]:
     """The messages of rows whose values are by field. Whether 3/5 is in March or May is decided by
     all dates of the file, which is read again for it at the first one."""
     month_first: bool | None = None
-    for row in rows():
+    for row in rows(unused or _ignore):
         if isinstance(row, BrokenMessage):
             yield row
             continue
         if month_first is None and _SLASHED.match(_plain(row.values.get("date"))):
-            all_rows = (r for r in rows() if isinstance(r, _Row))
+            all_rows = (r for r in rows(_ignore) if isinstance(r, _Row))
             month_first = _month_first(_plain(r.values.get("date")) for r in all_rows)
         yield _message(row.values, file, row.line, bool(month_first))
 
 
+def _ignore(columns: tuple[str, ...]) -> None:
+    """Columns that hold no field and need not be reported."""
+
+
 def _json_rows(
-    lines: Iterable[str], file: str, mapping: Mapping[str, str]
+    lines: Iterable[str], file: str, mapping: Mapping[str, str], report: Unused
 ) -> Iterator[_Row | BrokenMessage]:
     mapped = False
+    left: dict[str, None] = {}
     for number, line in enumerate(lines, 1):
         line = line.lstrip("\ufeff")
         if not line.strip():
@@ -138,7 +170,11 @@ def _json_rows(
             yield BrokenMessage(file, number, f"has other fields than the first line: {error}")
             continue
         mapped = True
+        if len(left) < _REPORTED:
+            left.update(dict.fromkeys(unused_columns(record, columns)))
         yield _Row(number, {field: _value(record, column) for field, column in columns.items()})
+    if left:
+        report(tuple(left)[:_REPORTED])
 
 
 def _value(record: Mapping[str, Any], column: str) -> Any:
@@ -152,7 +188,7 @@ def _value(record: Mapping[str, Any], column: str) -> Any:
 
 
 def _csv_rows(
-    lines: Iterable[str], file: str, mapping: Mapping[str, str]
+    lines: Iterable[str], file: str, mapping: Mapping[str, str], report: Unused
 ) -> Iterator[_Row | BrokenMessage]:
     source = iter(lines)
     first = next(source, "")
@@ -174,6 +210,8 @@ def _csv_rows(
             if header is None:
                 header = [name.lstrip("\ufeff") for name in row]
                 columns = columns_of(header, mapping)
+                if left := unused_columns(header, columns):
+                    report(left[:_REPORTED])
             elif row and len(row) != len(header):
                 yield BrokenMessage(
                     file, line, f"has {len(row)} columns, but the first row has {len(header)}"

@@ -1,4 +1,4 @@
-"""Rules about messages (OF020 to OF024): unreadable input, and content that cannot be found."""
+"""Rules about messages (OF020 to OF025): unreadable input, and content that cannot be found."""
 
 from __future__ import annotations
 
@@ -102,6 +102,27 @@ class SimplerDiscovery(Rule):
     category = Category.GAP
 
 
+class UnusedColumns(Rule):
+    """
+    What it finds
+        Columns of a table that are not recognised as a field of a message.
+    Why it is wrong
+        What they contain is not in the store: a sender in the column `Agent` is unknown to
+        searches and to discovery.
+    Example
+        A CSV file with the columns Date, Agent and Text.
+    Instead
+        Read the file into a new store and name the columns that hold a field of messages
+        (--map sender=Agent). Ignore the others.
+    """
+
+    code = "OF025"
+    name = "unused-columns"
+    severity = Severity.INFO
+    category = Category.INPUT
+
+
 MESSAGE_RULES: tuple[type[Rule], ...] = (
     SkippedMessage, UnknownMessages, NoMessageStore, NothingDiscovered, SimplerDiscovery,
+    UnusedColumns,
 )  # fmt: skip

@@ -63,6 +63,32 @@ def test_slack_folder_and_zip(tmp_path: Path) -> None:
         assert len(broken) == 2
 
 
+def test_slack_messages_that_were_changed_or_deleted(tmp_path: Path) -> None:
+    folder = slack(tmp_path / "export")
+
+    def said(ts: str, text: str, **more: object) -> dict[str, object]:
+        return {"type": "message", "user": "U1", "ts": ts, "text": text, **more}
+
+    def event(kind: str, ts: str, **more: object) -> dict[str, object]:
+        return {"type": "message", "subtype": kind, "ts": ts, **more}
+
+    days = (
+        [said("100000001.0", "pack ordr"), said("100000002.0", "wrong"), said("100000003.0", "go"),
+         event("message_changed", "100000004.0", message=said("100000001.0", "pack order"))],
+        [event("message_changed", "100000005.0", message=said("100000001.0", "pack order 7")),
+         event("message_deleted", "100000006.0", deleted_ts="100000002.0",
+               previous_message=said("100000002.0", "wrong")),
+         event("message_changed", "100000007.0", message=said("99999999.0", "from before"))],
+    )  # fmt: skip
+    for number, day in enumerate(days, 2):
+        (folder / "orders" / f"2026-03-0{number}.json").write_text(json.dumps(day))
+    found, broken = read(folder)
+    assert [(m.id.rpartition(":")[2], m.body) for m in found] == [
+        ("100000001.0", "pack order 7"), ("100000003.0", "go"), ("99999999.0", "from before"),
+    ]  # fmt: skip
+    assert [b.reason for b in broken] == ["`100000002.0` was deleted by its author"]
+
+
 def test_teams(tmp_path: Path) -> None:
     path = tmp_path / "teams.json"
     person = {"user": {"displayName": "Ann", "userPrincipalName": "ann@x.example"}}
