@@ -16,7 +16,7 @@ from orgflow.commands.options import diagnostics_options
 from orgflow.commands.output import write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session, exit_code, leave
-from orgflow.commands.stores import create_store, local_folder
+from orgflow.commands.stores import create_store, local_folder, readable_by_others
 from orgflow.compiler import suggestion
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
@@ -133,6 +133,12 @@ def command(
         f"{folder}: {counts.messages} messages in {counts.conversations} conversations "
         f"of {counts.people} people"
     )
+    if readable_by_others(folder):
+        click.echo(
+            f"orgflowc ingest: other users of this machine may read {folder}; "
+            f"chmod -R go= {folder} prevents it",
+            err=True,
+        )
     write_stdout("".join(f"{line}\n" for line in lines))
     session.collect(ctx)
     session.show()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 from typing import TYPE_CHECKING
 
 from orgflow.compiler import suggestion
@@ -36,6 +37,17 @@ def local_folder(location: str, *, make: bool = False) -> str:
     if make:
         os.makedirs(folder, mode=0o700, exist_ok=True)
     return folder
+
+
+def readable_by_others(location: str) -> bool:
+    """Whether the permissions of a store's folder and of a file in it let other users read it; of
+    a store elsewhere, of the folder beside it. False where the system has no such permissions."""
+    folder = local_folder(location)
+    others = stat.S_IRWXG | stat.S_IRWXO
+    if os.name != "posix" or not os.path.isdir(folder) or not os.stat(folder).st_mode & others:
+        return False
+    with os.scandir(folder) as entries:
+        return any(entry.is_file() and entry.stat().st_mode & others for entry in entries)
 
 
 def _provider(location: str, registry: Registry) -> StoreProvider:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import random
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import client_mails as mails
@@ -123,3 +127,65 @@ def test_a_killed_ingest_is_linked_by_the_next_one(tmp_path: Path) -> None:
     assert cli.run(["ingest", str(table), "--store", folder]) == 0
     with MessageStore.open(folder) as store:
         assert store.counts().conversations == 1
+
+
+def killed_ingests(folder: Path, kills: int, seed: int = 1) -> tuple[int, int, int, int]:
+    """Start reading 6,000 mails `kills` times and kill each run at a random moment of one and a
+    half times a whole run; then let one run end. Returns messages, their different ids, rows of
+    the full-text index, and conversations."""
+    box, store = folder / "box.mbox", folder / "s"
+    mail = (
+        b"From: a%d@b.c\nSubject: %sorder %d\nMessage-ID: <%d@x>\n%s"
+        b"Date: Mon, 2 Mar 2026 10:00:00 +0000\n\nPlease pack order %d.\n\n"
+    )
+    box.write_bytes(
+        mails.mbox(*(
+            mail % (n % 50, b"Re: " * (n % 2), n // 2, n,
+                    b"In-Reply-To: <%d@x>\n" % (n - 1) if n % 2 else b"", n)
+            for n in range(6000)
+        ))
+    )  # fmt: skip
+    command = [sys.executable, "-m", "orgflow", "ingest", str(box), "--store"]
+    begin = time.monotonic()
+    subprocess.run([*command, str(folder / "whole")], check=True, capture_output=True, timeout=300)
+    whole = time.monotonic() - begin
+    rng = random.Random(seed)
+    for _ in range(kills):
+        process = subprocess.Popen(
+            [*command, str(store)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            process.wait(rng.random() * 1.5 * whole)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(60)
+    subprocess.run([*command, str(store)], check=True, capture_output=True, timeout=300)
+    with MessageStore.open(str(store)) as opened:
+        opened._db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+        (words,) = opened._db.execute("SELECT count(*) FROM words").fetchone()
+        ids = list(opened.documents())
+        assert opened._db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return len(ids), len(set(ids)), words, opened.counts().conversations
+
+
+def test_ingests_killed_at_random_moments_lose_nothing(tmp_path: Path) -> None:
+    assert killed_ingests(tmp_path, 4) == (6000, 6000, 6000, 3000)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_a_store_that_others_may_read_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, store = tmp_path / "t.jsonl", tmp_path / "s"
+    table.write_text('{"text": "please book"}\n')
+    store.mkdir(mode=0o755)
+    command = ["ingest", str(table), "--store", str(store)]
+    assert cli.run(command) == 0
+    assert "chmod" not in capsys.readouterr().err
+    (store / "messages.db").chmod(0o644)
+    assert cli.run(command) == 0
+    report = f"other users of this machine may read {store}; chmod -R go= {store} prevents it"
+    assert report in capsys.readouterr().err
+    store.chmod(0o700)
+    assert cli.run(command) == 0
+    assert "chmod" not in capsys.readouterr().err
