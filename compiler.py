@@ -43,6 +43,7 @@ from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.artifact import Emitted
 
 if TYPE_CHECKING:
+    from orgflow_ir.pipeline.services import Services
     from orgflow_ir.plugins.agents import Agent, Document, GapAgent, ModelAgent
 
 MOST_BYTES = 256 * 1024 * 1024
@@ -643,9 +644,27 @@ def fill_gaps(
         check_model(changed, quiet)
         return tuple(d for d in quiet.diagnostics if d.severity is Severity.ERROR)
 
+    read_ahead(model_texts(model), ctx.services)
     if ctx.has_errors or any(d.category is not None and d.category.stops for d in errors(model)):
         return fill(model, (), ctx, report_open=report_open).model  # nobody is asked
     return fill(model, agents, ctx, errors, report_open=report_open).model
+
+
+def read_ahead(texts: Iterable[str], services: Services) -> None:
+    """Show the texts of a run to the language model's client before the first request, so that what
+    a later text shows of a person is known in an earlier one."""
+    from orgflow_ir.pipeline.agent_services import ReadsAhead
+
+    if isinstance(services.model, ReadsAhead):
+        services.model.learn(texts)
+
+
+def model_texts(model: Model) -> tuple[str, ...]:
+    """The texts of the elements of a model: all names, documentation, and cited passages."""
+    every = (model, *all_elements(model))
+    quotes = dict.fromkeys(e.quote for one in every for e in one.evidence if e.quote)
+    docs = dict.fromkeys(one.doc for one in every if one.doc)
+    return ("\n".join(dict.fromkeys(one.name for one in every if one.name)), *docs, *quotes)
 
 
 def draft_model(agent: ModelAgent, documents: Sequence[Document], ctx: PassContext) -> Model | None:
@@ -657,6 +676,7 @@ def draft_model(agent: ModelAgent, documents: Sequence[Document], ctx: PassConte
     from orgflow_ir.plugins.agent_guards import AgentFailure, produced
 
     texts = {document.name: document.text for document in documents}
+    read_ahead(texts.values(), ctx.services)
     store = ctx.services.store
 
     def text_of(name: str) -> str | None:

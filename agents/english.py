@@ -33,7 +33,9 @@ _ENGLISH_WORDS = frozenset(
 )  # fmt: skip
 _OTHER_WORDS = frozenset(
     ("der", "den", "er", "das", "und", "wird", "ist", "ein", "eine", "einen", "dem", "nicht",
-     "oder", "wenn", "le", "la", "les", "et", "est", "une", "du", "des", "si", "aux", "el", "los",
+     "oder", "wenn", "ich", "sie", "mit", "bei",
+     "auf", "für", "bis", "zur", "zum", "nach", "le", "la", "les", "et", "est", "une",
+     "du", "des", "si", "aux", "el", "los",
      "las", "y", "se", "por", "una", "il", "lo", "gli", "di", "per", "che", "een", "het", "en",
      "van", "wordt", "niet", "uma", "os", "não", "em", "att", "och", "som", "är", "jest", "się",
      "nie", "og", "ikke")

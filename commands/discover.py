@@ -283,6 +283,7 @@ def _with_model(
     from orgflow.agents.discovery.journal import FILE, Journal
 
     announce_model(session, client, expected_discovery(stages))
+    client.learn(message.text for message in stages.traits.messages)
     kept = Journal(client, Path(local_folder(folder, make=True)) / FILE)
     try:
         found, report = discover_with_model(stages, embedder, kept, show)
@@ -363,6 +364,7 @@ def evaluated(
 
             once = expected_discovery(grouped(messages, embedder))
             announce_model(session, client, once.times(len(chosen) * samples))
+            client.learn(message.text for message in messages)
         try:
             rows, sweeps = evaluate(
                 messages, known, embedder, seeds=range(1, seeds + 1),

@@ -68,6 +68,7 @@ def evaluate(
         except NotConfigured as error:
             raise click.UsageError(str(error)) from None
         announce_model(session, client, _expected(folder, rounds).times(samples))
+        client.learn(_texts(folder))
     backend = choose_backend(DEFAULT_TARGET, session.registry)
 
     def draft(title: str, text: str, rounds: int = 0) -> Drafted:
@@ -111,14 +112,19 @@ def evaluate(
     return 0 if report.ok else 1
 
 
+def _texts(folder: Path) -> list[str]:
+    """The texts of a folder."""
+    paths = sorted((folder / "descriptions").glob("*.txt"))
+    return [path.read_text("utf-8", errors="replace") for path in paths]
+
+
 def _expected(folder: Path, rounds: int) -> Expected:
     """What drafting the texts of a folder once is expected to take, with rounds also with them."""
     from orgflow.agents.model_client.usage import Expected
     from orgflow.agents.text.modeller import expected_drafting
 
     found = Expected()
-    for path in sorted((folder / "descriptions").glob("*.txt")):
-        text = path.read_text("utf-8", errors="replace")
+    for text in _texts(folder):
         for number in {0, rounds}:
             found += expected_drafting(text, number)
     return found

@@ -14,7 +14,14 @@ from orgflow.commands.language_model import (
     report_usage,
 )
 from orgflow.commands.session import Session
-from orgflow.compiler import UnknownName, UnsupportedError, choose_agents, fill_gaps
+from orgflow.compiler import (
+    UnknownName,
+    UnsupportedError,
+    choose_agents,
+    fill_gaps,
+    model_texts,
+    read_ahead,
+)
 
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
@@ -93,6 +100,8 @@ def fill_model(
         expected = expected_filling(model, catalogue)
         expected += expected_diagnosis(failures, model, backend.name)
         announce_model(session, client, expected)
+        shown = [line for one in failures for line in one.evidence]
+        read_ahead((*model_texts(model), *shown), session.services)
     session.note(f"{len(catalogue.operations):,} operations of {catalogue.name}")
     before = dict(ctx.options)
     ctx.options = {**before, _ACCEPT: accept}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from orgflow.commands.options import nearest
 from orgflow.commands.session import Session, configuration_for
+from orgflow.compiler import model_texts, read_ahead
 
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
@@ -175,6 +176,8 @@ def diagnose_failures(
     services = session.services
     if services.model is None:
         return tuple(failures)
+    shown = [line for one in failures for line in one.evidence]
+    read_ahead((*model_texts(model), *shown), session.services)
     token = current_agent.set("feedback")
     try:
         return diagnosed(failures, model, target, services.model, services.cancellation)

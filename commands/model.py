@@ -35,6 +35,7 @@ from orgflow.compiler import (
     choose_drafter,
     compile_model,
     draft_model,
+    read_ahead,
     read_source,
     source_name,
 )
@@ -129,6 +130,10 @@ def command(
             expected = expected_drafting(document.text, rounds)
             expected += expected_diagnosis(failures, Model(id="model"), backend.name)
             announce_model(session, client, expected)
+            read_ahead(
+                (document.text, *(line for one in failures for line in one.evidence)),
+                session.services,
+            )
         with paid_calls(client):
             give_feedback(failures, None, backend.name, session, ctx)
             model = draft_model(drafter, [document], ctx)

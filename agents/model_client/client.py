@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from tempfile import mkdtemp
@@ -83,6 +83,11 @@ class OpenAIModelClient:
             return None
         return self._cost(expected.tokens_in, expected.tokens_out)
 
+    def learn(self, texts: Iterable[str]) -> None:
+        """Find the persons of all texts of a run before the first request; see `ReadsAhead`."""
+        if self.redactor is not None:
+            self.redactor.learn(texts)
+
     def ask(
         self,
         messages: Sequence[Mapping[str, Any]],
@@ -100,8 +105,7 @@ class OpenAIModelClient:
             Cancelled: also while the endpoint works.
         """
         self._cancellation.check()
-        if self.redactor is not None:
-            self.redactor.learn(message_texts(messages))
+        self.learn(message_texts(messages))
         sent = [self._outgoing(message) for message in messages]
         request = self._request(sent, schema, tools)
         reply = self._recordings.find(request) if self._recordings is not None else None

@@ -4,7 +4,8 @@ comes back.
 E-mail addresses, account and card numbers are found by their form and check digits, or by the word
 before them ("account", "BLZ"), phone numbers by Google's rules (`phonenumbers`), postal addresses
 by their form, dates of birth by the words before them. Names of persons are found by spaCy's model
-where it is installed and by forms of address, greetings, signatures, initials, labels and mail
+where it is installed, by given names of many languages (Faker's lists, where it is installed), and
+by forms of address, roles, greetings, signatures, initials, labels and mail
 headers in any case, also by the first or the last name of a person found in another text, in small
 letters, too.
 Placeholders are the same for the same text in one run, so that a model still sees who is who.
@@ -18,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 
 from orgflow.agents.english import MAX_CHARACTERS, parser, seems_english
+from orgflow.agents.model_client.given_names import given_names, stop_words
 
 
 def _words(text: str) -> frozenset[str]:
@@ -48,6 +50,10 @@ _PARTICLES = (
     r"(?:(?:van|von|de|der|den|del|da|di|la|le|el|bin|al|zu|zum|zur|vom|Frhr\.|Freifrau|Freiherr)"
     r"[ \t]+)*"
 )
+_PARTICLE_WORDS = frozenset(
+    ("van", "von", "de", "der", "den", "del", "da", "di", "la", "le", "el", "bin", "al", "zu",
+     "zum", "zur", "vom")
+)  # fmt: skip
 _PART = rf"(?:{_INITIALS})?{_PARTICLES}{_CAPITAL}"
 _NAME = rf"{_PART}(?:[ \t]+{_PART}){{0,3}}"
 _INITIALLED = re.compile(rf"(?<![\w.])(?<!\W\w\. )({_INITIALS}{_PARTICLES}{_CAPITAL})")
@@ -88,6 +94,21 @@ _LABELLED = re.compile(
     r"|antragsteller(?:in)?|bearbeiter(?:in)?|patientin|verantwortlich)[ \t]*:[ \t]*"
     rf"({_NAME}(?:[ \t]*(?:,|and|und)[ \t]*{_NAME})*)"
 )
+_ROLE = re.compile(
+    r"\b(?i:kolleg(?:e|en|in)|kund(?:e|en|in)|mandant(?:en|in)?|patient(?:en|in)?|mentor(?:in)?"
+    r"|\w*(?:leiter|berater|bearbeiter|mitarbeiter|vertreter|steller|mieter|bewerber|prüfer|chef)"
+    r"(?:in)?|colleague|customer|client|manager|clerk)[ \t]+"
+    rf"({_CAPITAL}(?:[ \t]+{_PARTICLES}{_CAPITAL})+)"
+)
+"""A person after the role: "die Projektleiterin Silke Armbruster"; two names at least, since one
+capital is a noun in German."""
+_WORD = re.compile(rf"(?<![\w@./\[-]){_CAPITAL}(?![\w@/\]]|\.\w)")
+_SURNAME = re.compile(
+    r"(?:[ \t]+|[ \t]*\n(?!\s*\n))"
+    r"((?:(?:(?:van|von)(?:[ \t]+de[rnm])?|Frhr\.[ \t]+von|de|del|da|di|la|bin|al|zu)[ \t]+)?"
+    rf"{_CAPITAL})"
+)
+_ARTICLE = re.compile(r"\b(?:der|die|das|des|dem|den|eine?[mnrs]?|the|this|each|every)\s+\Z", re.I)
 _EACH = re.compile(_NAME)
 _SPEAKER = re.compile(r"(?m)^([^\W\d_][\w.-]{1,20}):[ \t]+\S")
 _DATE = (
@@ -129,7 +150,7 @@ _NOT_NAMES = _words(
     much very service desk it hr helpdesk office board zusammen ihr ihre ihren ihrem ihrer
     sie wir unser unsere bitte please you your our my mein meine sehr kind best warm regards
     thanks yes no okay done danke gruß grüße lot lots so kollegen kolleginnen kunde kunden
-    mr mrs ms dr prof herr herrn frau active draft microsoft
+    mr mrs ms dr prof herr herrn frau active draft microsoft beste liebe schöne herzliche viele
     """
 )
 _ORGANISATIONS = _words(
@@ -154,6 +175,14 @@ _ALSO_WORDS = _words(
     """
 )
 """Names that are also words: in small letters they are taken for the word."""
+_PLACES = _words(
+    """
+    paris sofia florence milan vienna victoria london dallas austin houston virginia carolina
+    georgia israel china india asia jordan africa alexandria adelaide sydney lourdes valencia siena
+    verona santiago orlando jackson lincoln washington troy chelsea brooklyn
+    """
+)
+"""Given names that are more often places."""
 _NO_INITIALS = frozenset(("us", "uk", "eu", "un", "zb", "dh", "ua", "ia", "iv", "iw", "pm", "am"))
 _HEADS = _words(
     """
@@ -263,6 +292,7 @@ class Redactor:
         yield from ((start, end, "PHONE") for start, end in _phones(text))
         yield from (_spot(m, "ADDRESS") for m in _STREET.finditer(text))
         yield from ((start, end, "PERSON") for start, end in self._by_form(text))
+        yield from ((start, end, "PERSON") for start, end in _by_given_name(text))
         if self._parser is None:
             return
         english = seems_english(text)
@@ -271,14 +301,18 @@ class Redactor:
                 several = (
                     len(entity.text.split()) > 1
                 )  # of other languages it takes any noun for one
-                if entity.label_ == "PERSON" and _is_name(entity.text) and (english or several):
+                if (
+                    entity.label_ == "PERSON"
+                    and _is_name(entity.text)
+                    and (english or (several and _is_foreign_name(entity.text)))
+                ):
                     yield at + entity.start_char, at + entity.end_char, "PERSON"
 
     def _by_form(self, text: str) -> Iterator[tuple[int, int]]:
         """Names of persons that titles, greetings, signatures, headers, labels and chats show."""
         found = [
             (m.start(1), m.end(1))
-            for form in (_TITLED, _GREETED, _SIGNED, _HEADER, _CALLED)
+            for form in (_TITLED, _GREETED, _SIGNED, _HEADER, _CALLED, _ROLE)
             for m in form.finditer(text)
         ]
         for match in _INITIALLED.finditer(text):
@@ -298,6 +332,57 @@ class Redactor:
         found += _speakers(text)
         self._named.update(text[start:end] for start, end in found)
         yield from found
+
+
+def _by_given_name(text: str) -> Iterator[tuple[int, int]]:
+    """Given names and what follows them in capitals, also in the genitive ("Luigis")."""
+    names = given_names()
+    if not names:
+        return
+    end = 0
+    for match in _WORD.finditer(text):
+        if match.start() < end or not _is_given(match[0], names, text):
+            continue
+        if _ARTICLE.search(text, max(0, match.start() - 10), match.start()):
+            continue  # "der Mentor": a noun
+        end = match.end()
+        genitive = match[0] not in names and match[0].endswith("s")  # a noun follows
+        for _ in range(0 if genitive else 3):
+            after = _SURNAME.match(text, end)
+            if after is None or not _may_follow(after[1]):
+                break
+            end = after.end()
+        yield match.start(), end
+
+
+def _is_given(word: str, names: frozenset[str], text: str) -> bool:
+    """Whether a word is a given name and no other word: one that the text has in small letters, or
+    that is a function word, a place or a noun, is none."""
+    plain = word.removesuffix("'s").removesuffix("’s")
+    parts = plain.split("-")
+    known = plain in names or (len(parts) > 1 and all(part in names for part in parts))
+    if not known and plain.endswith("s") and len(plain) > 4:
+        plain = plain[:-1]
+        known = plain in names
+    low = plain.lower()
+    if not known or low in stop_words() or low in _PLACES or low in _ALSO_WORDS:
+        return False
+    return _may_be_named(plain) and not re.search(rf"(?<![\w.@/-]){re.escape(low)}(?!\w)", text)
+
+
+def _may_follow(words: str) -> bool:
+    """Whether what follows a given name may be the surname."""
+    last = words.split()[-1]
+    return _may_be_named(last) and last.lower() not in stop_words() and not last.isupper()
+
+
+def _is_foreign_name(text: str) -> bool:
+    """Whether several words that the English parser takes for a person in another language may be
+    one: no function words, and nothing small but particles."""
+    words = text.split()
+    return all(word.lower() not in stop_words() for word in (words[0], words[-1])) and all(
+        word[:1].isupper() or word in _PARTICLE_WORDS for word in words
+    )
 
 
 def _may_be_named(text: str) -> bool:

@@ -5,9 +5,9 @@ Only the contracts: whoever starts a compilation provides what is after them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 
 class Tool(NamedTuple):
@@ -35,6 +35,15 @@ class Reply(NamedTuple):
     tokens_out: int = 0
     calls: tuple[ToolCall, ...] = ()
     truncated: bool = False
+
+
+@runtime_checkable
+class ReadsAhead(Protocol):
+    """A `ModelClient` that wants the texts of a run before the first request: a person who is named
+    in full only in the last one is then replaced in all."""
+
+    def learn(self, texts: Iterable[str]) -> None:
+        """Remember what the texts show; nothing is sent."""
 
 
 class ModelClient(Protocol):
