@@ -393,6 +393,39 @@ def test_the_page_on_checking_works_line_by_line(python: Path, tmp_path: Path) -
     assert follow(DOCS / "checking.md", Shell(tmp_path, environment(python))) >= 3
 
 
+def test_the_page_on_ci_works_line_by_line(python: Path, tmp_path: Path) -> None:
+    """Its commands, and those in its files for GitHub, GitLab and pre-commit; a new fault fails."""
+    models = tmp_path / "models"
+    models.mkdir()
+    for name in ("demo/order.bpmn", "leave-request/model.bpmn"):
+        (models / name.replace("/", "-")).write_bytes((ROOT / "examples" / name).read_bytes())
+    shell = Shell(tmp_path, environment(python))
+    assert follow(DOCS / "ci.md", shell) == 4
+    log = json.loads((tmp_path / "findings.sarif").read_text("utf-8"))
+    assert any(result["ruleId"] == "OF201" for result in log["runs"][0]["results"])
+    files = (".github/workflows/models.yml", ".github/workflows/findings.yml", ".gitlab-ci.yml",
+             ".pre-commit-config.yaml")  # fmt: skip
+    asked = [
+        found
+        for file in files
+        for found in re.findall(
+            r"(?:run:|-|entry:) (orgflowc .*)", (tmp_path / file).read_text("utf-8")
+        )
+    ]
+    assert len(asked) == 5
+    for command in asked:
+        whole = command if " models" in command else f"{command} models/demo-order.bpmn"
+        shell.run(whole, "ci.md")
+    faulty = (models / "demo-order.bpmn").read_text("utf-8")
+    (models / "new.bpmn").write_text(faulty, "utf-8")
+    for command in asked:
+        whole = command if " models" in command else f"{command} models/new.bpmn"
+        ran = subprocess.run(
+            whole.split(), cwd=tmp_path, env=shell.env, capture_output=True, check=False
+        )
+        assert ran.returncode == (0 if "--exit-zero" in command else 1), command
+
+
 def test_the_page_on_editors_works_line_by_line(python: Path, tmp_path: Path) -> None:
     assert follow(DOCS / "editors.md", Shell(tmp_path, environment(python))) == 1
     settings = json.loads((tmp_path / ".vscode/settings.json").read_text("utf-8"))
