@@ -408,11 +408,11 @@ def _reply(completion: Any) -> Reply:
             if getattr(c, "function", None) is not None
         )
         return Reply(
-            _content(message.content),
+            _content(message.content) or _content(getattr(message, "refusal", None)),
             _count(getattr(usage, "prompt_tokens", 0)),
             _count(getattr(usage, "completion_tokens", 0)),
             calls,
-            choice.finish_reason == "length",
+            choice.finish_reason in ("length", "content_filter"),
         )
     except (AttributeError, IndexError, TypeError, ValueError):
         raise _Unusable(_NO_COMPLETION) from None
