@@ -13,7 +13,7 @@ from orgflow import compiler
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.inputs import expand
-from orgflow.commands.options import resolve_target, source_options
+from orgflow.commands.options import resolve_target, source_options, target_option
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import (
@@ -67,12 +67,7 @@ _SUMMARY = f"Put workflows on an {DEFAULT_TARGET} server and publish them."
     metavar="URL",
     help=f"Address of {DEFAULT_TARGET}'s editor.  [default: {variable(DEFAULT_TARGET, 'URL')}]",
 )
-@click.option(
-    "--target",
-    default=DEFAULT_TARGET,
-    metavar="T[{option=value,…}]",
-    help=f"Target.  [default: {DEFAULT_TARGET}]",
-)
+@target_option
 @click.option("--dry-run", is_flag=True, help="Only print what would change, as `diff` does.")
 @click.option(
     "--take-over",

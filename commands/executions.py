@@ -249,7 +249,7 @@ def report_text(report: ProductionReport, model: Model) -> str:
             said.append(f"! unknown nodes: {', '.join(one.judged.strange)}")
         if one.judged.verdict != "equal":
             said.append(f"executions {_ids([m.observed.id for m in one.members])}")
-        result = RESULTS[one.judged.verdict][1].replace("as the model says", "equal")
+        result = "equal" if one.judged.verdict == "equal" else RESULTS[one.judged.verdict][1]
         rows.append(((str(number), result, str(len(one.members))), said))
     if rows:
         lines += [*table(("way", "result", "runs"), "what fired", rows), ""]

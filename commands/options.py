@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import click
-from orgflow.commands.completion_values import frontends, reporters
+from orgflow.backends import DEFAULT_TARGET
+from orgflow.commands.completion_values import frontends, reporters, targets
 from orgflow.compiler import OptionError, UnknownName, choose_backend, target_options
 
 from orgflow_ir.pipeline import PassContext
@@ -160,9 +161,24 @@ def diagnostics_options(function: F) -> F:
     )(function)
 
 
+def target_option(function: F) -> F:
+    """`--target` with its options, of commands that have a default."""
+    return click.option(
+        "--target",
+        default=DEFAULT_TARGET,
+        metavar="T[{option=value,…}]",
+        shell_complete=targets,
+        help=f"Target.  [default: {DEFAULT_TARGET}]",
+    )(function)
+
+
 def source_options(function: F) -> F:
     """`--from`, and what `diagnostics_options` adds."""
-    function = diagnostics_options(function)
+    return from_option(diagnostics_options(function))
+
+
+def from_option(function: F) -> F:
+    """`--from`."""
     return click.option(
         "--from",
         "from_",

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.executions import Asked, Pull, executions_options, replay_production
 from orgflow.commands.language_model import connect_to_diagnose, diagnose_runs
-from orgflow.commands.options import process_option, resolve_target, source_options
+from orgflow.commands.options import process_option, resolve_target, source_options, target_option
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.run_table import report_text, wrapped
 from orgflow.commands.server import engine_runner, server_exit_code, server_options
@@ -39,12 +38,7 @@ MISUSE = 2
 
 @click.command("run", short_help="Run a model on the target's engine and compare.")
 @click.argument("in_", metavar="IN", type=FILE)
-@click.option(
-    "--target",
-    default=DEFAULT_TARGET,
-    metavar="T[{option=value,…}]",
-    help=f"Target.  [default: {DEFAULT_TARGET}]",
-)
+@target_option
 @click.option(
     "--engine",
     metavar="local|model|URL",

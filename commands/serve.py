@@ -14,7 +14,7 @@ from orgflow.commands.completion_values import FILE
 from orgflow.commands.deploy import Compiling, Deploying, deploy_files
 from orgflow.commands.engine import describe_server, local_server, provider
 from orgflow.commands.inputs import expand
-from orgflow.commands.options import resolve_target, source_options
+from orgflow.commands.options import resolve_target, source_options, target_option
 from orgflow.commands.progress import heartbeat
 from orgflow.commands.server import SERVER_FAILED, deployer_of
 from orgflow.commands.session import Session, leave
@@ -39,12 +39,7 @@ _EVERY = 4
     "serve", short_help=f"Deploy models to an {DEFAULT_TARGET} on this machine, at every save."
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
-@click.option(
-    "--target",
-    default=DEFAULT_TARGET,
-    metavar="T[{option=value,…}]",
-    help=f"Target.  [default: {DEFAULT_TARGET}]",
-)
+@target_option
 @click.option("--port", type=click.IntRange(1024, 65535), help="As for `engine start`.")
 @click.option("-y", "--yes", is_flag=True, help="Install the server without asking.")
 @click.option("--no-watch", is_flag=True, help="Deploy once, and not at every save.")

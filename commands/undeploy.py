@@ -6,7 +6,7 @@ import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.deploy import Compiling, show, wanted_workflows
-from orgflow.commands.options import resolve_target, source_options
+from orgflow.commands.options import resolve_target, source_options, target_option
 from orgflow.commands.output import write_stdout
 from orgflow.commands.server import (
     SERVER_FAILED,
@@ -34,12 +34,7 @@ Executions go with their workflows. Exit code 1: a workflow stayed; 3: the serve
     metavar="URL",
     help=f"Address of {DEFAULT_TARGET}'s editor.  [default: {variable(DEFAULT_TARGET, 'URL')}]",
 )
-@click.option(
-    "--target",
-    default=DEFAULT_TARGET,
-    metavar="T[{option=value,…}]",
-    help=f"Target.  [default: {DEFAULT_TARGET}]",
-)
+@target_option
 @click.option("--dry-run", is_flag=True, help="Only print what would be deleted.")
 @click.option("--take-over", is_flag=True, help="Also delete workflows that were edited.")
 @click.option("--as", "name", metavar="NAME", help="The name under which it was deployed.")

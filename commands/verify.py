@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from orgflow import compiler
-from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
-from orgflow.commands.options import process_option, resolve_target, source_options
+from orgflow.commands.options import process_option, resolve_target, source_options, target_option
 from orgflow.commands.output import write_stdout
 from orgflow.commands.session import Session, exit_code, leave
 
@@ -39,12 +38,7 @@ _HOW = {
 @click.command("verify", short_help="Show that a workflow does what a model says.")
 @click.argument("model_", metavar="MODEL", type=FILE)
 @click.argument("workflows", metavar="WORKFLOW...", nargs=-1, required=True, type=FILE)
-@click.option(
-    "--target",
-    default=DEFAULT_TARGET,
-    metavar="T[{option=value,…}]",
-    help=f"Target.  [default: {DEFAULT_TARGET}]",
-)
+@target_option
 @click.option(
     "--strict",
     is_flag=True,

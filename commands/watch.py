@@ -11,10 +11,9 @@ from typing import Any, ClassVar
 
 import click
 from orgflow import compiler
-from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.compile import as_one
 from orgflow.commands.completion_values import FILE
-from orgflow.commands.options import resolve_target
+from orgflow.commands.options import from_option, resolve_target, target_option
 from orgflow.commands.page_server import Page, PageServer, PageText
 from orgflow.commands.session import Session, leave
 from orgflow.commands.suppressions import Acceptance
@@ -34,13 +33,8 @@ _UNFINISHED = frozenset({Category.GAP})
 
 @click.command("watch", short_help="Show a model and its workflow on a page, at every save.")
 @click.argument("in_", metavar="IN", type=FILE)
-@click.option(
-    "--target",
-    default=DEFAULT_TARGET,
-    metavar="T[{option=value,…}]",
-    help=f"Target.  [default: {DEFAULT_TARGET}]",
-)
-@click.option("--from", "from_", metavar="FRONTEND", help="Format, else known by the suffix.")
+@target_option
+@from_option
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="Port.  [default: a free one]"
 )

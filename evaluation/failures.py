@@ -277,7 +277,7 @@ def _of_run(model: Model, run: RunReport, labels: dict[str, str], backend: Backe
             "no-error", "translation_error", "the run should end with an error and ended green",
             "look at the error end event's node", last,
         )  # fmt: skip
-    if run.ran is None and same and (run.divergence or "").startswith("after the last step"):
+    if run.ran is None and same and run.unended:
         return record(
             "no-end", "translation_error",
             f"every task ran, but nothing after {name(last) if last else 'the start'}",

@@ -43,7 +43,8 @@ class RunReport:
     ids of the elements that were executed, in order, `surplus` those tasks among them that the run
     has not, and `ran` the element that the model did not allow. `steps` are the model's as far as
     it goes with the target, `places` the elements at which it stands where the two part. `stub` is
-    the unsupported element that the stub stands for.
+    the unsupported element that the stub stands for. `unended` is whether the model allows every
+    step, and continues where the run ended.
     """
 
     process: str
@@ -64,6 +65,7 @@ class RunReport:
     steps: tuple[Step, ...] = ()
     places: tuple[str, ...] = ()
     stub: str | None = None
+    unended: bool = False
 
 
 @dataclass(frozen=True)
@@ -276,7 +278,12 @@ def judge(
     followed: FollowResult | None = None
 
     def report(
-        verdict: str, divergence: str | None, ran: str | None = None, stub: str | None = None
+        verdict: str,
+        divergence: str | None,
+        ran: str | None = None,
+        stub: str | None = None,
+        *,
+        unended: bool = False,
     ) -> RunReport:
         steps = followed.steps if followed is not None else ()
         left = followed.left if followed is not None else ()
@@ -284,7 +291,7 @@ def judge(
         return RunReport(
             process.id, run, verdict, shown, precision, recall, f1, divergence, missing,
             result.milliseconds, result.status, result.error, tuple(executed), surplus, ran,
-            steps, tuple(places), stub,
+            steps, tuple(places), stub, unended,
         )  # fmt: skip
 
     if result.status == "unplayable":
@@ -313,7 +320,7 @@ def judge(
     if not followed.ok:
         allowed = " or ".join(f"`{name}`" for name in followed.expected)
         reason = followed.reason or f"the model continues with {allowed or 'what is left'}"
-        return report("different", f"after the last step: {reason}")
+        return report("different", f"after the last step: {reason}", unended=True)
     if result.status != ("error" if run.outcome == "error" else "success"):
         return report("different", f"the run ended with {result.status}: {result.error}")
     if run.outcome != followed.outcome:

@@ -46,7 +46,7 @@ class LeftoverTokens(FlowPass):
         for fault in findings(model, ctx, self.max_states, "leftover"):
             namer = ctx.analysis(Namer, fault.scope)
             assert fault.net is not None
-            comes = (namer.comes_from(fault.net, a) for a in fault.taken_arcs)
+            comes = (namer.comes_from(fault.net, a).text for a in fault.taken_arcs)
             late = " and ".join(dict.fromkeys(comes)) or "a branch that runs again"
             cause = next((f.element for f in doubled if f.scope is fault.scope), "")
             again = f"{namer.name(cause)} lets it happen several times" if cause else ""

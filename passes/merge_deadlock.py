@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import ClassVar, NamedTuple
 
 from orgflow.passes.causes import BrokenOff, begins, broken_off, own_loop
 from orgflow.passes.flow_findings import MASKED, FlowPass, findings, related
-from orgflow.passes.wording import Namer
+from orgflow.passes.wording import Branch, Namer
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.soundness import Fault
@@ -86,31 +87,48 @@ def _others(fault: Fault, namer: Namer) -> tuple[Related, ...]:
     )
 
 
-def _missing(fault: Fault, namer: Namer) -> str:
+class _Missing(NamedTuple):
+    """What a join waits for: words, and of what kind the first and how many they are."""
+
+    text: str
+    kind: str
+    number: int = 1
+
+    @classmethod
+    def of(cls, branches: Iterable[Branch]) -> _Missing:
+        """Several at once, each only once."""
+        different = list(dict.fromkeys(branches))
+        return cls(" and ".join(b.text for b in different), different[0].kind, len(different))
+
+
+def _missing(fault: Fault, namer: Namer) -> _Missing:
     """What the join waits for."""
     net = fault.net
     assert net is not None
     if dead := net.dead_inputs.get(fault.join):
-        return namer.names(f.source for f in dead)
+        sources = tuple(dict.fromkeys(f.source for f in dead))
+        return _Missing(namer.names(sources), "element", len(sources))
     told = [(namer.comes_from(net, a), a) for a in fault.missing_arcs]
     if not fault.split:
-        return " and ".join(dict.fromkeys(t for t, _ in told)) or "a branch"
+        return _Missing.of(t for t, _ in told) if told else _Missing("a branch", "label")
     split = namer.name(fault.split)
-    what = " and ".join(dict.fromkeys(t for t, _ in told if t != split))
+    what = [t for t, _ in told if t.text != split]
     if what:
-        return what
+        return _Missing.of(what)
     labels = [f.label for _, a in told if (f := net.flow[a]) is not None and f.name.strip()]
-    return f"the branch `{labels[0]}` of {split}" if labels else f"the other branch of {split}"
+    if labels:
+        return _Missing(f"the branch `{labels[0]}` of {split}", "label")
+    return _Missing(f"the other branch of {split}", "other")
 
 
-def _message(fault: Fault, namer: Namer, missing: str, graph: ControlFlow) -> str:
+def _message(fault: Fault, namer: Namer, missing: _Missing, graph: ControlFlow) -> str:
     net = fault.net
     assert net is not None
     join = namer.name(fault.element)
     after = namer.follows(net, fault.join)
     lost = f", so {after} never happens" if after else ""
     if net.dead_inputs.get(fault.join):
-        return f"{join} waits for {missing}, which no run ever executes{lost}"
+        return f"{join} waits for {missing.text}, which no run ever executes{lost}"
     if fault.mutual:
         rest = [namer.name(e) for e in fault.mutual]
         joins = ", ".join([join, *rest[:-1]]) + f" and {rest[-1]}"
@@ -118,32 +136,31 @@ def _message(fault: Fault, namer: Namer, missing: str, graph: ControlFlow) -> st
     if (found := broken_off(fault)) is not None:
         host, event = namer.name(found.host), namer.name(found.event)
         if any(a in net.by_event for a in fault.taken_arcs):
-            what = f"{host} to be done" if missing.startswith("the other branch") else missing
+            what = f"{host} to be done" if missing.kind == "other" else missing.text
             why = f"which never happens once {event} interrupts {host}"
             return f"{join} waits for {what}, {why}{lost}"
-        who = "it" if missing == event else event
+        who = "it" if missing.text == event else event
         what = f"{who} interrupts {host}"
         if not _interrupts(found, namer):
             what = f"{who} occurs while {host} is active"
         why = f"which only happens if {what}"
-        return f"{join} waits for {missing}, {why}{lost}"
+        return f"{join} waits for {missing.text}, {why}{lost}"
     if begins(fault):
         here = namer.names(net.element[net.dst[a]] for a in fault.taken_arcs)
         return (
-            f"{join} waits for {missing}, but a run begins at only one start event and never gets "
-            f"there from {here}{lost}"
+            f"{join} waits for {missing.text}, but a run begins at only one start event and never "
+            f"gets there from {here}{lost}"
         )
     if not fault.split:
         if own_loop(fault, graph):
             why = f"which comes only after {join} itself: no run gets past it"
-            return f"{join} waits for {missing}, {why}{lost}"
-        return f"{join} waits for {missing}, which in some run can no longer come{lost}"
+            return f"{join} waits for {missing.text}, {why}{lost}"
+        return f"{join} waits for {missing.text}, which in some run can no longer come{lost}"
     taken = namer.ways(net, fault.taken_arcs)
     split = namer.name(fault.split)
-    does = "takes" if missing.startswith("the ") else "does"
-    return (
-        f"{join} waits for {missing}, which a run that takes {taken} at {split} never {does}{lost}"
-    )
+    does = "does" if missing.kind == "element" else "takes"
+    why = f"which a run that takes {taken} at {split} never {does}"
+    return f"{join} waits for {missing.text}, {why}{lost}"
 
 
 def _interrupts(found: BrokenOff, namer: Namer) -> bool:
@@ -151,16 +168,16 @@ def _interrupts(found: BrokenOff, namer: Namer) -> bool:
     return isinstance(event, Event) and event.interrupting
 
 
-def _decision(fault: Fault, namer: Namer, missing: str) -> str:
+def _decision(fault: Fault, namer: Namer, missing: _Missing) -> str:
     """What a person has to decide where no change is proved to repair it."""
     join = namer.name(fault.element)
     if fault.net is not None and fault.net.dead_inputs.get(fault.join):
-        return f"remove the flow from {missing} to {join}, or add a flow to {missing}"
+        return f"remove the flow from {missing.text} to {join}, or add a flow to {missing.text}"
     if fault.mutual:
         joins = namer.names((fault.element, *fault.mutual))
         return (
             f"decide which of {joins} continues first, and connect the returning flow to "
             "another step"
         )
-    come = "do not come" if " and " in missing or ", " in missing else "does not come"
-    return f"decide how the run should continue at {join} when {missing} {come}"
+    come = "do not come" if missing.number > 1 else "does not come"
+    return f"decide how the run should continue at {join} when {missing.text} {come}"

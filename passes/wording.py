@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal, NamedTuple
 
 from orgflow_ir.analysis.soundness.net import FIRST, Net
 from orgflow_ir.model import Element, Flow, Gateway
 from orgflow_ir.model.element_names import ElementNames, listed
+
+
+class Branch(NamedTuple):
+    """How a way out of a gateway, or what comes by one, is called.
+
+    Attributes:
+        text: as in a message.
+        kind: `element` where it is the name of an element, `label` of a branch, `other` for the
+            branch that a run does not take, `flow` where only the target of a flow tells it.
+        target: the name of the target, of a `flow`.
+    """
+
+    text: str
+    kind: Literal["element", "label", "other", "flow"]
+    target: str = ""
 
 
 class Namer(ElementNames):
@@ -18,15 +34,16 @@ class Namer(ElementNames):
             return "the start"
         return super().name(of)
 
-    def way(self, net: Net, arc: int) -> str:
+    def way(self, net: Net, arc: int) -> Branch:
         """A way out of a gateway: its label, else where it leads to."""
         flow = net.flow[arc]
         if flow is not None and flow.name.strip():
-            return f"`{flow.label}`"
+            return Branch(f"`{flow.label}`", "label")
         target = flow.target if flow is not None else net.element[net.dst[arc]]
         if flow is None and target == net.element[net.src[arc]]:
-            return "the normal flow"
-        return f"the flow to {self.name(target)}" if target else "the flow to the end"
+            return Branch("the normal flow", "label")
+        name = self.name(target) if target else "the end"
+        return Branch(f"the flow to {name}", "flow", name)
 
     def labelled(self, flow: Flow) -> str:
         """A way out of an element: by its label, else by where it leads, and where it begins."""
@@ -44,14 +61,13 @@ class Namer(ElementNames):
     def ways(self, net: Net, arcs: Iterable[int]) -> str:
         """Several ways out."""
         told = [self.way(net, a) for a in arcs]
-        if len(told) > 1 and len(set(told)) == 1:
-            return told[0].replace("the flow", f"{len(told)} flows", 1)
-        told = list(dict.fromkeys(told))
-        if len(told) > 1 and all(t.startswith("the flow to ") for t in told):
-            return f"the flows to {listed(t.removeprefix('the flow to ') for t in told)}"
-        return listed(told)
+        different = list(dict.fromkeys(told))
+        if len(told) > 1 and all(way.kind == "flow" for way in told):
+            number = "the" if len(different) > 1 else str(len(told))
+            return f"{number} flows to {listed(way.target for way in different)}"
+        return listed(way.text for way in different)
 
-    def comes_from(self, net: Net, arc: int) -> str:
+    def comes_from(self, net: Net, arc: int) -> Branch:
         """What a branch that ends with `arc` does last: the nearest labelled step before it."""
         for _ in range(6):
             element = net.element[net.src[arc]]
@@ -59,16 +75,16 @@ class Namer(ElementNames):
                 break
             node = self.nodes[element]
             if not isinstance(node, Gateway) or node.name.strip():
-                return self.name(element)
+                return Branch(self.name(element), "element")
             flow = net.flow[arc]
             if flow is not None and flow.name.strip():
-                return f"the branch `{flow.label}`"
+                return Branch(f"the branch `{flow.label}`", "label")
             if len(net.outs[net.src[arc]]) > 1:
-                return f"the other branch of {self.name(element)}"
+                return Branch(f"the other branch of {self.name(element)}", "other")
             if len(net.ins[net.src[arc]]) != 1:
-                return self.name(element)
+                return Branch(self.name(element), "element")
             arc = net.ins[net.src[arc]][0]
-        return "the start"
+        return Branch("the start", "element")
 
     def follows(self, net: Net, node: int) -> str | None:
         """The first step with a label or a meaning after a net node, if there is one near."""

@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from orgflow_ir.analysis.calls import callee, hands_everything, takes_everything
-from orgflow_ir.model import CallActivity, Task
+from orgflow_ir.lowering.common import as_task
+from orgflow_ir.model import CallActivity
 from orgflow_ir.model.bindings import SubProcessCall
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import one_line
@@ -55,13 +56,9 @@ class CallToNamedWork(RewritePattern):
             listeners=given.listeners if given is not None else (),
             parameters=settings,
         )
-        task = Task(
-            id=call.id,
-            name=call.name,
-            doc=call.doc,
-            extra=call.extra,
-            loc=call.loc,
-            task_type="service",
+        task = as_task(
+            call,
+            "service",
             for_compensation=call.for_compensation,
             binding=binding,
         )

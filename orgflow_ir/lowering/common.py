@@ -4,7 +4,7 @@ lossless."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
@@ -19,6 +19,7 @@ from orgflow_ir.model import (
     Scope,
     SubProcess,
     Task,
+    TaskType,
 )
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import one_line
@@ -50,6 +51,20 @@ def conditional_splits(model: Model, ctx: PassContext) -> Iterator[ConstructUse]
         for node in scope.nodes:
             if _chooses(node) and outgoing(graph.flows_out(node.id)).chosen:
                 yield ConstructUse("split.conditional", node, scope)
+
+
+def as_task(node: Node, task_type: TaskType, **more: Any) -> Task:
+    """A task in the place of another element, with its id, name, documentation, extension data and
+    place; `more` are further fields."""
+    return Task(
+        id=node.id,
+        name=node.name,
+        doc=node.doc,
+        extra=node.extra,
+        loc=node.loc,
+        task_type=task_type,
+        **more,
+    )
 
 
 def timer_use(

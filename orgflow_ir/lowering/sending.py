@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orgflow_ir.analysis.gaps.implementation import has_implementation
-from orgflow_ir.model import Event, Flow, Model, Task
+from orgflow_ir.lowering.common import as_task
+from orgflow_ir.model import Event, Flow, Model
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern
@@ -35,13 +36,9 @@ class SendingEventToTask(RewritePattern):
         assert scope is not None
         if not has_implementation(event):
             return None
-        task = Task(
-            id=event.id,
-            name=event.name,
-            doc=event.doc,
-            extra=event.extra,
-            loc=event.loc,
-            task_type="send",
+        task = as_task(
+            event,
+            "send",
             binding=event.binding,
             message=event.definitions[0].ref,
         )

@@ -19,7 +19,7 @@ from orgflow_ir.analysis.gaps.rules import (
     UnlabelledBranch,
     UnreadCondition,
 )
-from orgflow_ir.model import Event, Gateway, Opaque, Scope, Task
+from orgflow_ir.model import Event, Gateway, Node, Opaque, Scope, Task
 from orgflow_ir.model.binding_text import summary
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.element_names import listed
@@ -173,6 +173,28 @@ def named_work(
     return [said, *_sets(decisions), *_doc(node.doc)]
 
 
+def _credential(node: Node, words: str, ctx: PassContext) -> str:
+    """Report the credential that a node needs (OF424); the line of its note."""
+    ctx.emit(
+        CredentialNeeded,
+        f"`{node.label}` needs {words}",
+        element=node,
+        help="create the credential in n8n and select it in the node",
+    )
+    return f"Connect {words} before you publish the workflow."
+
+
+def _settings(node: Node, settings: Sequence[tuple[str, str]], ctx: PassContext) -> None:
+    """Report values that a node needs and that the model does not define (OF426)."""
+    for what, how in settings:
+        ctx.emit(
+            SettingNeeded,
+            f"the model does not define {what} for `{node.label}`",
+            element=node,
+            help=how,
+        )
+
+
 def outside(node: Task, made: OutsideNode, ctx: PassContext) -> list[str]:
     """Note of a node that sends a request or mail, or does an operation that the task was filled
     with; OF424 for a credential to connect, OF426 for a value to set, OF404 for what n8n does not
@@ -181,21 +203,8 @@ def outside(node: Task, made: OutsideNode, ctx: PassContext) -> list[str]:
         "Does the work defined in the model." if made.version is None else "Filled in: check it."
     ]
     if made.credential is not None:
-        _, words = made.credential
-        ctx.emit(
-            CredentialNeeded,
-            f"`{node.label}` needs {words}",
-            element=node,
-            help="create the credential in n8n and select it in the node",
-        )
-        lines.append(f"Connect {words} before you publish the workflow.")
-    for what, how in made.settings:
-        ctx.emit(
-            SettingNeeded,
-            f"the model does not define {what} for `{node.label}`",
-            element=node,
-            help=how,
-        )
+        lines.append(_credential(node, made.credential[1], ctx))
+    _settings(node, made.settings, ctx)
     if made.lost:
         ctx.emit(
             UnsupportedBinding,
@@ -267,21 +276,10 @@ def form(
 def asked(node: Task, made: AskingNode, ctx: PassContext) -> list[str]:
     """Note of a node that asks somebody by a message: OF424 for the credential that it needs, OF426
     for what nobody has said."""
-    ctx.emit(
-        CredentialNeeded,
-        f"`{node.label}` needs {made.credential}",
-        element=node,
-        help="create the credential in n8n and select it in the node",
-    )
-    for what, how in made.settings:
-        ctx.emit(
-            SettingNeeded,
-            f"the model does not define {what} for `{node.label}`",
-            element=node,
-            help=how,
-        )
+    connect = _credential(node, made.credential, ctx)
+    _settings(node, made.settings, ctx)
     return [
-        f"Connect {made.credential} before you publish the workflow.",
+        connect,
         *(f"Open: {what}; {how}." for what, how in made.settings),
     ]
 

@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from orgflow.backends.n8n.node_types import send_and_wait
-from orgflow.backends.n8n.node_types.behaviour import Behaviour
-from orgflow.backends.n8n.node_types.node_type import NodeType, Use
+from orgflow.backends.n8n.node_types.send_and_wait import asking_type
 
-
-def _behaviour(use: Use) -> Behaviour | None:
-    return send_and_wait.behaviour(use) if send_and_wait.asks(use.parameters) else None
-
-
-NODE = NodeType(
-    name="microsoftTeams",
-    label="Microsoft Teams",
-    emitted=True,
-    once=True,
-    credential=lambda parameters: str(parameters.get("authentication", "microsoftTeamsOAuth2Api")),
-    versions=((2,), (2,)),
-    behaviour=_behaviour,
-    waits=send_and_wait.asks,
-    required=(("message", {"operation": (send_and_wait.OPERATION,)}),),
-    task="send",
+NODE = asking_type(
+    "microsoftTeams",
+    "Microsoft Teams",
+    lambda parameters: str(parameters.get("authentication", "microsoftTeamsOAuth2Api")),
+    ((2,), (2,)),
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from orgflow.backends.n8n.node_types.behaviour import Behaviour, hands_on
-from orgflow.backends.n8n.node_types.node_type import Parameters, Use
+from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, Use
 
 OPERATION: Final = "sendAndWait"
 
@@ -16,6 +17,27 @@ ANSWER, ANSWERED_AT = "data", "respondedAt"
 def asks(parameters: Parameters) -> bool:
     """Whether a node with these parameters sends something and waits for the answer."""
     return bool(parameters.get("operation") == OPERATION)
+
+
+def asking_type(
+    name: str,
+    label: str,
+    credential: Callable[[Parameters], str],
+    versions: tuple[tuple[float, ...], tuple[float, ...]],
+) -> NodeType:
+    """A node type of which only this operation is known; arguments as of `NodeType`."""
+    return NodeType(
+        name=name,
+        label=label,
+        emitted=True,
+        once=True,
+        credential=credential,
+        versions=versions,
+        behaviour=lambda use: behaviour(use) if asks(use.parameters) else None,
+        waits=asks,
+        required=(("message", {"operation": (OPERATION,)}),),
+        task="send",
+    )
 
 
 def behaviour(use: Use) -> Behaviour:
