@@ -18,7 +18,10 @@ CHANCE = 3.0
 middle of all pairs is not."""
 
 DEVIATION = 1.4826
-"""A normal distribution's deviation, in units of what half of it is near the middle."""
+"""A normal distribution's deviation, where half of it is within 1 of the middle."""
+
+DEVIATION_OF_THIRD = 2.3216
+"""The same, where a third of it is."""
 
 TWO_KINDS = 1.4
 """Pairs spread so much wider than their densest half are of two kinds."""
@@ -49,18 +52,28 @@ def _different(pairs: Any) -> tuple[float, float]:
     """How alike cases of different processes are: the middle and the deviation.
 
     They are those of all pairs where these are of one kind. Where processes are so few that many
-    pairs are of the same one, the densest half of all pairs is of different ones.
+    pairs are of the same one, the densest third of all pairs is of different ones: of two
+    processes of one size half are.
     """
     middle = float(np.median(pairs))
     spread = DEVIATION * float(np.median(np.abs(pairs - middle))) + 1e-6
     ordered = np.sort(pairs)
-    half = (len(ordered) + 1) // 2
-    widths = ordered[half - 1 :] - ordered[: len(ordered) - half + 1]
-    begin = int(widths.argmin())
-    dense = DEVIATION * float(widths[begin]) / 2 + 1e-6
-    if half > 1 and spread > TWO_KINDS * dense:
-        return float(ordered[begin] + ordered[begin + half - 1]) / 2, dense
+    _, half = _densest(ordered, 2)
+    if len(ordered) > 2 and spread > TWO_KINDS * DEVIATION * half:
+        middle, third = _densest(ordered, 3)
+        return middle, DEVIATION_OF_THIRD * third + 1e-6
     return middle, spread
+
+
+def _densest(ordered: Any, parts: int) -> tuple[float, float]:
+    """The middle and half the width of the shortest interval that has one of so many equal parts
+    of the numbers."""
+    count = max(2, -(-len(ordered) // parts))
+    if len(ordered) < count:
+        return float(ordered[0]), 0.0
+    widths = ordered[count - 1 :] - ordered[: len(ordered) - count + 1]
+    begin = int(widths.argmin())
+    return float(ordered[begin] + ordered[begin + count - 1]) / 2, float(widths[begin]) / 2
 
 
 def recurring(
