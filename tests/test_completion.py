@@ -45,6 +45,8 @@ def offered(*words: str) -> list[str]:
             {"svg{theme=dark,theme=light"},
         ),
         (("compile", "x.bpmn", "--target", "none{"), set(), {"none{theme=dark"}),
+        (("run", "x.bpmn", "--target", "n"), {"n8n"}, {"bpmn"}),
+        (("watch", "x.bpmn", "--from", "b"), {"bpmn"}, {"ir"}),
         (("new", "b"), {"backend"}, {"pass"}),
         (("eval", ""), {"pmo"}, set()),
     ],
