@@ -148,6 +148,7 @@ release: $(VENV)/.test ## wheel (built twice and compared), sdist, bill of mater
 	$(BIN)/python tests/support/release.py
 
 audit: $(VENV)/.test ## known vulnerabilities of the dependencies, where the network reaches
+	@$(BIN)/python -c 'import pip_audit' 2>/dev/null || $(PIP) install pip-audit || true  # audit.py reports it
 	$(BIN)/python tests/support/audit.py
 
 clean:

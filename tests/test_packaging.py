@@ -159,3 +159,7 @@ def test_an_audit_without_a_network_is_skipped_loudly() -> None:
     assert "SKIPPED" in line
     assert audit.outcome("npm audit", 1, "lodash  <4.17  Severity: critical")[0]
     assert audit.outcome("npm audit", 0, "found 0 vulnerabilities")[0] is False
+    unknown = "tomli-w  Dependency not found on PyPI and could not be audited: tomli-w (1.2.0)"
+    assert audit.outcome("pip-audit", 0, unknown) == (
+        False, "pip-audit: SKIPPED 1 PACKAGES THAT ITS SERVER DOES NOT KNOW",
+    )  # fmt: skip

@@ -25,6 +25,9 @@ UNREACHABLE = ("connectionerror", "connecttimeout", "name or service not known",
 def outcome(tool: str, code: int, printed: str) -> tuple[bool, str]:
     """Whether a tool found vulnerabilities, and the line about it."""
     if code == 0:
+        unknown = printed.count("could not be audited")
+        if unknown:  # as with a mirror that has no advisories
+            return False, f"{tool}: SKIPPED {unknown} PACKAGES THAT ITS SERVER DOES NOT KNOW"
         return False, f"{tool}: no known vulnerabilities"
     reason = next((part for part in UNREACHABLE if part in printed.lower()), None)
     if reason is not None:
