@@ -17,7 +17,7 @@ from orgflow.backends.n8n.format.references import follow
 from orgflow.backends.n8n.format.workflow_document import Node as Step
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 
-from orgflow_ir.targets.comparison import Behaviour
+from orgflow_ir.targets.comparison import Behaviour, Row
 
 
 class Decisions:
@@ -102,6 +102,7 @@ def diff_behaviour(
             reason = f"if one item may become several, {more.reason}"
             more = more._replace(reason=reason)
         found = more._replace(looked_at=found.looked_at + more.looked_at)
+    found = found._replace(run=tuple(_steps_of(found.run, old, new)))
     if found.verdict != "different":
         other = _other_start(mine, its, matching) or _served(old, new, matching)
         if other:
@@ -110,6 +111,21 @@ def diff_behaviour(
     if any(joint.changed for joint in decisions.joints.values()):
         assumed.append("the changed conditions decide as before")
     return found._replace(assumed=tuple(assumed))
+
+
+_COUNTING = ("before", "round")
+"""Roles of nodes that only count the visits of a form in a loop, and join the ways to it."""
+
+
+def _steps_of(rows: tuple[Row, ...], old: WorkflowDocument, new: WorkflowDocument) -> Iterator[Row]:
+    """The rows of a run without those in which no version does a step of its process."""
+    counting = [
+        {"", *(n for n, s in flow.steps.items() if s.tag is not None and s.tag[1] in _COUNTING)}
+        for flow in (old, new)
+    ]
+    for row in rows:
+        if not (row.same and row.old in counting[0] and row.new in counting[1]):
+            yield row
 
 
 def _is_idle(flow: WorkflowDocument, name: str) -> bool:

@@ -6,9 +6,11 @@ import copy
 import itertools
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_cases import orgflowc
 from engine_fixture import START, flow, if_node, noop
 from engine_fixture import node as make
 from orgflow.backends.n8n.backend import N8nBackend
@@ -422,3 +424,31 @@ def test_a_condition_and_its_negation_in_one_switch() -> None:
     assert {(way.old, way.new) for way in changed.ways(1)[0]} == {((1,), (1,)), ((0, 1), (0, 1))}
     swapped = join(switch(both), switch([ask("notExists", "a"), ask("exists", "b")]))
     assert not swapped.changed  # the same questions, asked in another order
+
+
+def test_a_run_does_not_list_what_counts_the_visits_of_a_form(tmp_path: Path) -> None:
+    """A form in a loop has nodes around it that no step of the process stands behind."""
+    xml = (
+        '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">'
+        '<process id="p"><startEvent id="s"/><userTask id="x" name="Try it"/>{}<userTask id="y" '
+        'name="Ship"/><endEvent id="e"/>{}</process></definitions>'
+    )
+    gates = '<exclusiveGateway id="m"/><exclusiveGateway id="g" name="Again?"/>'
+    loop = [("s", "m"), ("m", "x"), ("x", "g"), ("g", "m"), ("g", "y"), ("y", "e")]
+    line = [("s", "x"), ("x", "y"), ("y", "e")]
+    for name, more, pairs in (("loop", gates, loop), ("line", "", line)):
+        flows = "".join(
+            f'<sequenceFlow id="{a}{b}" sourceRef="{a}" targetRef="{b}" name="{a}{b}"/>'
+            for a, b in pairs
+        )
+        (tmp_path / f"{name}.bpmn").write_text(xml.format(more, flows))
+        made = orgflowc(
+            "compile", tmp_path / f"{name}.bpmn", "--target", "n8n", "-o", tmp_path / f"{name}.json"
+        )
+        assert made.code == 0, made.err
+    done = orgflowc("diff", tmp_path / "line.json", tmp_path / "loop.json")
+    run, _, nodes = done.out.partition("\n  nodes\n")
+    assert "Try it" in run
+    assert "Try it round" not in run
+    assert "Before Try it" not in run
+    assert "+ Try it round" in nodes
