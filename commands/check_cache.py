@@ -58,7 +58,7 @@ class CheckCache:
     def __init__(self, options: CheckOptions, accepted: Acceptance, folder: Path) -> None:
         self._options, self._accepted, self._folder = options, accepted, folder
         self._key = _digest(
-            _fingerprint(), repr(options._replace(given=())).encode(errors="backslashreplace")
+            _fingerprint(), options.same_for_all().encode(errors="backslashreplace")
         )
         self._given = _digest(repr(options.given).encode(errors="backslashreplace"))
         self._contents: dict[str, bytes] = {}

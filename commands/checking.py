@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
 
-from orgflow.commands.session import Session, Traced
+from orgflow.commands.session import Record, Session, Traced
 from orgflow.commands.suppressions import Acceptance, Applied
 from orgflow.compiler import (
     InputError,
@@ -27,18 +26,27 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 
 
-class CheckOptions(NamedTuple):
+class CheckOptions(Record):
     """What is asked of every file of a command line; `given` are all of its files."""
 
-    from_: str | None
-    target: str | None
-    target_options: tuple[tuple[str, str], ...]
-    messages: bool
-    preset: str | None
-    given: tuple[str, ...]
+    def __init__(
+        self,
+        from_: str | None,
+        target: str | None,
+        target_options: tuple[tuple[str, str], ...],
+        messages: bool,
+        preset: str | None,
+        given: tuple[str, ...],
+    ) -> None:
+        self.from_, self.target, self.target_options = from_, target, target_options
+        self.messages, self.preset, self.given = messages, preset, given
+
+    def same_for_all(self) -> str:
+        """The options but for the files, as text."""
+        return repr((self.from_, self.target, self.target_options, self.messages, self.preset))
 
 
-class Checked(NamedTuple):
+class Checked(Record):
     """What was found in one file.
 
     Attributes:
@@ -52,14 +60,21 @@ class Checked(NamedTuple):
         broken: plugins of which some part cannot be used, and why.
     """
 
-    diagnostics: tuple[Diagnostic, ...]
-    applied: Applied
-    traced: Traced | None
-    plain: bool
-    lasting: bool
-    folders: tuple[tuple[str, tuple[str, ...]], ...]
-    by_given: bool
-    broken: tuple[tuple[str, str], ...]
+    def __init__(
+        self,
+        diagnostics: tuple[Diagnostic, ...],
+        applied: Applied,
+        traced: Traced | None,
+        *,
+        plain: bool,
+        lasting: bool,
+        folders: tuple[tuple[str, tuple[str, ...]], ...],
+        by_given: bool,
+        broken: tuple[tuple[str, str], ...],
+    ) -> None:
+        self.diagnostics, self.applied, self.traced = diagnostics, applied, traced
+        self.plain, self.lasting = plain, lasting
+        self.folders, self.by_given, self.broken = folders, by_given, broken
 
 
 def own_checker(options: CheckOptions) -> Checker:
@@ -89,8 +104,8 @@ class Checker:
         folders = tuple(sorted(noted.folders))
         broken = tuple(self.session.registry.broken)
         return Checked(
-            diagnostics, applied, traced, plain, plain and not self._by_options, folders,
-            noted.given, broken,
+            diagnostics, applied, traced, plain=plain, lasting=plain and not self._by_options,
+            folders=folders, by_given=noted.given, broken=broken,
         )  # fmt: skip
 
     def take(self, path: str, checked: Checked, data: bytes | None) -> None:

@@ -4,9 +4,9 @@ a preset, suppressions there and in models, and the unused ones."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from orgflow.commands.session import configuration_for, labels_of
+from orgflow.commands.session import Record, configuration_for, labels_of
 
 from orgflow_ir.diagnostics import Category, Severity
 from orgflow_ir.diagnostics.grading import Grading
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from orgflow.commands.configuration import Configuration
 
 
-class Applied(NamedTuple):
+class Applied(Record):
     """What was accepted in one input: positions of the suppressions in its configuration that are
     for the file and those that were needed; whether an error kept gaps from being looked for."""
 
-    there: tuple[int, ...] = ()
-    used: tuple[int, ...] = ()
-    without_gaps: bool = False
+    def __init__(
+        self, there: tuple[int, ...] = (), used: tuple[int, ...] = (), without_gaps: bool = False
+    ) -> None:
+        self.there, self.used, self.without_gaps = there, used, without_gaps
 
 
 class Acceptance:
