@@ -91,6 +91,15 @@ HABITS: tuple[Habit, ...] = (
     Habit(r"\bnot \w+ any more\b", "no longer"),
     Habit(r"\bis no (JSON|Python|XML|BPMN|FEEL|DMN|list|object|text)\b", "is not"),
     Habit(r"\bworse than\b.*\bworse than\b", "one comparison"),
+    Habit(r"\bnothing leads to\b", "without incoming flows"),
+    Habit(r"\bknown outside\b", "leaves the task, is local to the task"),
+    Habit(r"\b(not|never) to be changed\b", "do not modify"),
+    Habit(r"\bbeside each other\b", "in parallel"),
+    Habit(r"\bkeeps? the contract\b", "obeys the contract"),
+    Habit(r"\bwhat is found is true\b", "every finding is a fact"),
+    Habit(r"\bthree truth values\b", "three-valued logic"),
+    Habit(r"\bgo(es)? all (outgoing|ways)\b", "takes all outgoing flows"),
+    Habit(r"\bcomes? round to\b", "is recursive, returns to"),
 )
 
 
