@@ -226,7 +226,7 @@ def _files(files: tuple[str, ...]) -> list[str]:
     if not there:
         return []
     more = f" and {len(there) - NAMED} more" if len(there) > NAMED else ""
-    return [f"  not changed: {', '.join(there[:NAMED])}{more}, from which they were read"]
+    return [f"  not changed: {', '.join(there[:NAMED])}{more}, which still contain them"]
 
 
 def _pair(item: str) -> tuple[str, str]:

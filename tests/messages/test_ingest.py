@@ -59,7 +59,7 @@ def test_forgetting_names_what_it_leaves(
     out = capsys.readouterr().out
     assert "1 messages of jane@x.example deleted, mentions removed from 2 others" in out
     assert "kept: doe@y.example, who has the same name; --forget 'doe@y.example' deletes" in out
-    assert f"not changed: {table}, from which they were read" in out
+    assert f"not changed: {table}, which still contain them" in out
     (kept,) = read_decisions(decisions)
     assert (kept.name, kept.cases) == ("Crane of [removed]", (("2",), ("3",)))
     assert not answers.exists()
