@@ -253,7 +253,7 @@ class _Reader:
     def _clauses(self, doc: Any, number: int, *, first: bool) -> Iterator[tuple[int, _Step]]:
         """Where a step stands, and the step."""
         for token in doc:
-            if token.pos_ not in ("VERB", "AUX") or not self._tells(token, first):
+            if not _is_verb(token) or not self._tells(token, first):
                 continue
             verb = self._main_verb(token)
             if verb is None or _is_about_the_text(verb):
@@ -273,7 +273,7 @@ class _Reader:
             head = token.head
             while head.dep_ == "conj":
                 head = head.head
-            return head.pos_ in ("VERB", "AUX") and self._tells(head, first)
+            return _is_verb(head) and self._tells(head, first)
         if token.dep_ == "pcomp":  # `the process begins with monitoring …`
             return bool(first and token.head.lower_ == "with" and token.head.head.lemma_ in _STATES)
         if token.dep_ == "advcl":
@@ -301,6 +301,8 @@ class _Reader:
         children = list(verb.children)
         passive = next((t for t in children if t.dep_ == "nsubjpass"), None)
         subject = next((t for t in (*children, *outer.children) if t.dep_ == "nsubj"), None)
+        if verb.pos_ == "NOUN":  # `the caretaker repairs it`, read as the repairs of a caretaker
+            subject = subject or next((t for t in children if t.dep_ == "compound"), None)
         if subject is None and passive is None and verb.dep_ == "conj":
             head = verb.head
             passive = next((t for t in head.children if t.dep_ == "nsubjpass"), None)
@@ -346,7 +348,7 @@ class _Reader:
             if person is None or person.ent_type_ in _AMOUNTS:
                 return ""
             return self._phrase(person)
-        if subject is not None and subject.pos_ in ("NOUN", "PROPN"):
+        if subject is not None and subject.pos_ in ("NOUN", "PROPN", "ADJ"):
             self._actor = self._phrase(subject)
         return self._actor
 
@@ -360,6 +362,7 @@ class _Reader:
             and t.dep_ not in ("det", "punct", "predet", "poss" if t.pos_ == "PRON" else "det")
             and not _within(t, noun, ("relcl", "acl", "advcl", "appos"))
         ]  # fmt: skip
+        left += _hyphenated(noun.doc, left)
         phrase = " ".join(_as_written([*left, *_number_behind(noun.doc, left)]).split()[:8])
         if noun.dep_ in ("dobj", "obj", "nsubjpass") and phrase:
             self._object = phrase
@@ -372,6 +375,14 @@ _DESCRIBES = (
     "describe", "apply", "define", "explain", "cover", "show", "list", "specify", "regulate",
     "outline", "govern", "refer",
 )  # fmt: skip
+
+
+def _is_verb(token: Any) -> bool:
+    """Whether a token is a verb, or a noun to the parser although it has an object of its own, as
+    `repairs` in `the caretaker repairs it himself`."""
+    if token.pos_ in ("VERB", "AUX"):
+        return True
+    return bool(token.tag_ == "NNS" and any(t.dep_ == "dobj" for t in token.children))
 
 
 def _is_about_the_text(verb: Any) -> bool:
@@ -449,6 +460,21 @@ def _number_behind(doc: Any, phrase: list[Any]) -> list[Any]:
     if not number or any(t.dep_ == "nummod" and t.head.i > number[-1].i for t in number):
         return []
     return [t for t in doc if last.idx < t.idx < match.end()] + number
+
+
+def _hyphenated(doc: Any, phrase: list[Any]) -> list[Any]:
+    """The rest of a word whose parts the parser took for objects of their own (`X-ray`)."""
+    rest: list[Any] = []
+    at = phrase[-1].i + 1 if phrase else len(doc)
+    while (
+        at + 1 < len(doc)
+        and doc[at].text == "-"
+        and not doc[at - 1].whitespace_
+        and not doc[at].whitespace_
+    ):
+        rest += [doc[at], doc[at + 1]]
+        at += 2
+    return rest
 
 
 def _within(token: Any, top: Any, kinds: tuple[str, ...]) -> bool:

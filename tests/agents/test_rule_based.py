@@ -270,3 +270,19 @@ def test_what_is_checked_and_what_is_no_step(text: str, steps: list[str]) -> Non
     assert names(model) == steps
     assert kinds(model) == []
     assert "20 %" not in [lane.name for lane in model.processes[0].lanes]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # The parser takes these verbs, actors and objects for something else.
+        (
+            "The caretaker inspects the flat. If the damage is small, the caretaker repairs it.",
+            "T2 Repair flat | caretaker",
+        ),
+        ("Receptionist registers the patient.", "T1 Register patient | Receptionist"),
+        ("Radiology takes the X-ray and sends it.", "T1 Take X-ray | Radiology"),
+    ],
+)
+def test_words_that_are_parsed_wrong(text: str, expected: str) -> None:
+    assert expected in graph_lines(split_sentences(text))
