@@ -281,3 +281,12 @@ def test_excerpts_are_read_in_the_files_encoding(encoding: str) -> None:
     text = f'<?xml version="1.0" encoding="{encoding}"?>\n<task name="Prüfen" />\n'
     line = _line(text.encode(encoding), 2)
     assert line == '<task name="Prüfen" />'
+
+
+def test_a_long_label_breaks_and_short_ones_behind_it_do_not() -> None:
+    long = "`the customer does not confirm the repair within 7 days`"
+    message = f"no condition decides between {long} and `not yet`; `A b` reads `gateway_after_pay`"
+    lines = text(TextReporter(width=60), diagnostic(message=message)).splitlines()
+    assert all(len(line) <= 60 for line in lines if "gateway_after_pay" in line)
+    assert any("`not yet`" in line for line in lines)
+    assert any("`A b`" in line for line in lines)

@@ -33,6 +33,14 @@ _HARD = "\x00"
 _COLOURS = {"error": "1;31", "warning": "1;33", "info": "1;36", "dim": "2", "bold": "1"}
 
 
+_SHORT = 32
+"""Longest label, with its quotes, that stays on one line."""
+
+
+def _unbroken(label: re.Match[str]) -> str:
+    return label[0].replace(" ", _HARD) if len(label[0]) <= _SHORT else label[0]
+
+
 def summary(diagnostics: Iterable[Diagnostic], inputs: Iterable[str] = ()) -> str:
     """`2 errors, 1 warning in order.bpmn`; infos are counted only if there is no other finding."""
     diagnostics = list(diagnostics)
@@ -148,7 +156,7 @@ class TextReporter(Reporter):
 
     def _wrap(self, text: str, first: str, rest: str) -> list[str]:
         # A short label stays on one line: its spaces are hidden from the wrapping.
-        whole = re.sub(r"`[^`]{1,30}`", lambda m: m[0].replace(" ", _HARD), printable(text))
+        whole = re.sub(r"`[^`]+`", _unbroken, printable(text))
         lines = textwrap.wrap(
             whole,
             self.width,
