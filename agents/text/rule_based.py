@@ -106,8 +106,8 @@ class RuleModeller(ModelAgent):
         if not seems_english(document.text):
             ctx.emit(
                 DoubtfulDraft,
-                "the text does not seem to be English, the only language that the rules support "
-                "language: each sentence became a step",
+                "the text does not seem to be English, the only language that the rules support: "
+                "each sentence became a step",
                 loc=place_of(sentences[0], document),
                 help="configure a language model, or compare every step with the text",
             )  # fmt: skip
