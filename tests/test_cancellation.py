@@ -167,7 +167,7 @@ def test_check_of_many_files(moment: int, tmp_path: Path) -> None:
         (tmp_path / f"{number}.bpmn").write_text(LINEAR)
     (tmp_path / "found.txt").write_text("what was there before")
     ran = pressed(
-        tmp_path, "orgflow.compiler:parse", moment, "check", ".", "-o", "found.txt"
+        tmp_path, "orgflow.compiler:parse", moment, "check", ".", "--no-cache", "-o", "found.txt"
     )  # fmt: skip
     assert_interrupted(ran, moment)
     assert ran.out == ""

@@ -32,7 +32,8 @@ while True:
     time.sleep(0.01)
 """
 INSTALL = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs of a shell
 from pathlib import Path
 from orgflow.backends.n8n.engine import install
 from orgflow.backends.n8n.engine.node import NodeRuntime
