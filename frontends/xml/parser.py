@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, Final
 from xml.parsers import expat
 
 from orgflow.frontends.xml.tree import XML, Scope, XmlDocument, XmlElement
@@ -69,6 +70,12 @@ def parse_xml(
     return _Parse(data, limits).run(skip)
 
 
+_Handlers = tuple[Any, Any, Any]
+"""For start tags, end tags and text: functions, or `None` for one that is not called."""
+
+_NO_HANDLERS: Final[_Handlers] = (None, None, None)
+
+
 class _Parse:
     """One parse: expat, the open elements, and how to word what goes wrong."""
 
@@ -83,6 +90,9 @@ class _Parse:
         self.wide = _wide_encoding(data)
         self.bom = data[:3] == b"\xef\xbb\xbf" or data[:2] in (b"\xff\xfe", b"\xfe\xff")
         self.encoding = self.wide or "utf-8"
+        self.skipped = 0
+        self.keeping: _Handlers = _NO_HANDLERS
+        self.skipping: _Handlers = _NO_HANDLERS
 
     def run(self, skip: frozenset[tuple[str, str]]) -> XmlDocument:
         parser = self.parser
@@ -104,10 +114,13 @@ class _Parse:
                 "encoding", f"the declared encoding `{self.declared}` cannot be read"
             ) from None
         finally:
-            # the handlers are in a cycle: it must not hold the whole tree until it is collected
+            # without handlers nothing here is in a cycle that waits for being collected
             elements = self.elements[:]
             self.elements.clear()
             self.open.clear()
+            self.keeping = self.skipping = _NO_HANDLERS
+            self._use(_NO_HANDLERS)
+            parser.XmlDeclHandler = parser.StartDoctypeDeclHandler = None
         if self.bom:
             _discount_bom(elements)
         return XmlDocument(self.data, elements, self.encoding, self.scope.unbound)
@@ -146,9 +159,7 @@ class _Parse:
                         break
             name = scope.names.get(qname) or scope.element_name(qname)
             if name in skip and stack:
-                parser.StartElementHandler = skip_start
-                parser.EndElementHandler = skip_end
-                parser.CharacterDataHandler = None
+                self._use(self.skipping)
                 self.skipped = 1
                 return
             if stack:
@@ -197,14 +208,19 @@ class _Parse:
         def skip_end(qname: str) -> None:
             self.skipped -= 1
             if not self.skipped:
-                parser.StartElementHandler = start
-                parser.EndElementHandler = end
-                parser.CharacterDataHandler = text
+                self._use(self.keeping)
 
-        parser.StartElementHandler = start
-        parser.EndElementHandler = end
-        parser.CharacterDataHandler = text
-        self.skipped = 0
+        # not named by each other: functions that are would be a cycle of their own
+        self.keeping, self.skipping = (start, end, text), (skip_start, skip_end, None)
+        self._use(self.keeping)
+
+    def _use(self, handlers: _Handlers) -> None:
+        parser = self.parser
+        (
+            parser.StartElementHandler,
+            parser.EndElementHandler,
+            parser.CharacterDataHandler,
+        ) = handlers
 
     def _after_end_tag(self, at: int) -> int:
         if not self.wide:

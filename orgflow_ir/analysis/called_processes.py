@@ -130,7 +130,7 @@ class Neighbours:
             for p in self.given
             if file is None or not _same(p, file)
         ]
-        beside = self._beside(file) if file is not None else ()
+        beside = self._beside(file, name) if file is not None else ()
         # One process of a file may be looked at by itself: the others are still in the file.
         own = self._own(file, name) if file is not None else ()
         broken: list[str] = []
@@ -157,10 +157,45 @@ class Neighbours:
         said = f"which is {'neither' if file is not None else 'not'} in {where}"
         return NotFound("; ".join((said, *broken)))
 
-    def _beside(self, file: Path) -> Iterator[tuple[_Folder, str]]:
-        """The files beside one that readers read, in the order of their names."""
+    def _beside(self, file: Path, process: str) -> Iterator[tuple[_Folder, str]]:
+        """The files beside one that may have a process, in the order of their names."""
         folder = self._folder(str(file.parent))
-        return ((folder, name) for name in folder.readable if name != file.name)
+        return ((folder, name) for name in self._holders(folder, process) if name != file.name)
+
+    def _holders(self, folder: _Folder, process: str) -> tuple[str, ...]:
+        """The files of a folder that may have a process. Remembered until a file of the folder
+        changes, unless one cannot be read: to ask each of many files anew takes longer than the
+        passes."""
+        readers = tuple(reader.may_hold for reader in self.readers)
+        key = (readers, process, folder.path, folder.state)
+        if folder.state is not None and key in _HOLDERS:
+            return _HOLDERS[key]
+        found, faulty = [], folder.state is None
+        for name in folder.readable:
+            try:
+                if self._may_hold(folder, name, process) is not None:
+                    found.append(name)
+            except OSError:
+                faulty = True
+        holders = tuple(found)
+        if not faulty:
+            while len(_HOLDERS) >= MOST_FILES:
+                del _HOLDERS[next(iter(_HOLDERS))]
+            _HOLDERS[key] = holders
+        return holders
+
+    def _may_hold(self, folder: _Folder, file: str, name: str) -> ProcessReader | None:
+        """The reader of a file that may have the process; `None` for other files. Raises
+        `OSError`."""
+        state = folder.files.get(file)
+        if state is None or state.size > MOST_BYTES:
+            return None
+        for reader in self.readers:
+            if file.endswith(reader.suffixes) and _may_hold(
+                reader.may_hold, name, folder.path, file, state
+            ):
+                return reader
+        return None
 
     def _own(self, file: Path, process: str) -> Iterator[tuple[_Folder, str]]:
         """The file itself, where an element of it has the id of the process: more than a call names
@@ -183,21 +218,16 @@ class Neighbours:
 
     def _holding(self, folder: _Folder, file: str, name: str) -> Model | str | None:
         """The model of a file that may have the process, or why the file cannot be read."""
-        state = folder.files.get(file)
-        if state is None or state.size > MOST_BYTES:
-            return None
         try:
-            for reader in self.readers:
-                if file.endswith(reader.suffixes) and _may_hold(
-                    reader.may_hold, name, folder.path, file, state
-                ):
-                    path = Path(folder.path, file)
-                    if path not in self.models:
-                        self.models[path] = self._read(reader, path, folder.state)
-                    return self.models[path]
+            reader = self._may_hold(folder, file, name)
+            if reader is None:
+                return None
+            path = Path(folder.path, file)
+            if path not in self.models:
+                self.models[path] = self._read(reader, path, folder.state)
+            return self.models[path]
         except OSError:
             return None
-        return None
 
     def _read(self, reader: ProcessReader, path: Path, state: Hashable) -> Model | str:
         """See `_holding`. A model is kept until a file of its folder changes: forms and decisions
@@ -246,6 +276,10 @@ class _Folder(NamedTuple):
 
 _READ: dict[Hashable, Model | str] = {}
 """Models of files that contain called processes, and the errors of unreadable ones."""
+
+
+_HOLDERS: dict[Hashable, tuple[str, ...]] = {}
+"""Names of the files of a folder that may have a process."""
 
 
 def _files(folder: str, suffixes: tuple[str, ...]) -> _Folder:

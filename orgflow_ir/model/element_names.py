@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 
 from orgflow_ir.model.elements import (
     Artifact,
@@ -29,6 +30,7 @@ from orgflow_ir.model.elements import (
 _FOLD = str.maketrans({"ß": "ss", "æ": "ae", "ø": "o", "đ": "d", "ł": "l", "Æ": "AE", "Ø": "O"})
 
 
+@lru_cache(maxsize=4096)  # most labels are named several times
 def one_line(text: str) -> str:
     """The text without control characters and lone surrogates, white space folded."""
     if not text.isprintable():  # which all but few labels are

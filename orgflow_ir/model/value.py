@@ -119,7 +119,7 @@ class Value:
     def __init__(self, **fields: Any) -> None:
         defaults = self._defaults
         content = {**defaults, **fields}
-        if len(content) != len(defaults) or not self._required <= fields.keys():
+        if len(content) != len(defaults) or not fields.keys() >= self._required:
             wrong = (self._required - fields.keys()) | (fields.keys() - defaults.keys())
             raise TypeError(
                 f"{type(self).__name__} is made with wrong fields: {', '.join(sorted(wrong))}"

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from orgflow_ir.diagnostics import Rule, Severity
@@ -49,6 +50,7 @@ from orgflow_ir.targets.spec import (
     Illegal,
     Legal,
     LegalIf,
+    Legality,
     TargetSpec,
     executable_processes,
 )
@@ -84,8 +86,11 @@ def constructs(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Constru
 def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[IllegalUse]:
     """Uses that are not legal, each with the reason and what to do."""
     found = []
+    verdicts: dict[str, Legality] = {}
     for use in constructs(model, spec, ctx):
-        verdict = spec.legality(use.construct)
+        verdict = verdicts.get(use.construct)
+        if verdict is None:
+            verdict = verdicts[use.construct] = spec.legality(use.construct)
         if isinstance(verdict, Illegal):
             because = verdict.because(use, model, ctx) if verdict.because is not None else ""
             reason = use.reason or because or verdict.reason
@@ -189,7 +194,8 @@ class _Fault(Exception):
             ctx.emit(FaultyLeaf, str(self), help=help)
 
 
-def rank_patterns(spec: TargetSpec) -> dict[str, int]:
+@lru_cache(maxsize=32)
+def rank_patterns(spec: TargetSpec) -> Mapping[str, int]:
     """A number for each pattern of a target, by name: above those of all patterns that may take
     what it produces. What the target allows as it is is taken by none.
 

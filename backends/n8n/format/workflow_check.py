@@ -265,6 +265,8 @@ def _check_reach(graph: _Graph) -> Iterator[Problem]:
 def _check_expressions(node: _Node, graph: _Graph) -> Iterator[Problem]:
     if not node.parameters or node.short == "stickyNote":
         return  # text for people; n8n evaluates none of it
+    if node.short != "code" and not _has_expression(node.parameters):
+        return
     for path, text in texts(node.parameters):
         if text.startswith("="):
             reading = read_parameter(text)
@@ -279,6 +281,20 @@ def _check_expressions(node: _Node, graph: _Graph) -> Iterator[Problem]:
             if name not in graph.by_name:
                 message = f"`{node.name}` reads from `{name}`, which does not exist"
                 yield node.problem("unknown-reference", message, "parameters", *path)
+
+
+def _has_expression(parameters: Mapping[str, Any]) -> bool:
+    """Whether n8n computes a text in them: quicker than to read them with their paths."""
+    waiting: list[Any] = [parameters]
+    while waiting:
+        one = waiting.pop()
+        for item in one.values() if isinstance(one, dict) else one:
+            if type(item) is str:
+                if item.startswith("="):
+                    return True
+            elif isinstance(item, dict | list):
+                waiting.append(item)
+    return False
 
 
 def _check_addresses(graph: _Graph) -> Iterator[Problem]:
