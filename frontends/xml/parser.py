@@ -114,13 +114,14 @@ class _Parse:
                 "encoding", f"the declared encoding `{self.declared}` cannot be read"
             ) from None
         finally:
-            # without handlers nothing here is in a cycle that waits for being collected
+            # Without handlers nothing here is in a cycle that waits for being collected. After an
+            # error text may be left, which goes to the handler that is taken away.
+            self._use(_NO_HANDLERS)
+            parser.XmlDeclHandler = parser.StartDoctypeDeclHandler = None
+            self.keeping = self.skipping = _NO_HANDLERS
             elements = self.elements[:]
             self.elements.clear()
             self.open.clear()
-            self.keeping = self.skipping = _NO_HANDLERS
-            self._use(_NO_HANDLERS)
-            parser.XmlDeclHandler = parser.StartDoctypeDeclHandler = None
         if self.bom:
             _discount_bom(elements)
         return XmlDocument(self.data, elements, self.encoding, self.scope.unbound)

@@ -38,6 +38,8 @@ def orgflowc(
         [*ORGFLOWC, *args], cwd=folder, preexec_fn=before, check=False, timeout=60,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if stdout is None else stdout,
         stderr=subprocess.PIPE, text=True,
+        # Where no file can be written, the interpreter would leave half a compiled module.
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
     assert "Traceback" not in done.stderr
     assert "internal error" not in done.stderr

@@ -125,8 +125,7 @@ class Moves:
         at = (frame.scope, frame.key)
         for b in node.boundaries:
             event = self.net.nodes[b]
-            kinds = event.kinds()
-            if "cancel" in kinds or event.thrown_inside:
+            if event.thrown_inside or "cancel" in event.kinds():
                 continue
             if not self._ready(state, frame, event):
                 continue
@@ -309,7 +308,7 @@ def interrupts(event: NetNode) -> bool:
     """Whether a boundary event or the start of an event sub-process ends what it belongs to."""
     element = event.element
     assert isinstance(element, Event)
-    return element.interrupting or bool(event.kinds() & {"error", "cancel"})
+    return element.interrupting or not event.kinds().isdisjoint(("error", "cancel"))
 
 
 def interrupted(net: Net, frame: Frame) -> bool:

@@ -91,12 +91,15 @@ class NetNode:
     near: tuple[int, ...] = ()
     guard: int = -1
     options: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
+    _kinds: frozenset[str] | None = None
 
     def kinds(self) -> frozenset[str]:
         """Kinds of its event definitions."""
         if not self.definitions:
             return _NO_KINDS
-        return frozenset([d.kind for d in self.definitions])
+        if self._kinds is None:  # they are known once the net is made, and asked for at every step
+            self._kinds = frozenset([d.kind for d in self.definitions])
+        return self._kinds
 
 
 @dataclass(slots=True, eq=False)
