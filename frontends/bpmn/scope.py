@@ -55,6 +55,8 @@ _SUB_ATTRIBUTES = read.ACTIVITY_ATTRIBUTES | {"triggeredByEvent"}
 _AD_HOC_ATTRIBUTES = _SUB_ATTRIBUTES | {"ordering", "cancelRemainingInstances"}
 _SUB_CHILDREN = _OWN | read.ACTIVITY_CHILDREN
 _AD_HOC_CHILDREN = _SUB_CHILDREN | {"completionCondition"}
+_OF_ALL = frozenset(("documentation", "extensionElements"))
+"""Children that any element of BPMN may have."""
 _FLOW_ATTRIBUTES = NAMED | {"sourceRef", "targetRef"}
 _FLOW_CHILDREN = frozenset(("conditionExpression",))
 _DEFAULTS = frozenset(
@@ -121,7 +123,7 @@ def read_process(r: Reading, node: XmlElement, found: list[XmlElement]) -> Proce
 
 def _foreign(node: XmlElement) -> frozenset[str]:
     """Unknown BPMN tags in a scope: they become opaque nodes, not kept data."""
-    odd = {c.local for c in node.children if c.ns == BPMN} - _SUB_CHILDREN
+    odd = {c.local for c in node.children if c.ns == BPMN} - _SUB_CHILDREN - _OF_ALL
     if not odd:
         return NOTHING
     from orgflow.frontends.bpmn.schema_disposition import KNOWN_TAGS, OPAQUE_NODES
