@@ -23,7 +23,15 @@ so the pairs that are kept grow with the number of messages, not with its square
 
 
 def find_cases(traits: Traits, weights: Sequence[float] = WEIGHTS) -> list[list[int]]:
-    """The cases, each as places of its messages; messages in no case are noise.
+    """The cases, each as places of its messages; messages in no case are noise. `weights` are those
+    of `find_groups`."""
+    groups, smallest = find_groups(traits, weights)
+    return [group for group in groups if len(group) >= smallest]
+
+
+def find_groups(traits: Traits, weights: Sequence[float] = WEIGHTS) -> tuple[list[list[int]], int]:
+    """All groups that messages form, each as places of its messages, and the size from which a
+    group is a case.
 
     Groups grow from conversations while two of them are likelier one case than two. What speaks
     for that is measured (`Pairs`) and weighed by a logistic regression. Where what has grown is
@@ -38,7 +46,7 @@ def find_cases(traits: Traits, weights: Sequence[float] = WEIGHTS) -> list[list[
     groups, smallest = grown(pairs, begun), SMALLEST
     if usual_size(groups) < SMALLEST and usual_size(begun) > 1:
         groups, smallest = grown(pairs, begun, CERTAIN), 2
-    return sorted(sorted(g.members) for g in groups if len(g.members) >= smallest)
+    return sorted(sorted(g.members) for g in groups), smallest
 
 
 def usual_size(groups: Sequence[Group]) -> int:

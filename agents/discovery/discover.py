@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from orgflow.agents.discovery.case_weights import WEIGHTS
-from orgflow.agents.discovery.cases import SMALLEST, find_cases
+from orgflow.agents.discovery.cases import SMALLEST, find_groups
 from orgflow.agents.discovery.languages import ENGLISH, languages
 from orgflow.agents.discovery.phrases import (
     ACTS,
@@ -20,7 +20,7 @@ from orgflow.agents.discovery.phrases import (
     subject_phrase,
     titled,
 )
-from orgflow.agents.discovery.processes import find_processes, recurring
+from orgflow.agents.discovery.processes import adopted, find_processes, recurring
 from orgflow.agents.discovery.steps import Step, find_steps, key
 from orgflow.agents.discovery.structure import AGENT, process_of
 from orgflow.agents.discovery.traits import Traits, traits_of
@@ -159,7 +159,7 @@ def discover(
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
     weights: Sequence[float] = WEIGHTS,
 ) -> Discovery:
-    """Find the processes that messages show; `weights` are those of `find_cases`. Raises what the
+    """Find the processes that messages show; `weights` are those of `find_groups`. Raises what the
     embedder raises."""
     found = grouped(messages, embedder, progress, weights)
     progress(4, STAGES, "steps")
@@ -172,21 +172,31 @@ def grouped(
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
     weights: Sequence[float] = WEIGHTS,
 ) -> Stages:
-    """The cases and processes of messages; `weights` are those of `find_cases`. Raises what the
+    """The cases and processes of messages; `weights` are those of `find_groups`. Raises what the
     embedder raises."""
     progress(0, STAGES, "meaning of messages")
     traits = traits_of(messages, embedder)
     progress(1, STAGES, "cases")
-    cases = find_cases(traits, weights)
+    groups, smallest = find_groups(traits, weights)
+    cases = [group for group in groups if len(group) >= smallest]
     progress(2, STAGES, "phrases")
     said = said_in(traits, cases)
     parsed = frozenset(_parsed(traits))
-    talk = {place for place, case in enumerate(cases) if _only_talk(case, said, parsed)}
     cases = [
-        case for place, case in enumerate(cases) if place not in talk or len(case) < SMALLEST
-    ]  # in one of two mails nobody may say it
+        case for case in cases
+        if len(case) < SMALLEST or not _only_talk(case, said, parsed)
+    ]  # in one of two mails nobody may say it  # fmt: skip
     progress(3, STAGES, "processes")
     processes = recurring(traits, cases, find_processes(traits, cases))
+    if smallest == SMALLEST:
+        known = {case[0] for case in cases}
+        rest = [group for group in groups if group[0] not in known]
+        parts = adopted(traits, cases, processes, rest)
+        more = said_in(traits, [rest[place] for place in parts])
+        for place, process in parts.items():
+            processes[process].append(len(cases))
+            cases.append(rest[place])
+        said = [before or new for before, new in zip(said, more, strict=True)]
     kept = sorted(place for process in processes for place in process)
     fresh = {place: number for number, place in enumerate(kept)}
     return Stages(
@@ -293,7 +303,9 @@ def _found(
     common: Mapping[str, float],
     embedder: Embedder,
 ) -> Found | None:
-    steps = find_steps(traits, cases, said, weights, common, embedder)
+    # a part of a run shows neither where it begins nor what is left out
+    whole = [case for case in cases if len(case) >= SMALLEST] or cases
+    steps = find_steps(traits, whole, said, weights, common, embedder)
     if not steps:
         return None
 
@@ -303,9 +315,9 @@ def _found(
         quoted = [place for place in places if traits.messages[place].text.strip()]  # no pictures
         return tuple(_evidence(traits, place, step) for place in quoted[:MOST_QUOTES])
 
-    matters = _matters(traits, cases, weights)
+    matters = _matters(traits, whole, weights)
     name = _process_name(steps, matters)
-    process = process_of(f"process_{number + 1}", name, steps, frozenset(range(len(cases))), cite)
+    process = process_of(f"process_{number + 1}", name, steps, frozenset(range(len(whole))), cite)
     return Found(
         process,
         name,

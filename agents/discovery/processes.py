@@ -26,6 +26,14 @@ DEVIATION_OF_THIRD = 2.3216
 TWO_KINDS = 1.4
 """Pairs spread so much wider than their densest half are of two kinds."""
 
+LIKE_A_PROCESS, MEANING = 4.0, 2.0
+"""A group too small for a case belongs to a process if it is more like its cases than groups are
+like any process by so many deviations: in words, roles and meaning together, and in meaning
+alone."""
+
+AT_ONCE = 500
+"""Groups that are compared with all cases at a time: memory does not grow with their number."""
+
 RECURS = 3
 """So many short cases show a process, where fewer may be alike by chance."""
 
@@ -108,10 +116,59 @@ def recurring(
     ]  # fmt: skip
 
 
+def adopted(
+    traits: Traits,
+    cases: Sequence[Sequence[int]],
+    processes: Sequence[Sequence[int]],
+    groups: Sequence[Sequence[int]],
+) -> dict[int, int]:
+    """The process of each group of messages that is clearly about one, by the places of both.
+
+    A run of which few messages are there, or whose middle is missing, grows to no case. What it is
+    about is known once the processes are. Most groups are about none: how alike these are to a
+    process by chance is read from all pairs of a group and a process.
+
+    Args:
+        traits: of all messages.
+        cases: places of messages.
+        processes: places of cases.
+        groups: places of messages, of no case; those of one message are too short to tell.
+    """
+    longer = [place for place, group in enumerate(groups) if len(group) > 1]
+    if not longer or not processes:
+        return {}
+    left = [groups[place] for place in longer]
+    alike = np.concatenate([
+        likeness(traits, [*cases, *left[begin : begin + AT_ONCE]])[len(cases) :, : len(cases)]
+        for begin in range(0, len(left), AT_ONCE)
+    ])  # fmt: skip
+    together = np.array([alike[:, list(process)].mean(1) for process in processes]).T
+    kinds = [[i for c in process for i in cases[c]] for process in processes]
+    meaning = _means(traits, left) @ _means(traits, kinds).T
+    together, meaning = _deviations(together), _deviations(meaning)
+    worth = np.where(meaning > MEANING, together, -np.inf)
+    return {
+        place: int(row.argmax())
+        for place, row in zip(longer, worth, strict=True)
+        if row.max() > LIKE_A_PROCESS
+    }
+
+
+def _deviations(values: Any) -> Any:
+    """How many deviations numbers are above their middle."""
+    apart = values - np.median(values)
+    return apart / (DEVIATION * float(np.median(np.abs(apart))) + 1e-6)
+
+
+def _means(traits: Traits, groups: Sequence[Sequence[int]]) -> Any:
+    """The mean meaning of each group of messages, of length 1."""
+    means: Any = np.array([traits.vectors[list(group)].mean(0) for group in groups])
+    return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9)
+
+
 def likeness(traits: Traits, cases: Sequence[Sequence[int]]) -> Any:
     """How alike each two cases are, about -0.2 to 1.5."""
-    means = np.array([traits.vectors[list(case)].mean(0) for case in cases])
-    means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9)
+    means = _means(traits, cases)
     words = [_words(traits, case) for case in cases]
     roles = [
         Counter(r for i in case for p in traits.messages[i].people if (r := role(p).lower()))

@@ -64,6 +64,30 @@ def test_every_element_has_evidence_that_is_there(found: Discovery) -> None:
     assert [e.id for e in all_elements(found.model) if not e.evidence] == []
 
 
+def test_a_part_of_a_run_belongs_to_its_process_and_changes_no_step(found: Discovery) -> None:
+    messages, truth = corpus()
+    late = datetime(2026, 8, 3, 9, tzinfo=UTC)
+    people = [Person(f"Newcomer{n} OWN{n} ({role})") for n, role in enumerate(("sales", "stock"))]
+    part = [
+        Message(f"part-{n}", late + timedelta(hours=n), "email", people[n % 2],
+                (people[1 - n % 2],), "", text, thread="part")
+        for n, text in enumerate((
+            "I checked the lamp stock for order O-8123, the lamps are there.",
+            "Please pack the lamps of order O-8123 and print the delivery note.",
+            "We packed the lamps and shipped the parcel of order O-8123.",
+        ))
+    ]  # fmt: skip
+    with_part = discover([*messages, *part], HashedWords())
+    (orders,) = (p for p in with_part.found if "part-0" in {i for case in p.cases for i in case})
+    assert ("part-0", "part-1", "part-2") in orders.cases
+    assert {truth[i].split("-")[0] for case in orders.cases for i in case if i in truth} == {
+        "order"
+    }
+    (before,) = (p for p in found.found if p.cases[0][0].startswith("order"))
+    assert orders.steps == before.steps
+    assert len(orders.process.nodes) == len(before.process.nodes)
+
+
 def test_the_model_is_sound_and_compiles(found: Discovery) -> None:
     registry = Registry(outside=False)
     ctx = PassContext(registry=registry)

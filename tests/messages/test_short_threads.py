@@ -7,7 +7,7 @@ from orgflow.agents.discovery.case_weights import WEIGHTS
 from orgflow.agents.discovery.cases import CERTAIN, conversations, grown, usual_size
 from orgflow.agents.discovery.discover import discover
 from orgflow.agents.discovery.evidence import Pairs
-from orgflow.agents.discovery.processes import recurring
+from orgflow.agents.discovery.processes import adopted, recurring
 from orgflow.agents.discovery.traits import traits_of
 from orgflow.evaluation.discovery import score
 from orgflow.store.embedder import HashedWords, local_embedder
@@ -67,3 +67,25 @@ def test_what_does_not_recur_and_what_nobody_answers_is_no_process() -> None:
     assert recurring(traits, cases, [leaves, notices]) == [leaves]
     assert recurring(traits, cases, [leaves[:2]]) == []
     assert recurring(traits, cases, [leaves[:3]]) == [leaves[:3]]
+
+
+def test_a_group_that_is_no_case_belongs_to_the_process_that_it_is_clearly_about() -> None:
+    traits = traits_of(short_threads(1).messages, HashedWords())
+    threads: dict[str, list[int]] = {}
+    for place, message in enumerate(traits.messages):
+        threads.setdefault(message.thread, []).append(place)
+    cases: list[list[int]] = []
+    processes: list[list[int]] = []
+    groups: list[list[int]] = []
+    wanted: dict[int, int] = {}
+    for kind in ("complaint", "invoice", "leave", "purchase"):
+        mine = [members for name, members in threads.items() if name.startswith(kind)]
+        for number in range(3):
+            wanted[len(groups) + number] = len(processes)
+        groups += mine[:3]
+        processes.append(list(range(len(cases), len(cases) + len(mine) - 3)))
+        cases += mine[3:]
+    noise = [members for name, members in threads.items() if name.startswith("noise")]
+    assert adopted(traits, cases, processes, [*groups, *noise]) == wanted
+    assert adopted(traits, cases, processes, [group[:1] for group in groups]) == {}
+    assert adopted(traits, [], [], groups) == {}
