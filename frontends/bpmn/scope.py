@@ -262,7 +262,7 @@ def _read_other(r: Reading, draft: _Draft, child: XmlElement, found: list[XmlEle
 
 def _read_unknown(r: Reading, draft: _Draft, child: XmlElement) -> None:
     """Kept data (read with the scope itself), or a flow node that no process can run."""
-    if child.local in _SUB_CHILDREN:
+    if child.local in _SUB_CHILDREN or child.local in _OF_ALL:
         return
     from orgflow.frontends.bpmn.schema_disposition import KNOWN_TAGS, OPAQUE_NODES
 
