@@ -14,11 +14,11 @@ from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.stub_data import stub_data
 
 from orgflow_ir.analysis.control_flow.graph import reach
-from orgflow_ir.analysis.failures import CaughtError
+from orgflow_ir.analysis.failures import CaughtError, steps_called
 from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli
 from orgflow_ir.analysis.token_game.stimulus import Stimulus
 from orgflow_ir.lowering.meaning import repetition_as_flows
-from orgflow_ir.model import Event, Model, Task
+from orgflow_ir.model import CallActivity, Event, Model, Node, Task
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
@@ -149,23 +149,35 @@ class LocalRunner(Runner):
         return self.request(self.data_of(run), self._errors_of(run))
 
     def _errors_of(self, run: Run) -> dict[str, list[str | None]]:
-        """For each task that fails in a run the messages of its errors, visit by visit."""
+        """For each task that fails in a run the messages of its errors, visit by visit; what a call
+        runs fails by itself."""
+        calls = {
+            node.id
+            for scope in self._scopes
+            for node in scope.scope.body.nodes
+            if isinstance(node, CallActivity)
+        }
         return {
             host: [None if one is None else _message(one) for one in visits]
             for host, visits in self.failures_of(run).items()
+            if host not in calls
         }
 
     def failures_of(self, run: Run) -> dict[str, list[CaughtError | None]]:
-        """For each task that fails in a run what catches its errors, visit by visit; `None` where
-        the task works."""
+        """For each task and call that fails in a run what catches its errors, visit by visit;
+        `None` where it works. Where an event on a call catches them, so that the call fails, a step
+        of the called process does as well, unless an event there throws the error."""
         from orgflow.backends.n8n.emit.failures import caught_in  # of few models
 
-        hosts: dict[str, list[tuple[str, CaughtError]]] = {}
+        hosts: dict[str, list[tuple[tuple[str, ...], CaughtError]]] = {}
         for scope in self._scopes:
-            events = {node.id: node for node in scope.scope.body.nodes}
+            nodes = {node.id: node for node in scope.scope.body.nodes}
             for host, caught in caught_in(scope).items():
                 for one in caught:
-                    hosts.setdefault(source_ids(events[one.event])[0], []).append((host, one))
+                    event = nodes[one.event]
+                    found = hosts.setdefault(source_ids(event)[0], [])
+                    inside = _failing_in(nodes[host], event, scope)
+                    found += [((*steps, host), one) for steps in inside]
         visits: dict[str, list[CaughtError | None]] = {}
         opened = Counter[str]()
         for step in run.steps if hosts else ():
@@ -173,11 +185,12 @@ class LocalRunner(Runner):
                 visits.setdefault(step.element, []).append(None)
                 opened[step.element] += 1
                 continue
-            failed = next((h for h in hosts.get(step.element, ()) if opened[h[0]]), None)
-            if failed is not None:
-                visits[failed[0]][-1] = failed[1]
-            ended = failed[0] if failed is not None else step.element
-            opened[ended] = max(0, opened[ended] - 1)
+            known = hosts.get(step.element, [])
+            failed = next((way for way in known if all(opened[i] for i in way[0])), None)
+            for ended in failed[0] if failed is not None else (step.element,):
+                if failed is not None:
+                    visits[ended][-1] = failed[1]
+                opened[ended] = max(0, opened[ended] - 1)
         return {host: found for host, found in visits.items() if any(found)}
 
     def data_of(self, run: Run) -> tuple[Stimulus, ...]:
@@ -279,6 +292,17 @@ class LocalRunner(Runner):
     def close(self) -> None:
         if self._own:
             self._engine.close()
+
+
+def _failing_in(host: Node, event: Node, scope: CompiledScope) -> Iterator[tuple[str, ...]]:
+    """What fails with a step so that an event on it occurs, one alternative after the other: with a
+    task nothing else; with a call a step of the called process, or nothing where an event there
+    throws the error."""
+    assert isinstance(event, Event)
+    if isinstance(host, CallActivity):
+        for step in steps_called(host, event.definitions[0], scope.scope.model):
+            yield (step.id,)
+    yield ()
 
 
 def _before(gateway: str, scope: CompiledScope) -> frozenset[str]:

@@ -138,9 +138,15 @@ def why_not_on_error(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     if host is None:
         return "it is not attached to anything"
     name = ctx.name(host)
-    if not isinstance(host, Task):
+    if isinstance(host, CallActivity):
+        from orgflow_ir.lowering.inlining import why_no_error_of
+
+        reason = why_no_error_of(host, event, model, ctx)
+        if reason:
+            return reason
+    elif not isinstance(host, Task):
         return f"errors of {name} do not lead to it"
-    if host.task_type in ("user", "manual", "receive"):
+    elif host.task_type in ("user", "manual", "receive"):
         return f"the wait at {name} reports no error to n8n"
     if host.loop is not None:
         return f"{name} is repeated"
@@ -326,7 +332,7 @@ N8N_TARGET = TargetSpec(
         "event.boundary.none": Illegal("it has no trigger, so it never occurs", "give it one"),
         "event.boundary.error": LegalIf(
             leads_on,
-            "it is on a task whose error output can lead to it",
+            "it is on a task or a call whose error output can lead to it",
             why_not_on_error,
             "handle the failure at a gateway after the task",
             yet=True,

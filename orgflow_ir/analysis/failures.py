@@ -1,4 +1,4 @@
-"""Errors of tasks that boundary events on them catch."""
+"""Errors of tasks and calls that boundary events on them catch."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ exception is an incident, or rolls back. In jBPM, and where no engine is named, 
 
 
 def caught_errors(scope: Scope, model: Model) -> dict[str, tuple[CaughtError, ...]]:
-    """The error boundary events of each task of a scope, those with a code first."""
+    """The error boundary events of each task and call of a scope, those with a code first."""
     codes = {entry.id: entry.code for entry in model.catalog.errors}
-    tasks = {node.id for node in scope.nodes if isinstance(node, Task)}
+    steps = {node.id for node in scope.nodes if isinstance(node, Task | CallActivity)}
     found: dict[str, list[CaughtError]] = {}
     around = (p for p in model.processes if any(s.id == scope.id for s in p.scopes()))
     dialect = next((process.dialect for process in around), None)
@@ -44,7 +44,7 @@ def caught_errors(scope: Scope, model: Model) -> dict[str, tuple[CaughtError, ..
             isinstance(node, Event)
             and node.position == "boundary"
             and node.trigger == "error"
-            and node.attached_to in tasks
+            and node.attached_to in steps
         ):
             ref = node.definitions[0].ref
             code = codes.get(ref, ref) if ref is not None else None
@@ -66,6 +66,8 @@ def failing_steps(
     caught: EventDefinition,
     matches: Callable[[EventDefinition, EventDefinition], bool],
     handler: str = "",
+    called: Callable[[CallActivity], Scope | None] = lambda call: None,
+    seen: tuple[str, ...] = (),
 ) -> Iterator[Task | CallActivity]:
     """The steps in a scope, however deep, that may throw an error which reaches an error event of
     the scope: those that do not wait, and whose error nothing nearer catches.
@@ -75,7 +77,11 @@ def failing_steps(
         caught: the definition of that event.
         matches: whether a definition (the first argument) catches what another one stands for.
         handler: id of the event sub-process that the event starts, where it starts one.
+        called: the process that a call runs, whose steps are taken in place of the call; without
+            one the call itself is taken.
+        seen: ids of the processes around it, which are not looked into again.
     """
+    seen = (*seen, scope.id)
     nearer: dict[str, list[EventDefinition]] = {}
     for node in scope.nodes:
         if isinstance(node, Event) and node.attached_to:
@@ -88,8 +94,25 @@ def failing_steps(
         if node.id == handler or any(matches(d, caught) for d in nearer.get(node.id, ())):
             continue
         if isinstance(node, SubProcess):
-            yield from failing_steps(node, caught, matches)
+            yield from failing_steps(node, caught, matches, "", called, seen)
+        elif isinstance(node, CallActivity) and (inner := called(node)) is not None:
+            if inner.id not in seen:
+                yield from failing_steps(inner, caught, matches, "", called, seen)
         elif isinstance(node, CallActivity) or (
             isinstance(node, Task) and node.task_type not in _WAITING_TASKS
         ):
             yield node
+
+
+def steps_called(
+    call: CallActivity, caught: EventDefinition, model: Model
+) -> Iterator[Task | CallActivity]:
+    """The steps of the process that a call runs, and of those that it calls, whose errors leave it
+    and reach an error event on the call."""
+    from orgflow_ir.analysis.calls import callee
+    from orgflow_ir.analysis.soundness.activity_summaries import Nesting
+
+    called = callee(call, model)
+    if called is not None:
+        matches = Nesting(called, model).matches
+        yield from failing_steps(called, caught, matches, "", lambda one: callee(one, model))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from orgflow_ir.analysis.control_flow.concurrency import Concurrency
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
-from orgflow_ir.analysis.failures import failing_steps
+from orgflow_ir.analysis.failures import failing_steps, steps_called
 from orgflow_ir.analysis.soundness.activity_summaries import Nesting
 from orgflow_ir.model import (
     CallActivity,
@@ -70,14 +70,15 @@ def _events_outside(sub: SubProcess, scope: Scope, model: Model, ctx: PassContex
     for event in _attached(sub, scope):
         if len(event.definitions) != 1 or event.definitions[0].kind not in _THROWN:
             yield f"{ctx.name(event)} may come while something in it is active"
-        elif not any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub)):
-            if event.definitions[0].kind == "error":
+        elif event.definitions[0].kind == "error":
+            if not any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub)):
                 yield from _why_not_from_steps(event, sub, model, ctx)
-            else:
+        else:
+            calls = _throwing_calls(event.definitions[0], sub, nesting)
+            for call in calls:
+                yield f"{ctx.name(event)} catches an escalation of what {ctx.name(call)} calls"
+            if not any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub)):
                 yield f"nothing in it throws what {ctx.name(event)} catches"
-    calls = (n for n in sub.nodes if isinstance(n, CallActivity))
-    for call in calls if _attached(sub, scope) else ():
-        yield f"what {ctx.name(call)} calls may throw what is caught on it"
 
 
 def _why_not_from_steps(
@@ -95,8 +96,6 @@ def _why_not_from_steps(
         if step.id not in graph.nodes:
             yield f"{ctx.name(step)}, whose errors {named} catches, stays in its own process"
             continue
-        if isinstance(step, CallActivity):
-            yield f"what {ctx.name(step)} calls may throw what {named} catches"
         if step.loop is not None:
             yield f"{ctx.name(step)}, whose errors {named} catches, is repeated"
         beside = (graph.nodes[n] for n in concurrency.beside(step.id))
@@ -110,11 +109,68 @@ def _why_not_from_steps(
 def _failing(
     event: Event, scope: Scope, model: Model, handler: SubProcess | None = None
 ) -> list[Task | CallActivity]:
-    """The steps of the source whose errors an error event of a scope catches."""
-    matches = nesting_of(scope, model).matches
+    """The steps of the source whose errors an error event of a scope catches: where an event throws
+    its error, the calls of processes that do, else all that may fail."""
+    nesting = nesting_of(scope, model)
+    caught = event.definitions[0]
     own = handler.id if handler is not None else ""
-    steps = failing_steps(scope, event.definitions[0], matches, own)
-    return [step for step in steps if source_ids(step) == (step.id,)]
+    steps = failing_steps(scope, caught, nesting.matches, own)
+    own_steps = [step for step in steps if source_ids(step) == (step.id,)]
+    thrown = any(nesting.matches(caught, d) for d in nesting.thrown_in(scope))
+    return [
+        step
+        for step in own_steps
+        if (
+            _throws_by_call(step, caught, nesting)
+            if thrown
+            else not isinstance(step, CallActivity) or _may_fail(step, caught, model, nesting)
+        )
+    ]
+
+
+def _throws_by_call(step: Task | CallActivity, caught: EventDefinition, nesting: Nesting) -> bool:
+    """Whether a step calls a process in which an event throws what is caught."""
+    called = nesting.process_called(step) if isinstance(step, CallActivity) else None
+    return called is not None and any(nesting.matches(caught, d) for d in nesting.thrown_in(called))
+
+
+def _throwing_calls(caught: EventDefinition, scope: Scope, nesting: Nesting) -> list[CallActivity]:
+    """The calls directly in a scope of processes in which an event throws what is caught."""
+    calls = (n for n in scope.nodes if isinstance(n, CallActivity))
+    return [call for call in calls if _throws_by_call(call, caught, nesting)]
+
+
+def _may_fail(call: CallActivity, caught: EventDefinition, model: Model, nesting: Nesting) -> bool:
+    return nesting.process_called(call) is None or bool(steps_called(call, caught, model))
+
+
+def why_no_error_of(call: CallActivity, event: Event, model: Model, ctx: PassContext) -> str:
+    """What keeps an error boundary event on a call from catching the errors of the called process;
+    nothing where it can."""
+    from orgflow_ir.analysis.calls import called_from, callee
+
+    called = callee(call, model)
+    if called is None or not event.definitions:
+        return ""
+    caught = event.definitions[0]
+    nesting = Nesting(called, model)
+    if any(nesting.matches(caught, d) for d in nesting.thrown_in(called)):
+        return ""
+    steps = {step.id: step for step in steps_called(call, caught, model)}
+    if not steps:
+        return f"no step of {ctx.name(called)} can fail"
+    for process in (called, *called_from(called, model)):
+        for scope in process.scopes():
+            graph = ctx.analysis(ControlFlow, scope)
+            concurrency = ctx.analysis(Concurrency, graph)
+            for node in scope.nodes:
+                inner = isinstance(node, CallActivity) and callee(node, model) is not None
+                if (node.id in steps or inner) and (others := concurrency.beside(node.id)):
+                    work = [graph.nodes[n] for n in others]
+                    named = [ctx.name(n) for n in work if not isinstance(n, Event | Gateway)]
+                    what = listed(named[:_NAMED]) if named else "another branch"
+                    return f"{ctx.name(node)} may fail while {what} may be active"
+    return ""
 
 
 def _ends_early(
@@ -202,7 +258,8 @@ def _throws(sub: Scope) -> Iterator[tuple[Event, EventDefinition]]:
 def _caught_by(event: Event, sub: SubProcess, scope: Scope, model: Model) -> Event | None:
     """The boundary event of the sub-process that catches what an event in it throws."""
     nesting = nesting_of(scope, model)
-    for boundary in _attached(sub, scope):
+    attached = _attached(sub, scope)
+    for boundary in sorted(attached, key=lambda one: any(not d.ref for d in one.definitions)):
         for thrown in event.definitions:
             if any(nesting.matches(d, thrown) for d in boundary.definitions):
                 return boundary
@@ -248,7 +305,11 @@ class Inlining:
             event.id: _failing(event, sub, rewriter.model)
             for event in _attached(sub, scope)
             if event.definitions[0].kind == "error"
-            and not any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub))
+        }
+        self.thrown = {
+            event.id
+            for event in _attached(sub, scope)
+            if any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub))
         }
 
     def run(self) -> None:
@@ -295,7 +356,7 @@ class Inlining:
         return leave
 
     def _boundary(self, event: Event) -> str:
-        if event.id in self.from_steps:
+        if self.from_steps.get(event.id):
             self._on_steps(event, self.from_steps[event.id])
             return event.id
         self.rewriter.replace(self.scope.id, event.id, _on_the_way(event, self.rewriter.model))
@@ -304,7 +365,7 @@ class Inlining:
     def _on_steps(self, event: Event, steps: list[Task | CallActivity]) -> None:
         """An error boundary event goes to the step that may throw its error; where several may,
         one on each leads to it."""
-        if len(steps) == 1:
+        if len(steps) == 1 and event.id not in self.thrown:
             there = event.replace(attached_to=steps[0].id)
             self.rewriter.replace(self.scope.id, event.id, there)
             return
@@ -396,11 +457,21 @@ def handler_obstacles(
     nesting = nesting_of(scope, model)
     here = _thrown_to(handler, scope, nesting)
     everywhere = [d for d in nesting.thrown_in(scope) if nesting.matches(definitions[0], d)]
-    if not everywhere and definitions[0].kind == "error":
+    calls = _throwing_calls(definitions[0], scope, nesting)
+    called = [p for p in map(nesting.process_called, calls) if p is not None]
+    from_calls = [
+        d
+        for process in {p.id: p for p in called}.values()
+        for d in nesting.thrown_in(process)
+        if nesting.matches(definitions[0], d)
+    ]
+    if definitions[0].kind == "error" and (from_calls or not everywhere):
         yield from _why_not_from_steps(starts[0], scope, model, ctx, handler)
     elif not everywhere:
         yield "nothing throws its event"
-    elif len(here) != len(everywhere):
+    if everywhere and definitions[0].kind == "escalation" and from_calls:
+        yield f"it catches an escalation of what {ctx.name(calls[0])} calls"
+    elif len(here) + len(from_calls) != len(everywhere):
         yield "what it catches is thrown in a part that stays its own process"
     concurrency = ctx.analysis(Concurrency, ctx.analysis(ControlFlow, scope))
     for event in here:
@@ -431,7 +502,8 @@ def dissolve_handler(handler: SubProcess, scope: Scope, rewriter: Rewriter) -> N
     throws = _thrown_to(handler, scope, nesting_of(scope, rewriter.model))
     (start,) = (n for n in handler.nodes if isinstance(n, Event) and n.position == "start")
     model = rewriter.model
-    failing = [] if throws else _failing(start, scope, model, handler)
+    error = start.definitions[0].kind == "error"
+    failing = _failing(start, scope, model, handler) if error else []
     begin = rewriter.fresh_id(handler.id, "begin")
     gateway = Gateway(id=begin, name=handler.name, doc=handler.doc, gateway_kind="exclusive")
     rewriter.insert(scope.id, gateway)

@@ -949,11 +949,13 @@ class _Emitter:
 
     def _error_text(self, definition: EventDefinition | None) -> str:
         """The message of an error, by its entry of the catalogue."""
+        from orgflow.backends.n8n.emit.failures import NO_CODE
+
         ref = definition.ref if definition is not None else None
         entry = next((e for e in self.scope.model.catalog.errors if e.id == ref), None)
         words = plain(entry.name) if entry is not None else ""
         code = plain(entry.code or "") if entry is not None else ""
-        return ": ".join(dict.fromkeys(w for w in (code, words) if w)) or plain(ref or "Error")
+        return ": ".join(dict.fromkeys(w for w in (code, words) if w)) or plain(ref or NO_CODE)
 
     def _start(self, event: Event) -> None:
         kind, parameters, called = "manualTrigger", dict[str, Any](), False

@@ -1,7 +1,8 @@
-"""Error boundary events of tasks: the error output of a node, and which error leads where."""
+"""Error boundary events of tasks and calls: error outputs of nodes, and which error leads where."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.emit.emitter import CompiledScope
@@ -12,7 +13,7 @@ from orgflow.backends.n8n.node_types import if_, set_, stop_and_error, switch
 from orgflow.backends.n8n.node_types.conditions import expression, is_true
 
 from orgflow_ir.analysis.failures import CaughtError, caught_errors
-from orgflow_ir.model import Event
+from orgflow_ir.model import CallActivity, Event, Task
 from orgflow_ir.model.bindings import ERROR_CODE, ERROR_MESSAGE
 from orgflow_ir.model.element_names import listed
 
@@ -25,6 +26,9 @@ nothing but `error` is a failed one for every node that has an error output."""
 
 THROWN = "BpmnError"
 """How the message of an error of the process may begin whose code is not one of the model."""
+
+NO_CODE = "Error"
+"""The message of an error of the process that has no entry in the catalogue."""
 
 RETRIES, BOUNDARY = "retries", "boundary"
 """The option that says what becomes of a failure that is left after all retries, and its value for
@@ -94,7 +98,7 @@ def wire_failures(compiled: CompiledScope) -> None:
         key = HelperKey(host, "caught")
         rules = []
         for one in coded:
-            code = js_string(plain(one.code or ""))
+            code = js_string(_as_said(one.code or "", compiled))
             test = (
                 f"((said) => said === {code} || [' ', ':'].some((end) => "
                 f"said.startsWith({code} + end)))({_MESSAGE})"
@@ -149,8 +153,39 @@ def _known_codes(host: str, compiled: CompiledScope) -> list[str]:
 
     work = compiled.work.get(host)
     found = [entry.code for entry in compiled.scope.model.catalog.errors if entry.code]
+    call = compiled.graph.nodes[host]
+    if isinstance(call, CallActivity):
+        found += _codes_called(call, compiled)
+        # Stop nodes of the called process write these of errors without a code.
+        entries = compiled.scope.model.catalog.errors
+        found += [_as_said(entry.id, compiled) for entry in entries if not entry.code]
+        found.append(NO_CODE)
     found += thrown_codes(work.statements) if work is not None else ()
     return list(dict.fromkeys((*found, THROWN)))
+
+
+def _codes_called(call: CallActivity, compiled: CompiledScope) -> Iterator[str]:
+    """Codes that tasks throw in the process that a call runs, and in those that it calls."""
+    from orgflow.backends.n8n.emit.computed import work_in
+
+    from orgflow_ir.analysis.calls import called_from, callee
+    from orgflow_ir.analysis.work.statements import thrown_codes
+
+    called = callee(call, compiled.scope.model)
+    if called is None:
+        return
+    for process in dict.fromkeys((called, *called_from(called, compiled.scope.model))):
+        for node in (node for scope in process.scopes() for node in scope.nodes):
+            if isinstance(node, Task):
+                yield from thrown_codes(work_in(node, compiled.ctx).statements)
+
+
+def _as_said(code: str, compiled: CompiledScope) -> str:
+    """How the message of an error begins: with its code; that of one without a code with the name
+    of its entry, by whose id the event knows it."""
+    entries = compiled.scope.model.catalog.errors
+    named = next((e for e in entries if e.id == code and not e.code), None)
+    return plain(named.name if named is not None and named.name else code)
 
 
 def _statuses(host: str, compiled: CompiledScope) -> str:

@@ -122,7 +122,8 @@ class _Driver:
         place = self.machine.at(config)
         assert place is not None
         node = self.nodes.get((place.workflow, place.node))
-        if node is not None and place.phase is Phase.READY and self._fails(node):
+        fails = node is not None and place.phase is Phase.READY and self._fails(node)
+        if node is not None and fails and place.kind != "call":  # what a call runs fails by itself
             return Emits((0, place.inputs[0])) if node.fails_over else FAILS
         if place.kind != "choice" or len(options) < 2:
             return ANSWERED if ANSWERED in options else options[0]

@@ -22,7 +22,6 @@ from orgflow.backends.n8n.verify.points import OPEN, Point, Roles, TooMuch
 from orgflow.backends.n8n.verify.reference import Reference, reference
 from orgflow.backends.n8n.verify.walk import Walk
 
-from orgflow_ir.analysis.calls import calls_in
 from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.expressions.syntax import Tree
 from orgflow_ir.analysis.token_game.semantics import Game, Policy, State
@@ -128,10 +127,10 @@ class _Verifier:
             return self._result(Verdict.BOUNDED, bound=f"nothing was compared: {error}")
         roles = self._roles()
         # A call is one step here; the called workflow is compared by itself.
-        alone = self.model.replace(processes=(self.ref.process,))
-        calls = any(True for _ in calls_in(self.ref.process))
-        calls = calls or self.ref.process not in self.model.processes
-        game = Game(alone if calls else self.model, Policy(once=True))
+        model = self.model
+        if self.ref.process not in model.processes:
+            model = model.replace(processes=(self.ref.process,))
+        game = Game(model, Policy(once=True, calls="steps"))
         self.walk = Walk(machine, Marking(game, roles, self.ref.labels), roles, self.most)
         try:
             difference = self._difference(game)

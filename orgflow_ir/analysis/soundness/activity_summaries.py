@@ -31,6 +31,11 @@ class Caught(NamedTuple):
     by: str | None
 
 
+def _catches_any(event: Event) -> bool:
+    """Whether an event catches any error or escalation: the more specific ones come first."""
+    return any(not d.ref for d in event.definitions)
+
+
 class Nesting:
     """The scopes of one process, where they are held, and what is thrown in them."""
 
@@ -82,15 +87,19 @@ class Nesting:
         here: Scope | None = scope
         source: Scope | None = None
         while here is not None:
-            for node in here.nodes:
-                if isinstance(node, SubProcess) and node.flavour == "event" and node is not source:
-                    for start in starts_of(node):
-                        if any(self.matches(d, thrown) for d in start.definitions):
-                            return Caught(here if interrupts(start) else None, node.id)
+            handlers = [
+                (start, node)
+                for node in here.nodes
+                if isinstance(node, SubProcess) and node.flavour == "event" and node is not source
+                for start in starts_of(node)
+            ]
+            for start, node in sorted(handlers, key=lambda pair: _catches_any(pair[0])):
+                if any(self.matches(d, thrown) for d in start.definitions):
+                    return Caught(here if interrupts(start) else None, node.id)
             outer = self.parent.get(id(here))
             if outer is None:
                 break
-            for event in self.around.get(here.id, ()):
+            for event in sorted(self.around.get(here.id, ()), key=_catches_any):
                 if any(self.matches(d, thrown) for d in event.definitions):
                     return Caught(here if interrupts(event) else None, event.id)
             source = here if isinstance(here, SubProcess) and here.flavour == "event" else None

@@ -254,8 +254,7 @@ def _raise(net: Net, draft: Draft, at: FrameId, thrown: EventDefinition) -> None
             break
         outer = (frame.owner[0], frame.owner[1])
         held = net.nodes[frame.owner[2]]
-        for b in held.boundaries:
-            event = net.nodes[b]
+        for event in _specific_first([net.nodes[b] for b in held.boundaries]):
             if any(net.matches(d, thrown) for d in event.definitions):
                 if interrupts(event):
                     draft.add(outer, held.open, -1)
@@ -277,25 +276,33 @@ def _raise_in_scope(
 ) -> bool:
     if interrupted(net, draft.frames[at]):
         return False
-    for i in net.scopes[at[0]].events:
-        if i == source:
+    holders = {
+        s: net.nodes[i]
+        for i in net.scopes[at[0]].events
+        if i != source and net.nodes[i].body >= 0
+        for s in net.scopes[net.nodes[i].body].starts
+    }
+    for start in _specific_first([net.nodes[s] for s in holders]):
+        if not any(net.matches(d, thrown) for d in start.definitions):
             continue
-        holder = net.nodes[i]
-        for s in net.scopes[holder.body].starts if holder.body >= 0 else ():
-            start = net.nodes[s]
-            if not any(net.matches(d, thrown) for d in start.definitions):
-                continue
-            if interrupts(start):
-                draft.clear(at)
-                draft.remember(at, s * SLOTS + FIRED)
-            draft.add(at, holder.open)
-            key = at[1] if (holder.body, at[1]) not in draft.frames else draft.fresh()
-            owner = (at[0], at[1], i)
-            inside = (holder.body, key)
-            draft.frames[inside] = Frame(*inside, draft.frames[at].root, owner)
-            draft.add(inside, start.pending)
-            return True
+        holder = holders[start.index]
+        if interrupts(start):
+            draft.clear(at)
+            draft.remember(at, start.index * SLOTS + FIRED)
+        draft.add(at, holder.open)
+        key = at[1] if (holder.body, at[1]) not in draft.frames else draft.fresh()
+        owner = (at[0], at[1], holder.index)
+        inside = (holder.body, key)
+        draft.frames[inside] = Frame(*inside, draft.frames[at].root, owner)
+        draft.add(inside, start.pending)
+        return True
     return False
+
+
+def _specific_first(events: list[NetNode]) -> list[NetNode]:
+    """Events that catch one error or escalation before those that catch any: the more specific one
+    catches what both match, in whatever order they are listed."""
+    return sorted(events, key=lambda event: any(not d.ref for d in event.definitions))
 
 
 def _cancel(net: Net, draft: Draft, at: FrameId) -> None:

@@ -125,7 +125,7 @@ class Moves:
         at = (frame.scope, frame.key)
         for b in node.boundaries:
             event = self.net.nodes[b]
-            if event.thrown_inside or "cancel" in event.kinds():
+            if (event.thrown_inside and not event.failing) or "cancel" in event.kinds():
                 continue
             if not self._ready(state, frame, event):
                 continue
@@ -182,7 +182,8 @@ class Moves:
         at = (frame.scope, frame.key)
         for s in self.net.scopes[node.body].starts if node.body >= 0 else ():
             start = self.net.nodes[s]
-            if start.thrown_inside or "compensation" in start.kinds():
+            thrown = start.thrown_inside and not start.failing
+            if thrown or "compensation" in start.kinds():
                 continue
             if self.policy.once and count(frame.memo, s * SLOTS + FIRED):
                 continue

@@ -36,6 +36,8 @@ class Policy:
     manual_waits: whether a manual task stays open until someone has completed it (BPMN 2.0.2,
         13.3.3).
     subsets: maximum number of combinations of flows listed for one inclusive split.
+    calls: `inside`: the process that a call runs is played; `steps`: a call is one step, during
+        which an error that the process throws occurs.
     """
 
     messages: Literal["free", "flows"] = "free"
@@ -43,6 +45,7 @@ class Policy:
     once: bool = False
     manual_waits: bool = True
     subsets: int = 1023
+    calls: Literal["inside", "steps"] = "inside"
 
 
 _NO_KINDS: frozenset[str] = frozenset()

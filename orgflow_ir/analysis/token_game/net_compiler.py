@@ -113,7 +113,8 @@ class _Compiler:
         for node in self.net.nodes:
             element = node.element
             node.body = self._bodies.get(node.index, -1)
-            if isinstance(element, CallActivity) and node.body < 0 and element.process:
+            inside = self.policy.calls == "inside" and node.body < 0
+            if isinstance(element, CallActivity) and inside and element.process:
                 node.body = self.net.processes.get(element.process.rpartition(":")[2], -1)
             live = tuple(
                 b for b in node.boundaries if "compensation" not in self.net.nodes[b].kinds()
@@ -139,8 +140,14 @@ class _Compiler:
         for node in self.net.nodes:
             node.thrown_inside = self._thrown_inside(node)
         for node in self.net.nodes:
-            if node.kinds() == {"error"} and not node.thrown_inside:
-                node.failing = self._failing(node)
+            if node.kinds() == {"error"}:
+                steps = self._failing(node)
+                throwing = self._throwing(steps, node) if self.policy.calls == "steps" else None
+                if throwing:
+                    steps = throwing  # calls throw the error, and steps beside them do not
+                elif node.thrown_inside:
+                    continue
+                node.failing = steps
                 for i in node.failing:
                     step = self.net.nodes[i]
                     step.caught_by = (*step.caught_by, node.index)
@@ -283,15 +290,15 @@ class _Compiler:
         return False
 
     def _failing(self, node: NetNode) -> frozenset[int]:
-        """The steps in a scope whose errors a boundary event of it, or the start of an event
-        sub-process in it, catches."""
+        """The steps in a scope or called process whose errors a boundary event of it, or the start
+        of an event sub-process in it, catches."""
         scope: Scope | None = None
         handler = ""
         if len(node.definitions) != 1:
             return frozenset()
         if node.attached >= 0:
             held = self.net.nodes[node.attached].element
-            scope = held if isinstance(held, SubProcess) else None
+            scope = held if isinstance(held, SubProcess) else self._called(held)
         elif (holder := self.net.holder.get(node.scope, -1)) >= 0:
             held = self.net.nodes[holder].element
             if isinstance(held, SubProcess) and held.flavour == "event" and node.action == "start":
@@ -300,8 +307,34 @@ class _Compiler:
             return frozenset()
         from orgflow_ir.analysis.failures import failing_steps  # of few models
 
-        steps = failing_steps(scope, node.definitions[0], self.net.matches, handler)
+        steps = failing_steps(scope, node.definitions[0], self.net.matches, handler, self._called)
         return frozenset(i for step in steps for i in self.net.by_id[step.id])
+
+    def _throwing(self, steps: frozenset[int], catch: NetNode) -> frozenset[int]:
+        """Those of some steps that call a process in which an event throws what another catches."""
+        from orgflow_ir.analysis.soundness.activity_summaries import Nesting  # of few models
+
+        found = set()
+        for i in steps:
+            called = self._process(self.net.nodes[i].element)
+            process = next((p for p in self.model.processes if p is called), None)
+            if process is None:
+                continue
+            thrown = list(Nesting(process, self.model).thrown_in(process))
+            if any(self.net.matches(d, t) for d in catch.definitions for t in thrown):
+                found.add(i)
+        return frozenset(found)
+
+    def _called(self, element: ModelNode) -> Scope | None:
+        """The process of the model that a call runs, where it is played."""
+        return self._process(element) if self.policy.calls == "inside" else None
+
+    def _process(self, element: ModelNode) -> Scope | None:
+        """The process of the model that a call runs."""
+        if not isinstance(element, CallActivity):
+            return None
+        found = self.net.processes.get(element.process.rpartition(":")[2], -1)
+        return self.net.scopes[found].model if found >= 0 else None
 
     def _split(self) -> None:
         for node in self.net.nodes:

@@ -19,12 +19,37 @@ from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compiler import compile_model
 from played_models import compiled, faults
 from seeds import seeds
-from sub_process_models import CATALOG, ERROR, end, process, split, start, sub, task
+from sub_process_models import (
+    ANY_ERROR,
+    CATALOG,
+    ERROR,
+    LATE,
+    boundary,
+    definition,
+    end,
+    handler,
+    process,
+    split,
+    start,
+    sub,
+    task,
+)
 from sub_process_models import MODELS as PARTS
 
 from orgflow_ir.analysis.token_game.runs import enumerate_runs
-from orgflow_ir.model import CallActivity, Expression, Model, Node, Process, Task
-from orgflow_ir.model.bindings import Parameter, SubProcessCall
+from orgflow_ir.model import (
+    CallActivity,
+    Catalog,
+    CatalogEntry,
+    Event,
+    Expression,
+    Model,
+    Node,
+    Process,
+    Task,
+)
+from orgflow_ir.model.bindings import Parameter, Script, SubProcessCall
+from orgflow_ir.model.dialect import Dialect
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.targets.verification import Verdict
@@ -74,7 +99,81 @@ def chained() -> Process:
     return Process(id="middle", name="Middle", nodes=nodes, flows=wires)
 
 
+def failing(*events: Event, called: str = "q") -> Model:
+    """A call with error events on it, each with a task and an end behind it."""
+    nodes: list[Node] = [start("st"), task("a"), call(called=called), task("b"), end("e1", "Done")]
+    wires = ["st>a", "a>call", "call>b", "b>e1"]
+    for event in events:
+        nodes += [event, task(f"r{event.id}"), end(f"f{event.id}", f"Failed {event.id}")]
+        wires += [f"{event.id}>r{event.id}", f"r{event.id}>f{event.id}"]
+    return process(nodes, *wires)
+
+
+def on_call(id: str, definitions: Any, at: str = "call") -> Event:
+    return boundary(definitions, at=at).replace(id=id)
+
+
+def failing_inside(*events: Event) -> Model:
+    """A call in a sub-process that has error events."""
+    inner = sub([start("is"), call(), task("c"), end("ie")], "is>call", "call>c", "c>ie")
+    nodes: list[Node] = [start("st"), task("a"), inner, task("b"), end("e1", "Done")]
+    wires = ["st>a", "a>sub", "sub>b", "b>e1"]
+    for event in events:
+        nodes += [event, end(f"f{event.id}", f"Failed {event.id}")]
+        wires += [f"{event.id}>f{event.id}"]
+    return process(nodes, *wires)
+
+
+def thrown_beside() -> Model:
+    """A sub-process in which both an event and a called process throw."""
+    inner = sub(
+        [start("is"), call(), split("g2", "exclusive", "Fine?"), end("ie"), end("bad", "", ERROR)],
+        "is>call", "call>g2", "g2>ie:yes", "g2>bad:no",
+    )  # fmt: skip
+    nodes = [start("st"), inner, end("e1"), on_call("bd", ERROR, "sub"), task("c"), end("e2")]
+    return process(nodes, "st>sub", "sub>e1", "bd>c", "c>e2")
+
+
+def handled_by_event_sub_process() -> Model:
+    nodes = [start("st"), call(), end("e1"), handler(ERROR)]
+    return process(nodes, "st>call", "call>e1")
+
+
+THROWS = callee(end("ee", "Out", ERROR))
+SPECIAL = definition("error", "other")
+FAILING: dict[str, Model] = {
+    "any error on a call": with_callee(failing(on_call("any", ANY_ERROR)), THROWS),
+    "a code on a call": with_callee(failing(on_call("oos", ERROR)), THROWS),
+    "another code on a call": with_callee(failing(on_call("oth", SPECIAL)), THROWS),
+    "codes and any on a call": with_callee(
+        failing(on_call("oth", SPECIAL), on_call("oos", ERROR), on_call("any", ANY_ERROR)), THROWS
+    ),
+    "any before a code": with_callee(
+        failing(on_call("any", ANY_ERROR), on_call("oos", ERROR)), THROWS
+    ),
+    "a step of what is called": with_callee(failing(on_call("any", ANY_ERROR))),
+    "a code of a step of what is called": with_callee(failing(on_call("oos", ERROR))),
+    "thrown two calls below": with_callee(
+        failing(on_call("oos", ERROR), called="middle"), chained(), THROWS
+    ),
+    "a step two calls below": with_callee(
+        failing(on_call("any", ANY_ERROR), called="middle"), chained(), callee()
+    ),
+    "a call in a sub-process that throws": with_callee(
+        failing_inside(on_call("bd", ERROR, "sub")), THROWS
+    ),
+    "a call in a sub-process whose steps fail": with_callee(
+        failing_inside(on_call("bd", ANY_ERROR, "sub"))
+    ),
+    "an event and a call throw": with_callee(thrown_beside(), THROWS),
+    "an event sub-process for a call": with_callee(handled_by_event_sub_process(), THROWS),
+    "an event sub-process for steps of a call": with_callee(handled_by_event_sub_process()),
+}
+"""Errors of called processes that events of the caller catch."""
+
+
 MODELS = {
+    **FAILING,
     "a call": with_callee(straight(call())),
     "the same process twice": with_callee(straight(call(), call("call2"))),
     "a call in a loop": with_callee(looped()),
@@ -392,3 +491,127 @@ def test_random_calls(engine: LocalEngine, registry: Registry) -> None:
         made, errors = compiled(model, registry)
         assert made is not None, (seed, errors)
         assert faults(model, made, runner, registry) == [], seed
+
+
+def script_called(id: str, code: str, *more: Task) -> Process:
+    """A process with one script."""
+    script = Task(id="s", name="Compute", task_type="script",
+                  binding=Script(language="groovy", code=code))  # fmt: skip
+    ids = ["qs", *(one.id for one in more), "s", "qe"]
+    wires = flows("q", *(f"{one}>{two}" for one, two in itertools.pairwise(ids)))
+    return Process(id=id, name="Part", nodes=(start("qs"), *more, script, end("qe")), flows=wires)
+
+
+THROWING = """if (amount > 100) throw new BpmnError("OOS")
+if (amount > 50) throw new BpmnError("NEW", "too much")
+total = amount + 1
+"""
+LAST = {
+    # engine → the last node where the script throws a code of an event, another code, and fails
+    None: ["Done", "Failed oos", "Failed any", "Failed any"],
+    "camunda7": ["Done", "Failed oos", "Failed any", None],
+    "camunda8": ["Done", "Failed oos", "Failed any", None],
+    "jbpm": ["Done", "Failed oos", "Failed any", "Failed any"],
+}
+
+
+@pytest.mark.parametrize("whose", LAST)
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_script_throws_to_an_event_on_the_call(
+    engine: LocalEngine, registry: Registry, whose: Any, waits: bool
+) -> None:
+    """Also where the called workflow has waited before; the message is kept."""
+    model = failing(on_call("any", ANY_ERROR), on_call("oos", ERROR))
+    (whole,) = model.processes
+    if whose is not None:
+        whole = whole.replace(dialect=Dialect(engine=whose))
+    whole = whole.replace(
+        nodes=tuple(
+            one.replace(binding=SubProcessCall(all_variables=True)) if one.id == "call" else one
+            for one in whole.nodes
+        )
+    )
+    more = (Task(id="r", name="Hear", task_type="receive"),) if waits else ()
+    part = script_called("q", THROWING, *more)
+    model = with_callee(model.replace(processes=(whole,)), part)
+    made, errors = compiled(model, registry)
+    assert made is not None, errors
+    assert faults(model, made, LocalRunner(engine), registry) == []
+    main, called = (json.loads(a.text) for a in made.artifacts)
+    asked = [
+        RunRequest(main, "Start", items=[{"json": item}], workflows={called["id"]: called},
+                   data=True)
+        for item in ({"amount": 1}, {"amount": 120}, {"amount": 60}, {})
+    ]  # fmt: skip
+    found = list(engine.run_many(asked))
+    ends = [run.order[-1].node if run.status == "success" else None for run in found]
+    assert ends == LAST[whose], [run.error for run in found]
+    items = found[1].order[-1].items
+    assert items is not None
+    assert str(items[0][0]["lastError"]).startswith("OOS")
+    assert items[0][0]["amount"] == 120
+
+
+def test_an_error_without_a_code_is_known_by_its_name(
+    engine: LocalEngine, registry: Registry
+) -> None:
+    unnamed = definition("error", "plain")
+    entry = CatalogEntry(id="plain", name="No stock: none", code=None)
+    for events in ([on_call("bd", unnamed)], [on_call("any", ANY_ERROR)]):
+        model = with_callee(failing(*events), callee(end("ee", "", unnamed)))
+        model = model.replace(catalog=Catalog(errors=(*CATALOG.errors, entry)))
+        caller, part = model.processes
+        caller = caller.replace(dialect=Dialect(engine="camunda7"))
+        model = model.replace(processes=(caller, part))
+        made, errors = compiled(model, registry)
+        assert made is not None, errors
+        assert faults(model, made, LocalRunner(engine), registry) == []
+
+
+def no_step_fails() -> Process:
+    nodes = (start("qs"), Task(id="u", name="U", task_type="user"), end("qe"))
+    return Process(id="q", name="Part q", nodes=nodes, flows=flows("q", "qs>u", "u>qe"))
+
+
+def branches() -> Process:
+    nodes = (start("qs"), split("f", "parallel"), task("x"), task("y"), split("j", "parallel"),
+             end("qe"))  # fmt: skip
+    wires = flows("q", "qs>f", "f>x", "f>y", "x>j", "y>j", "j>qe")
+    return Process(id="q", name="Part q", nodes=nodes, flows=wires)
+
+
+LATE_ON_CALL = on_call("bd", LATE)
+NOT_CAUGHT = {
+    "no step of `Part q` can fail": with_callee(
+        failing(on_call("any", ANY_ERROR)), no_step_fails()
+    ),
+    "`X` may fail while `Y` may be active": with_callee(
+        failing(on_call("any", ANY_ERROR)), branches()
+    ),
+    "no flow leads from where an escalation is thrown": with_callee(
+        failing(LATE_ON_CALL), callee(end("ee", "", LATE))
+    ),
+    "catches an escalation of what `Do it` calls": with_callee(
+        failing_inside(on_call("bd", LATE, "sub")), callee(end("ee", "", LATE))
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", NOT_CAUGHT)
+def test_errors_of_calls_that_are_refused(registry: Registry, reason: str) -> None:
+    made, errors = compiled(NOT_CAUGHT[reason], registry)
+    assert made is None
+    assert any(reason in e for e in errors), errors
+
+
+def test_a_call_without_its_error_output_is_not_the_model(registry: Registry) -> None:
+    model = FAILING["a code on a call"]
+    made, _ = compiled(model, registry)
+    assert made is not None
+    workflow = json.loads(made.artifacts[0].text)
+    for node in workflow["nodes"]:
+        node.pop("onError", None)
+    found = verify_process(model, model.processes[0], workflow, PassContext(registry=registry))
+    assert found.verdict is Verdict.DIFFERENT
+    assert found.difference is not None
+    assert "an error of `Do it` ends the run" in found.difference.message
