@@ -47,6 +47,11 @@ _ECHOES = frozenset({"incoming", "outgoing", "documentation", "text"})
 
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
 
+_OF_ROOTS = frozenset(
+    ("targetNamespace", "exporter", "exporterVersion", "expressionLanguage", "typeLanguage")
+)
+"""Attributes that BPMN defines for `definitions`, besides those of every element."""
+
 
 class Reading:
     """State of one read: the document, its ids and flows, and where findings go."""
@@ -355,6 +360,8 @@ class Reading:
             extra.append((f"@{{{ns}}}{local}", value))
             return
         extra.append((f"@{{{BPMN}}}{key}", value))
+        if node.local == "definitions" and key in _OF_ROOTS:
+            return  # nearly every file has them: the table of the schema need not be read
         from orgflow.frontends.bpmn.schema_disposition import attributes_of
 
         if key not in attributes_of(node.local):
