@@ -6,8 +6,9 @@ where something is not explained. What is an option of a target is not undone bu
 `--with n8n:people=placeholder` compiles so with the checkouts that have the option.
 
 Compiles every model of the examples, the tests and the shared data (or of `--models`) for every
-target with both checkouts, and prints how many outputs are equal and how the others differ: by
-target, and by the parts of the files that differ. Exit code 1 where any output differs.
+target with both checkouts, but for examples and tests that only NEW has, and prints how many
+outputs are equal and how the others differ: by target, and by the parts of the files that differ.
+Exit code 1 where any output differs.
 """
 
 from __future__ import annotations
@@ -129,7 +130,9 @@ def main() -> int:
     args = parser.parse_args()
     new = args.new.resolve()
     folders = args.models or [new / "examples", new / "tests", new.parent / "shared" / "data"]
-    found = compare(args.old.resolve(), new, list(models(folders)), args.targets, args.options)
+    old = args.old.resolve()
+    paths = [path for path in models(folders) if _is_in_both(path, old, new)]
+    found = compare(old, new, paths, args.targets, args.options)
     if args.named:
         print(named_report(found, every=args.list))
         return int(not all(item.explained for item in found))
@@ -147,6 +150,12 @@ def models(paths: Iterable[Path]) -> Iterator[Path]:
                 continue
             if file.suffix in (".bpmn", ".json") and file.stat().st_size <= MOST_BYTES:
                 yield file.resolve()
+
+
+def _is_in_both(path: Path, old: Path, new: Path) -> bool:
+    """Whether a model is no file of the one checkout that the other one does not have: nobody who
+    used the other has output of it."""
+    return not path.is_relative_to(new) or (old / path.relative_to(new)).exists()
 
 
 def compare(
