@@ -14,7 +14,7 @@ _LEFT_OUT = frozenset({"node_modules", "__pycache__", "build", "dist", "venv"})
 
 
 _SHARED = (".json", ".xml", ".py", ".md", ".txt")
-"""Suffixes of much that is no model: what is in such a file decides."""
+"""Suffixes of much that is not a model: what is in such a file decides."""
 
 
 def expand(

@@ -234,7 +234,7 @@ FAULTS: dict[str, tuple[tuple[RewritePattern, ...], str]] = {
     ),
     "a note that is no text": (
         (pattern(Number, "number", "user", "abstract"),),
-        "lowering `number` for plain gave 7, which is no note",
+        "lowering `number` for plain gave 7, which is not a note",
     ),
     "a flow that leads nowhere": (
         (pattern(Dangle, "dangle", "user", "abstract"),),

@@ -261,7 +261,7 @@ BROKEN = {
     ),
     "rules that are none": (
         BACKEND.replace("CHANGED", "Names()").replace("name =", "rules = (1,)\n    name ="),
-        "whose rule 1 is no subclass",
+        "whose rule 1 is not a subclass",
     ),
     "a pass, not its class": (PASS.replace("CHANGED", "Short()"), "it takes the class"),
     "a pass without a stage": (
@@ -281,18 +281,18 @@ BROKEN = {
     ),
     "a derivation that is none": (
         BACKEND.replace("CHANGED", "Names()").replace("Legal()}", "Legal()}, derivations=(1,)"),
-        "whose target has the derivation 1, which is no function",
+        "whose target has the derivation 1, which is not a function",
     ),
     "a list of lowerings": (
         BACKEND.replace("CHANGED", "Names()").replace("Legal()}", "Legal()}, lowerings=[]"),
-        "whose target has `lowerings` that are no tuple",
+        "whose target has `lowerings` that are not a tuple",
     ),
     "a class for an own lowering": (
         own("Undo"), "Undo'>, which is no `RewritePattern`"
     ),
     "an own lowering of no constructs": (
         own("Undo()").replace('("activity.compensation",)', '"activity"'),
-        "whose target has the lowering `undo`, whose `consumes` is no tuple of constructs",
+        "whose target has the lowering `undo`, whose `consumes` is not a tuple of constructs",
     ),
     "an own lowering that loses a list": (
         own("Undo()").replace('name = "undo"', 'name = "undo"; loses = ["a"]'),
@@ -304,7 +304,7 @@ BROKEN = {
     "a lowering alone": (LOWERING.replace("CHANGED", "Undo()"), "is no `AddedLowering`"),
     "a lowering for nothing": (
         LOWERING.replace("CHANGED", "AddedLowering('n9n', Undo())"),
-        "a lowering for `n9n`, which is no target",
+        "a lowering for `n9n`, which is not a target",
     ),
     "a lowering that is there": (
         LOWERING.replace("CHANGED", "AddedLowering('n8n', Undo())").replace("undo", "link-to-flow"),
@@ -431,7 +431,7 @@ def test_a_backend_that_gives_something_else_is_named(
     assert ran.code == 2
     said = " ".join(ran.err.split())
     assert "the plugin `acme` failed" in said, said
-    assert f"`{method}` of backend `names` gave 'x', which is no `{kind}`" in said
+    assert f"`{method}` of backend `names` gave 'x', which is not a `{kind}`" in said
 
 
 ADDED = """
@@ -585,10 +585,10 @@ def emitting(result: str) -> str:
 
 EMITTED = {
     "import sys; sys.exit(0)": "failed with SystemExit: 0",
-    "return None": "gave None, which is no `Emitted`",
-    "return Emitted((), None)": "gave the source map None, which is no `SourceMap`",
-    "return 'text'": "gave 'text', which is no `Emitted`",
-    "return files(1)": "gave 1, which is no `Artifact`",
+    "return None": "gave None, which is not an `Emitted`",
+    "return Emitted((), None)": "gave the source map None, which is not a `SourceMap`",
+    "return 'text'": "gave 'text', which is not an `Emitted`",
+    "return files(1)": "gave 1, which is not an `Artifact`",
     "return files()": "gave no file and no reason",
     "return files(Artifact('a', 5))": "whose path and text are not both text",
     "return files(Artifact('a', 'x\\n\\ud800'))": "cannot be written as UTF-8: surrogates",
@@ -675,7 +675,7 @@ def test_a_frontend_that_exits_or_gives_no_model(tmp_path: Path) -> None:
         {
             "sys.exit(0)": "frontend `acme` of plugin `acme` failed with SystemExit: 0",
             "return 1 / 0": "frontend `acme` of plugin `acme` failed with ZeroDivisionError",
-            "return 5": "frontend `acme` of plugin `acme` gave 5, which is no model",
+            "return 5": "frontend `acme` of plugin `acme` gave 5, which is not a model",
             "return None": "frontend `acme` of plugin `acme` gave no model of",
             "from orgflow_ir.model import Model; return Model(id=5)": "ValidationError: `id`: "
             "Input should be a valid string",
@@ -710,15 +710,15 @@ def test_a_built_in_frontend_goes_before_an_outside_one(
     assert said in " ".join(ran.out.split())
     chosen = orgflowc("check", "--from", "acme", model, env=env)
     assert chosen.code == 2
-    assert "gave 5, which is no model" in " ".join(chosen.out.split())
+    assert "gave 5, which is not a model" in " ".join(chosen.out.split())
 
 
 def test_a_pass_that_exits_or_gives_no_model(tmp_path: Path, model: Path) -> None:
     for number, (body, said) in enumerate(
         {
             "import sys; sys.exit(0)": "pass `acme-short` failed: SystemExit: 0",
-            "return None": "pass `acme-short` gave None, which is no model",
-            "return 5": "pass `acme-short` gave 5, which is no model",
+            "return None": "pass `acme-short` gave None, which is not a model",
+            "return 5": "pass `acme-short` gave 5, which is not a model",
             "return model.replace(name=5)": "failed: ValidationError: "
             "`name`: Input should be a valid string",
             "return model.replace(processes=(model.processes[0].replace(nodes=(5,)),))": "failed: "

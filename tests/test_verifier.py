@@ -94,7 +94,7 @@ CASES = {
         within("nodes", TIMER, attached_to="inner"), "`timer` is attached to `inner`",
     ),
     "attachment to an event": (
-        within("nodes", TIMER, attached_to="alarm"), "`alarm`, which is no activity",
+        within("nodes", TIMER, attached_to="alarm"), "`alarm`, which is not an activity",
     ),
     "member of a lane": (within("lanes", LANE, members=("x",)), "the lane `lane` contains `x`"),
     "parent of a lane": (within("lanes", LANE, parent="task"), "the lane `lane` is inside `task`"),

@@ -131,7 +131,7 @@ def read_answers(text: str) -> dict[str, GatewayKind]:
 def answered(model: Model, answers: Mapping[str, GatewayKind]) -> Model:
     """The model with the gateways of these kinds, each with the join where its branches meet.
 
-    Raises `AnswersError` for an element that is no gateway of the model.
+    Raises `AnswersError` for an element that is not a gateway of the model.
     """
     known = {n.id for p in model.processes for n in p.nodes if isinstance(n, Gateway)}
     for element in answers:

@@ -173,7 +173,7 @@ def decide(scope: Scope, graph: ControlFlow, style: DecisionConventions) -> dict
             setter = tasks[0]
         elif trigger is not None and (
             not values or (_has_body(graph, trigger) and gateway.id not in graph.cyclic)
-        ):  # what came in once is no answer to a question that is asked again
+        ):  # what came in once is not an answer to a question that is asked again
             setter = trigger
         else:
             setter = gateway.id

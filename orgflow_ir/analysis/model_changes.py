@@ -181,7 +181,7 @@ def _flows(
     its: Mapping[str, Node],
 ) -> Iterator[Change]:  # fmt: skip
     """Flows by their ends; several between the same two by name, then in order."""
-    # What was removed is marked; an end that is no node of the process is what it is.
+    # What was removed is marked; an end that is not a node of the process is what it is.
     before = _by_ends(old, lambda id: pairs.get(id, f"\0{id}" if id in mine else id))
     after = _by_ends(new, lambda id: id)
     for ends in dict.fromkeys((*before, *after)):

@@ -98,7 +98,7 @@ def read_repetition(loop: Loop, scope: Scope) -> Repetition:
         raise NotRepeatable(f"it does not define what goes into `{found.results}`")
     for name in (found.item, found.results):
         if name and _NAME.fullmatch(name) is None:
-            raise NotRepeatable(f"`{name}` is no name of a variable")
+            raise NotRepeatable(f"`{name}` is not a name of a variable")
     for value in (found.items, found.number, found.result):
         if value is not None:
             _check(value)

@@ -33,7 +33,7 @@ def decide(model: DecisionModel, name: str, given: Mapping[str, Value]) -> Value
     found = _Evaluation(model, values).value(unit.key)
     if isinstance(unit, Service) or (isinstance(unit, Logic) and unit.knowledge):
         if not isinstance(found, Function):
-            raise Unsupported(f"`{unit.name}` is no function")
+            raise Unsupported(f"`{unit.name}` is not a function")
         named = [name for name, _ in found.parameters or ()]
         return found.call([values.get(name) for name in named], None)
     return found

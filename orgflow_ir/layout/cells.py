@@ -38,7 +38,7 @@ def words(name: str) -> str:
 
 
 def task_size(name: str, lines: int = 4) -> Size:
-    """Large enough for the name in so many lines or, for very long ones, wider and higher."""
+    """Large enough for the name in `lines` lines or, for very long names, wider and higher."""
     text = words(name)
     for wide in (100.0, 120.0, 140.0, 160.0):
         block = wrap(text, wide - 14)

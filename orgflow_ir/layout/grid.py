@@ -160,8 +160,8 @@ class Grid:
         """Rows that lines come from on the left of a vertical channel and go to on its right."""
 
     def blocked(self, piece: Piece) -> bool:
-        """Whether a node stands strictly between the ends of a piece, or at an end that is not
-        that of a node of the route (the caller's business)."""
+        """Whether a node stands strictly between the ends of a piece. The caller
+        checks the ends."""
         line = piece.line
         if line.channel:
             return False

@@ -1,4 +1,4 @@
-"""Lowerings that any target may carry: elements that say two things at once become several. All
+"""Lowerings that any target may carry: elements with two meanings at once become several. All
 lossless."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Complex gateways as the gateways that do what they say."""
+"""Complex gateways rewritten as gateways with the same behaviour."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _ASSIGNMENT = ("assignee", "candidate_users", "candidate_groups")
 
 
 class Statement(NamedTuple):
-    """One thing a task's binding says. `what` names it in a message (`the script`); `label` and
+    """One part of a task's binding. `what` names it in a message (`the script`); `label` and
     `text` are what a note shows; `code` where lines of the text matter."""
 
     what: str
@@ -48,7 +48,7 @@ class Statement(NamedTuple):
 
 
 def statements(node: Task | CallActivity | Event) -> tuple[Statement, ...]:
-    """Everything a binding says, in order; nothing where there is none."""
+    """All parts of a binding, in order; empty without a binding."""
     return tuple(_binding(node.binding)) if node.binding is not None else ()
 
 

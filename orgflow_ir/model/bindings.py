@@ -72,8 +72,8 @@ class _Binding(Value):
 class Http(_Binding):
     """A call of a URL; `authentication` are the vendor's settings for it.
 
-    `by` is the vendor whose texts these are, which says what becomes of the answer and of errors:
-    `camunda` (7), `zeebe`, `flowable` or `jbpm`; nothing where the source does not say.
+    `by` is the vendor whose notation the texts use; it defines how the answer and errors are
+    handled: `camunda` (7), `zeebe`, `flowable` or `jbpm`; `None` if the source does not state it.
     """
 
     kind: Literal["http"] = "http"
@@ -134,7 +134,7 @@ class Worker(_Binding):
 
 class Mail(_Binding):
     """A message by mail; several addresses are one text, as the source separates them. `by` is the
-    vendor whose texts these are, as of `Http`."""
+    vendor whose notation the texts use, as in `Http`."""
 
     kind: Literal["mail"] = "mail"
     by: str | None = None
@@ -207,7 +207,7 @@ ACCOUNTS = "@accounts"
 """The parameter of such a worker with the kinds of credentials of which it needs one."""
 
 PERFORMERS = ("performer", "humanPerformer", "potentialOwner")
-"""BPMN's own elements that say who does a task."""
+"""BPMN elements that assign a task to people."""
 
 _BPMN = "http://www.omg.org/spec/BPMN/20100524/MODEL"
 _ENGINE_NAMES = frozenset(

@@ -107,8 +107,8 @@ class ConstructUse(NamedTuple):
 
 
 def several(quantity: str) -> bool:
-    """Whether a start or completion quantity is more than one. What is no number of at least 1 is
-    invalid (BPMN 2.0.2, table 10.3) and counts as 1, the default."""
+    """Whether a start or completion quantity is more than one. Anything but a number of
+    at least 1 is invalid (BPMN 2.0.2, table 10.3) and counts as 1, the default."""
     text = quantity.strip()
     return text.isascii() and text.isdigit() and text.lstrip("0") not in ("", "1")
 

@@ -1,4 +1,4 @@
-"""Which engine a process is written for, and what of the source says so."""
+"""The engine that a process is written for, and the evidence in the source."""
 
 from __future__ import annotations
 

@@ -395,7 +395,7 @@ class CorrelationKey(Element):
 
 
 class Model(Element):
-    """Everything one source says: processes, the collaboration around them, the catalogue.
+    """The content of one source: processes, the collaboration around them, the catalogue.
 
     `source` names the file. `opaque` holds root elements that are kept but not modelled.
     """

@@ -223,13 +223,13 @@ class Rewriter:
         self._taken_in.setdefault(scope, []).append((id, sub))
 
     def set_binding(self, scope: str, id: str, binding: AnyBinding | None) -> None:
-        """Say what does a task; extension data that says something else goes.
+        """Set the binding of a task; extension data that defined the old work is removed.
 
         Raises `EditError` for anything but a task.
         """
         task = self.node(scope, id)
         if not isinstance(task, Task):
-            raise EditError(f"`{id}` is no task, and takes no binding")
+            raise EditError(f"`{id}` is not a task and takes no binding")
         self.replace(scope, id, task.replace(binding=binding, extra=without_binding(task.extra)))
 
     def set_condition(self, scope: str, id: str, condition: Expression | None) -> None:
@@ -237,14 +237,14 @@ class Rewriter:
         self.replace(scope, id, self.flow(scope, id).replace(condition=condition))
 
     def set_timer(self, scope: str, id: str, timer: EventDefinition) -> None:
-        """Say what time an event waits for; its other definitions stay.
+        """Set the timer of an event; its other definitions stay.
 
         Raises `EditError` for anything but an event with one timer.
         """
         event = self.node(scope, id)
         definitions = event.definitions if isinstance(event, Event) else ()
         if timer.kind != "timer" or sum(d.kind == "timer" for d in definitions) != 1:
-            raise EditError(f"`{id}` is no event with one timer")
+            raise EditError(f"`{id}` is not an event with one timer")
         self.set_definitions(
             scope, id, tuple(timer if d.kind == "timer" else d for d in definitions)
         )
@@ -252,10 +252,10 @@ class Rewriter:
     def set_definitions(
         self, scope: str, id: str, definitions: tuple[EventDefinition, ...]
     ) -> None:
-        """Say what an event waits for or throws. Raises `EditError` for anything but an event."""
+        """Set the definitions of an event. Raises `EditError` for anything but an event."""
         event = self.node(scope, id)
         if not isinstance(event, Event):
-            raise EditError(f"`{id}` is no event")
+            raise EditError(f"`{id}` is not an event")
         self.replace(scope, id, event.replace(definitions=definitions))
 
     def relabel(self, scope: str, id: str, name: str) -> None:

@@ -163,7 +163,7 @@ _LANGUAGES = ("feel", "juel", "groovy", "javascript", "ecmascript", "python", "n
 
 @lru_cache(maxsize=512)
 def read_time(text: str, language: str | None = None) -> Time:
-    """What a timer's text says; its language counts only for what is nothing else.
+    """The meaning of a timer's text; its language counts only for what is nothing else.
 
     Example:
         >>> read_time("R3/PT10M")

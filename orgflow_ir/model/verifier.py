@@ -96,7 +96,7 @@ def _node(node: Node, nodes: dict[str, Node], inside: set[str], catalog: Catalog
         if host is None:
             yield f"`{node.id}` is attached to `{node.attached_to}`, which is not in its scope"
         elif not isinstance(host, Task | CallActivity | SubProcess):
-            yield f"`{node.id}` is attached to `{node.attached_to}`, which is no activity"
+            yield f"`{node.id}` is attached to `{node.attached_to}`, which is not an activity"
     for definition in node.definitions:
         if definition.kind == "compensation":
             known = inside

@@ -152,7 +152,7 @@ class PassContext:
         return len(self._found)
 
     def advise(self) -> None:
-        """Look for the advice that nobody has read so far."""
+        """Compute the pending advice: fixes and help of diagnostics."""
         if not self._advice:
             return
         from orgflow_ir.pipeline.manager import report_crash  # only for faulty models
@@ -215,7 +215,7 @@ class PassContext:
 
     @property
     def has_errors(self) -> bool:
-        """Whether anything found so far is an error that nobody suppressed."""
+        """Whether any finding so far is an unsuppressed error."""
         return any(d.severity is Severity.ERROR and d.suppressed is None for d in self._found)
 
 

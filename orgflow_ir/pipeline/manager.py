@@ -75,14 +75,14 @@ def report_crash(name: str, error: BaseException, ctx: PassContext) -> None:
 
 
 def _model(result: object, item: Pass, before: Model, ctx: PassContext) -> Model:
-    """What a pass gave; OF901 and the model it was given where that is no model."""
+    """What a pass gave; OF901 and the model it was given where that is not a model."""
     if isinstance(result, Model):
         return validated_model(item, result, before)
     said = repr(result)
     said = said if len(said) <= 60 else f"{said[:60]}…"
     ctx.emit(
         CrashedPass,
-        f"pass `{item.name}` gave {said}, which is no model",
+        f"pass `{item.name}` gave {said}, which is not a model",
         help="let its `run` return a model; the other passes' findings are complete",
     )
     return before

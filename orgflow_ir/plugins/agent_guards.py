@@ -58,7 +58,7 @@ def asked(
         if given is None:
             return None
         if not isinstance(given, Answer):
-            raise AgentFailure(f"gave {shown(given)}, which is no `Answer`")
+            raise AgentFailure(f"gave {shown(given)}, which is not an `Answer`")
         evidence = tuple(Evidence.validate(item) for item in given.evidence)
         return Answer(given.value, evidence)
 
@@ -76,7 +76,7 @@ def produced(agent: ModelAgent, documents: Sequence[Document], ctx: PassContext)
                 raise AgentFailure("gave no model and no reason")
             return None
         if not isinstance(given, Model):
-            raise AgentFailure(f"gave {shown(given)}, which is no model")
+            raise AgentFailure(f"gave {shown(given)}, which is not a model")
         model = Model.validate(given)
         broken = sorted(violations(model))
         if broken:

@@ -96,7 +96,7 @@ class ModelAgent(Agent):
     @abstractmethod
     def produce(self, documents: Sequence[Document], ctx: PassContext) -> Model | None:
         """A model of what the documents describe, every node with its evidence; `None` after it
-        reported an error that says why there is none.
+        reported an error with the reason.
 
         What no document says is left open, so it becomes a gap. `documents` may be empty where the
         agent reads `ctx.services.store`; evidence then cites documents of the store.

@@ -110,7 +110,7 @@ class Runner(ABC):
 
     @abstractmethod
     def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
-        """Execute each run's choices and say what happened, in order."""
+        """Execute each run's choices and return the results, in order."""
 
     @abstractmethod
     def close(self) -> None:

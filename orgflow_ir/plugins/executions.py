@@ -28,7 +28,7 @@ class UnreadableExecution(ValueError):
 
 
 class NotDeployed(LookupError):
-    """No workflow of a server, or several, can be meant; the message says which."""
+    """No workflow on the server matches, or several do; the message states which."""
 
 
 class ExecutionQuery(NamedTuple):

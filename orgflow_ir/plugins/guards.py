@@ -48,13 +48,13 @@ def fault(item: Any, kind: type) -> str | None:
     if kind is Pass:
         if not isinstance(item, type):
             hint = "; it takes the class" if isinstance(item, Pass) else ""
-            return f"{item!r}, which is no pass class{hint}"
+            return f"{item!r}, which is not a pass class{hint}"
         if not issubclass(item, Pass):
-            return f"{item!r}, which is no subclass of `Pass`"
+            return f"{item!r}, which is not a subclass of `Pass`"
     elif isinstance(item, type) and issubclass(item, kind):
         return f"the class `{item.__name__}`; it takes an instance of it"
     elif not isinstance(item, kind):
-        return f"{item!r}, which is no `{kind.__name__}`"
+        return f"{item!r}, which is not a `{kind.__name__}`"
     name = getattr(item, "name", None)
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
         return f"{_called(item)} with the name {name!r}"
@@ -68,16 +68,16 @@ def _called(item: Any) -> str:
 def _rules_fault(item: Any, name: str) -> str | None:
     rules = getattr(item, "rules", ())
     if not isinstance(rules, tuple):
-        return f"`{name}`, whose `rules` are no tuple"
+        return f"`{name}`, whose `rules` are not a tuple"
     for rule in rules:
         if not (isinstance(rule, type) and issubclass(rule, Rule)):
-            return f"`{name}`, whose rule {rule!r} is no subclass of `Rule`"
+            return f"`{name}`, whose rule {rule!r} is not a subclass of `Rule`"
         missing = [a for a in ("code", "name", "severity", "category") if not hasattr(rule, a)]
         if missing:
             return f"`{name}`, whose rule `{rule.__name__}` has no {' and no '.join(missing)}"
     retired = getattr(item, "retired", ())
     if not (isinstance(retired, tuple) and all(isinstance(r, RetiredRule) for r in retired)):
-        return f"`{name}`, whose `retired` is no tuple of `RetiredRule`"
+        return f"`{name}`, whose `retired` is not a tuple of `RetiredRule`"
     return None
 
 
@@ -86,7 +86,7 @@ def _own_fault(item: Any, name: str) -> str | None:
         return _pass_fault(item, name)
     if isinstance(item, Frontend):
         if not isinstance(getattr(item, "suffixes", None), tuple):
-            return f"`{name}`, whose `suffixes` are no tuple"
+            return f"`{name}`, whose `suffixes` are not a tuple"
         wrong = accepts_fault(item.accepts)
         return None if wrong is None else f"`{name}`, whose {wrong}"
     if isinstance(item, Backend):
@@ -109,10 +109,10 @@ def _target_fault(target: Any) -> str | None:
             return f"{shown(verdict)} for `{construct}`: no `Legal`, `LegalIf` or `Illegal`"
     for field in ("derivations", "lowerings"):
         if not isinstance(getattr(target, field), tuple):
-            return f"`{field}` that are no tuple"
+            return f"`{field}` that are not a tuple"
     for derive in target.derivations:
         if not callable(derive):
-            return f"the derivation {shown(derive)}, which is no function"
+            return f"the derivation {shown(derive)}, which is not a function"
     names = []
     for lowering in target.lowerings:
         if (wrong := _pattern_fault(lowering)) is not None:
@@ -172,7 +172,7 @@ def _pattern_fault(lowering: Any) -> str | None:
     for field in ("consumes", "produces"):
         prefixes = getattr(lowering, field, None)
         if not isinstance(prefixes, tuple) or not all(isinstance(p, str) for p in prefixes):
-            return f"`{name}`, whose `{field}` is no tuple of constructs"
+            return f"`{name}`, whose `{field}` is not a tuple of constructs"
     if not isinstance(lowering.loses, str | None):
         return f"`{name}`, whose `loses` is {shown(lowering.loses)} and no text"
     return None
@@ -183,7 +183,7 @@ def _pattern_fault(lowering: Any) -> str | None:
 
 def parsed(frontend: Frontend, source: Source, ctx: PassContext) -> Model | None:
     """What a frontend makes of a file, or `None` after an error: OF903 where an outside one fails
-    or gives what is no model, and where any gives none and no reason; OF002 where the file itself
+    or gives no model, and where any gives none and no reason; OF002 where the file itself
     cannot be read to its end."""
     ctx.file = source.path
 
@@ -209,7 +209,7 @@ def parsed(frontend: Frontend, source: Source, ctx: PassContext) -> Model | None
     if not done:
         return None
     if model is not None:
-        _faulty(frontend, f"gave {shown(model)}, which is no model", ctx)
+        _faulty(frontend, f"gave {shown(model)}, which is not a model", ctx)
     elif not ctx.has_errors:
         _faulty(frontend, f"gave no model of {source.path} and no reason", ctx)
     return None
@@ -265,17 +265,17 @@ def emitted(backend: Backend, model: Model, ctx: PassContext) -> Emitted | None:
 def emitted_fault(made: Any) -> str | None:
     """What is wrong with the result of `emit`, as what the backend did, or `None`."""
     if not isinstance(made, Emitted):
-        return f"gave {shown(made)}, which is no `Emitted`"
+        return f"gave {shown(made)}, which is not an `Emitted`"
     if not isinstance(made.source_map, SourceMap):
-        return f"gave the source map {shown(made.source_map)}, which is no `SourceMap`"
+        return f"gave the source map {shown(made.source_map)}, which is not a `SourceMap`"
     artifacts: Any = made.artifacts
     if not isinstance(artifacts, tuple | list):
-        return f"gave {shown(artifacts)}, which is no tuple of `Artifact`"
+        return f"gave {shown(artifacts)}, which is not a tuple of `Artifact`"
     if not artifacts:
         return "gave no file and no reason"
     for artifact in artifacts:
         if not isinstance(artifact, Artifact):
-            return f"gave {shown(artifact)}, which is no `Artifact`"
+            return f"gave {shown(artifact)}, which is not an `Artifact`"
         path, text = artifact
         if not isinstance(path, str) or not isinstance(text, str):
             return f"gave {shown(artifact)}, whose path and text are not both text"
@@ -325,7 +325,7 @@ def _tried(leaf: Any, call: Callable[[], Any], ctx: PassContext) -> tuple[bool, 
 
 
 class FaultyResult(TypeError):
-    """A method of a leaf gave something else than its contract says.
+    """The result of a leaf's method violates its contract.
 
     Attributes:
         leaf: the leaf.

@@ -222,7 +222,7 @@ class Registry:
             same = found.setdefault(target, {})
             wrong = None
             if target not in self.backends:
-                wrong = f"a lowering for `{target}`, which is no target"
+                wrong = f"a lowering for `{target}`, which is not a target"
             elif lowering.name in (*same, *(low.name for low in own)):
                 wrong = f"`{lowering.name}`, a lowering that `{target}` has already"
             if wrong is None:

@@ -9,7 +9,7 @@ COMPARISON_VERSION = 1
 """Version of the JSON; raised when a field changes its meaning or goes."""
 
 Verdict = Literal["same", "bounded", "different", "unknown"]
-"""Of behaviour. `bounded`: the same as far as was looked; `unknown`: it cannot be judged."""
+"""Of behaviour. `bounded`: the same within the explored bound; `unknown`: not comparable."""
 
 ChangeKind = Literal["added", "removed", "renamed", "changed"]
 
@@ -33,7 +33,7 @@ class Behaviour(NamedTuple):
         looked_at: configurations (pairs of states) that were looked at.
         reason: what the first difference is, why it is bounded, or why it is unknown.
         run: the shortest run up to the first difference.
-        assumed: what was taken for granted, in words.
+        assumed: assumptions of the comparison, as text.
     """
 
     verdict: Verdict
@@ -51,8 +51,8 @@ class Change(NamedTuple):
         what: `node`, `connection`, `condition`, `parameter`, `setting`, `note`, `task`, `flow` …
         name: what people call it.
         detail: where in it, how it was found again, or what it stands between.
-        old: what it was, `None` where it was not there.
-        new: what it is, `None` where it is gone.
+        old: what it was, `None` for an addition.
+        new: what it is, `None` for a removal.
     """
 
     kind: ChangeKind
@@ -67,7 +67,7 @@ class Part(NamedTuple):
     """A workflow or process of both versions, or of one only.
 
     Attributes:
-        old: what it is called in the old version, `None` where it is not in it.
+        old: its name in the old version; `None` for an addition.
         new: the same of the new version.
         how: how the two were found to belong together: `name`, `map`, `id`, `only one`.
         behaviour: `None` where only one version has it.

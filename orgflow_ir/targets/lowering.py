@@ -117,7 +117,7 @@ def rewrite_all(
         if note is None and not edited:
             continue
         if note is not None and not isinstance(note, str):  # a plugin's need not be text
-            raise PatternError(f"gave {shown(note)}, which is no note")
+            raise PatternError(f"gave {shown(note)}, which is not a note")
         if note is None or not note.strip():
             raise PatternError("rewrote something and gave no note of it")
         if not edited:

@@ -49,7 +49,7 @@ class MergedPart(NamedTuple):
         name: what it is called.
         changes: what either side changed, those of the model first.
         conflicts: what has to be settled first.
-        two_way: it was not known what was compiled before.
+        two_way: the previous compile was not available.
         new: only the model has it.
     """
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Legal(NamedTuple):
-    """The target says this as it is. `note`: what a reader of the matrix should know."""
+    """The target supports this directly. `note`: what a reader of the matrix should know."""
 
     note: str = ""
 
@@ -36,8 +36,8 @@ class LegalIf(NamedTuple):
 
 
 class Illegal(NamedTuple):
-    """The target cannot say this, or (`yet`) orgflow does not emit it; `reason` is shown to the
-    user. `help` says what to do; `rule` reports it, OF403 where there is none.
+    """The target does not support this, or (`yet`) orgflow does not emit it; `reason` is shown to
+    the user. `help` is the remedy; `rule` reports it, OF403 where there is none.
     `because(use, model, ctx)`: why just this use is left, where patterns rewrite others; nothing
     where the reason for all of them says it."""
 

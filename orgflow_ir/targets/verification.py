@@ -91,10 +91,10 @@ class Verification(NamedTuple):
         difference: for DIFFERENT.
         changed: expressions and times that differ from what the model gives.
         added: nodes that stand for nothing in the model, in the order of the file.
-        missing: elements that no node stands for.
+        missing: elements without a node.
         matched: nodes that do, with how it is known.
         delayed: what stands still in the workflow while the model lets it go on, in words.
-        assumed: what was taken for granted of the outside, in words.
+        assumed: assumptions about the environment, as text.
     """
 
     process: str

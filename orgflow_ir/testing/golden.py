@@ -1,4 +1,4 @@
-"""Golden files in the tests of users: a model, and beside it what it compiles to.
+"""Golden files in the tests of users: a model and its compiled output.
 
 What `orgflow_ir.testing.pytest_plugin` gives to pytest; works without pytest too.
 """
@@ -29,7 +29,7 @@ def check_golden(
     force: bool = False,
     update: bool = False,
 ) -> None:
-    """Compile `model` and compare with `golden`, or with `update` write it.
+    """Compile `model` and compare with `golden`, or, with `update`, write the golden file.
 
     Args:
         model: the model file.

@@ -1,4 +1,4 @@
-"""A minimal valid model for every construct: what a target's table is tried with."""
+"""A minimal valid model for every construct, to test a target's support table."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ _EVENTS: dict[str, Callable[[str, bool], Model]] = {
 
 def _block(kind: GatewayKind, **second: Any) -> Model:
     """start → split → two tasks → join → end, the branches labelled."""
-    split = Gateway(id="split", name="How to go on?", gateway_kind=kind)
+    split = Gateway(id="split", name="How to continue?", gateway_kind=kind)
     join = Gateway(id="join", gateway_kind=kind)
     one, two = _task("one", "One way"), _task("two", "Other way")
     named = kind != "parallel"

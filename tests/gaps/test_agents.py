@@ -430,10 +430,10 @@ FAILING: dict[str, tuple[Callable[..., Any], str]] = {
     "is cancelled inside": (raising(asyncio.CancelledError()), "failed with CancelledError"),
     "raises outside": (raising(Outside("x")), "failed with Outside: x"),
     "never ends": (lambda *a: FAILING["never ends"][0](*a), "failed with RecursionError"),
-    "text": (lambda *_: "PT1H", "gave 'PT1H', which is no `Answer`"),
-    "the bare value": (lambda *_: CODE, "which is no `Answer`"),
+    "text": (lambda *_: "PT1H", "gave 'PT1H', which is not an `Answer`"),
+    "the bare value": (lambda *_: CODE, "which is not an `Answer`"),
     "what has no repr": (lambda *_: Unprintable(), "gave a `Unprintable` whose `repr` failed"),
-    "an edited model": (lambda gap, model, *_: model, "which is no `Answer`"),
+    "an edited model": (lambda gap, model, *_: model, "which is not an `Answer`"),
     "no evidence": (lambda *_: Answer(CODE, None), "failed with TypeError"),  # type: ignore[arg-type]
     "wrong evidence": (lambda *_: Answer(CODE, ("a quote",)), "failed with ValidationError"),  # type: ignore[arg-type]
     "sure beyond measure": (

@@ -128,7 +128,7 @@ BAD: dict[str, tuple[Callable[..., Any], str]] = {
     "needs a service": (
         lambda g, m, ctx, r: ctx.services.model.ask([]) and None, "without any service it raised"
     ),
-    "the bare value": (lambda gap, *_: good_answer(gap), "which is no `Answer`"),
+    "the bare value": (lambda gap, *_: good_answer(gap), "which is not an `Answer`"),
     "a wrong answer": (lambda *_: Answer("x"), "its answer 'x' is refused: 'x' is not of type"),
     "leaves it open": (
         lambda gap, *_: Answer({"kind": "form"}, ("x",)) if gap.kind == "task" else None,
@@ -215,7 +215,7 @@ def test_a_good_model_agent() -> None:
     [
         (lambda _: None, "gave no model and no error that says why"),
         (lambda _: 1 / 0, "raised ZeroDivisionError"),
-        (lambda _: "m", "gave 'm', which is no model"),
+        (lambda _: "m", "gave 'm', which is not a model"),
         (lambda d: packing(d, "We sell it"), "quotes words that do not exist"),
         (lambda d: packing(d).replace(id=""), "its result is not a valid model: ValidationError"),
         (

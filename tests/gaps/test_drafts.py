@@ -152,7 +152,7 @@ FAILING: dict[str, tuple[Any, str, str]] = {
     "raises": (KeyError("x"), "OF903", "agent `reader` failed with KeyError: 'x'"),
     "exits": (SystemExit(3), "OF903", "agent `reader` failed with SystemExit: 3"),
     "no reason": (None, "OF903", "agent `reader` gave no model and no reason"),
-    "text": ("a model", "OF903", "agent `reader` gave 'a model', which is no model"),
+    "text": ("a model", "OF903", "agent `reader` gave 'a model', which is not a model"),
     "a part of another type": (
         draft_of().replace(name=7), "OF903",
         "agent `reader` failed with ValidationError: `name`: Input should be a valid string (",

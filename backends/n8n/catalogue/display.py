@@ -220,7 +220,7 @@ def _ordered(low: Any, high: Any) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equal as in JavaScript: a truth value is no number."""
+    """Equal as in JavaScript: a truth value is not a number."""
     if isinstance(one, bool) != isinstance(other, bool):
         return False
     return bool(one == other)

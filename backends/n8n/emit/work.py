@@ -150,7 +150,7 @@ class Answers(NamedTuple):
         code: JavaScript for it by variables, for what came in (`form`).
         blank: variables that are null where nothing was answered and nobody has set them.
         cleared: those that are null where nothing was answered, since the page showed their value.
-        unsent: code that is true where what came in is no answer.
+        unsent: code that is true where what came in is not an answer.
     """
 
     code: str

@@ -47,7 +47,7 @@ class Fault(NamedTuple):
     Attributes:
         kind: `repeated-key` (`name` is the key), `missing` (the key `name`), `wrong-type` (`value`
             is not `name`), `repeated-name` (of the node `name`), `lost-source` and `lost-target`
-            (a wire from or to `name`, which is no node).
+            (a wire from or to `name`, which is not a node).
         path: where; for a missing key the object that should have it.
         value: what is there.
         wire: the type of the connection that the fault is in; `main` outside connections.

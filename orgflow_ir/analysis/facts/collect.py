@@ -126,7 +126,7 @@ class _Collector:
         )
 
     def _add(self, element: str, process: str, *found: Statement) -> None:
-        """A fact about a flow is one about the node it leaves; about what is no node, one about
+        """A fact about a flow is one about the node it leaves; about what is not a node, one about
         the process."""
         if element not in self.home:
             at = self.elements.get(element)

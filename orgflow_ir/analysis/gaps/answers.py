@@ -135,7 +135,7 @@ def _binding(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
         binding = BINDINGS[answer["kind"]].validate(answer)
     except ValueError as error:
         raise AnswerError(
-            f"it is no binding of the kind `{answer['kind']}`: {_fields(error)}"
+            f"it is not a binding of the kind `{answer['kind']}`: {_fields(error)}"
         ) from None
     binding = _with_settings(binding, task)
     yield Edit(action="set-binding", scope=gap.scope, id=task.id, binding=binding)

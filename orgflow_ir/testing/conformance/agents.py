@@ -83,7 +83,7 @@ def _call(
     except (MissingService, OverBudget, ServiceError):
         return _Result(refuses=True)
     except Cancelled:
-        return _Result(problem="raised `Cancelled`, though nobody asked it to stop")
+        return _Result(problem="raised `Cancelled`, but was not asked to stop")
     except (Exception, SystemExit) as error:  # noqa: BLE001  # "never raises" is what is tested
         return _Result(problem=f"raised {exception_text(error)}")
     return _Result(value, diagnostics=tuple(ctx.diagnostics))
@@ -207,7 +207,7 @@ def _gap(agent: GapAgent, gap: Gap, model: Model, services: ServicesOf) -> list[
     problems += _machine_problems(asked, printed.getvalue())
     if not _same(first.value, again.value) or first.diagnostics != again.diagnostics:
         problems.append("the second time it answers the same question in another way")
-    refused: tuple[Refusal, ...] = (Refusal("another", None, "it is no answer"),)
+    refused: tuple[Refusal, ...] = (Refusal("another", None, "it is not an answer"),)
     if isinstance(first.value, Answer):
         refused = (*refused, Refusal(agent.name, first.value.value, "nobody likes it"))
     tried = _call(lambda ctx: act(ctx, refused), services())
@@ -224,7 +224,7 @@ def _answer_problems(agent: GapAgent, gap: Gap, model: Model, result: _Result) -
         return problems
     answer = result.value
     if not isinstance(answer, Answer):
-        return [*problems, f"gave {shown(answer)}, which is no `Answer`"]
+        return [*problems, f"gave {shown(answer)}, which is not an `Answer`"]
     try:
         for evidence in answer.evidence:
             Evidence.validate(evidence)
@@ -280,7 +280,7 @@ def _model_problems(
             problems.append("gave no model and no error that says why")
         return problems
     if not isinstance(model, Model):
-        return [*problems, f"gave {shown(model)}, which is no model"]
+        return [*problems, f"gave {shown(model)}, which is not a model"]
     try:
         checked = Model.validate(model)
     except ValueError as error:

@@ -71,9 +71,9 @@ def _table_problems(spec: TargetSpec) -> Iterator[str]:
     for name, verdict in spec.constructs.items():
         plain = any(c == name or c.startswith(name + ".") for c in CONSTRUCTS)
         if not plain and not spec.derivations:
-            yield f"its table has `{name}`, which is no construct, and nothing derives it"
+            yield f"its table has `{name}`, which is not a construct, and nothing derives it"
         elif not plain and name not in derived and (near := get_close_matches(name, known, 1, 0.9)):
-            yield f"its table has `{name}`, which is no construct: `{near[0]}`?"
+            yield f"its table has `{name}`, which is not a construct: `{near[0]}`?"
         if isinstance(verdict, Legal):
             continue
         if not isinstance(verdict, Illegal | LegalIf):
@@ -82,7 +82,7 @@ def _table_problems(spec: TargetSpec) -> Iterator[str]:
             yield f"the reason for `{name}` is not a text without a full stop: {verdict.reason!r}"
     for name, values in spec.options.items():
         if not isinstance(values, tuple) or not all(isinstance(v, str) for v in values):
-            yield f"the values of its option `{name}` are no tuple of texts: {values!r}"
+            yield f"the values of its option `{name}` are not a tuple of texts: {values!r}"
 
 
 def _derived(spec: TargetSpec) -> set[str]:

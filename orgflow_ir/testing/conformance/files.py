@@ -25,7 +25,7 @@ def file_problems(artifacts: object) -> list[str]:
         return [f"path and text of an `Artifact` are text: {odd[0]!r}"]
     problems = []
     if not artifacts:
-        problems.append("emitted nothing and said nothing")
+        problems.append("emitted nothing and reported nothing")
     paths = [a.path for a in artifacts]
     if len({p.lower() for p in paths}) != len(paths):
         problems.append(f"two files have one path: {paths}")

@@ -61,7 +61,7 @@ HOSTILE: tuple[bytes, ...] = (
     b"\n" * 100_000,
     b"\r\r\n\x0b\x0c\x1c\x85",
 )
-"""Bytes that are no model in any language."""
+"""Bytes that are not a model in any language."""
 
 CUTS = 24
 """Places at which a sample is cut off, and at which a byte of it is changed."""
@@ -144,7 +144,7 @@ def _parse_problems(frontend: Frontend, source: Sample) -> list[str]:
         problems.append("gave no model and no error")
     problems += _place_problems(ctx.diagnostics, source)
     if model is not None and not isinstance(model, Model):
-        problems.append(f"gave {model!r}, which is no model")
+        problems.append(f"gave {model!r}, which is not a model")
     return problems
 
 

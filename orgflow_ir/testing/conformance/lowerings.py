@@ -55,7 +55,7 @@ def _declared(pattern: RewritePattern) -> list[str]:
     if not isinstance(pattern.produces, tuple):
         problems.append(f"`produces` is {pattern.produces!r}, not a tuple of constructs")
     if pattern.loses is not None and not pattern.loses.strip():
-        problems.append("`loses` is empty: say what is lost, or `None`")
+        problems.append("`loses` is empty: name the loss, or set `None`")
     return problems
 
 

@@ -79,7 +79,7 @@ def _judged(
     followed = follow(game, process.id, run.start, seen, run.script, visible)
     if not followed.ok:
         did = " → ".join(f"`{names[e]}`" for e in seen) or "nothing"
-        return f"the target did {did}, which is no run of the model ({followed.reason})"
+        return f"the target did {did}, which is not a run of the model ({followed.reason})"
     if followed.outcome != run.outcome:
         return f"it ends {followed.outcome}, the model's run {run.outcome}"
     tasks = {n.id for n in process.nodes if isinstance(n, Task)} & visible

@@ -48,7 +48,7 @@ def shapes() -> Iterator[tuple[str, Model]]:
 
 
 def shape(text: str) -> Model:
-    """The model that a line of `_SHAPES` says."""
+    """The model that a line of `_SHAPES` defines."""
     nodes: dict[str, Node] = {}
     flows = []
     for part in text.split():

@@ -19,7 +19,7 @@ def source_map_problems(legal: Model, emitted: Emitted) -> list[str]:
         return [f"its source map raised {type(error).__name__}: {error}"]
     odd = [part for part in parts if not _typed(part)]
     if odd:
-        return [f"{odd[0]!r} in its source map is no `Part` with texts and a tuple of ids"]
+        return [f"{odd[0]!r} in its source map is not a `Part` with texts and a tuple of ids"]
     files = {artifact.path for artifact in emitted.artifacts}
     known = {id for element in all_elements(legal) for id in source_ids(element)}
     problems = []
@@ -31,7 +31,7 @@ def source_map_problems(legal: Model, emitted: Emitted) -> list[str]:
         if not part.elements:
             problems.append(f"{where} in its source map stands for nothing")
         problems += [
-            f"{where} stands for `{id}`, which is no element of the source"
+            f"{where} stands for `{id}`, which is not an element of the source"
             for id in part.elements
             if id not in known
         ]

@@ -31,7 +31,7 @@ def rule_problems(rules: object) -> list[str]:
         return [f"`rules` is a {type(rules).__name__}, not a tuple"]
     odd = [r for r in rules if not (isinstance(r, type) and issubclass(r, Rule))]
     if odd:
-        return [f"`rules` holds {odd[0]!r}, which is no subclass of `Rule`"]
+        return [f"`rules` holds {odd[0]!r}, which is not a subclass of `Rule`"]
     core = (*CORE_RULES, *AGENT_RULES, *TARGET_RULES)
     taken = {r.code for r in core}
     codes = [r.code for r in rules]
@@ -56,7 +56,7 @@ def _one_rule(rule: type[Rule]) -> list[str]:
     if not isinstance(getattr(rule, "category", None), Category):
         problems.append(f"{rule.code}: it has no `category` of the type `Category`")
     if not isinstance(rule.target, str | None):
-        problems.append(f"{rule.code}: its `target` {rule.target!r} is no name of a target")
+        problems.append(f"{rule.code}: its `target` {rule.target!r} is not a name of a target")
     found = [line for line in rule.explanation().splitlines() if line and line[0] != " "]
     if tuple(found) != _SECTIONS:
         other = next((line for line in found if line not in _SECTIONS), None)

@@ -153,7 +153,7 @@ def test_an_unchanged_value_handed_on_in_a_branch_is_not_set(
 
 
 def test_a_label_decision_in_a_loop_asks_again(moto: FillingEngine, registry: Registry) -> None:
-    """What the message said once is no answer to a question that is asked on every pass."""
+    """What the message said once is not an answer to a question that is asked on every pass."""
     made = compiled(Scenario("d2", _file("d2_loop_trigger.bpmn"), {}), registry)
     process = process_of(made)
     (decision,) = process.graph.decisions.values()

@@ -141,7 +141,7 @@ def test_only_what_a_reader_still_needs_is_kept() -> None:
 
 
 def test_a_label_decision_in_a_loop_asks_again(engine: LocalEngine) -> None:
-    """What the message said once is no answer to a question that is asked on every pass."""
+    """What the message said once is not an answer to a question that is asked on every pass."""
     from variable_scenarios import _file
 
     scenario = Scenario("d2", _file("d2_loop_trigger.bpmn"), {})
