@@ -677,7 +677,7 @@ async def _check(connection: Any, *, make: bool) -> None:
                 await connection.execute(_SCHEMA)
                 await connection.execute("INSERT INTO orgflow.version VALUES ($1)", VERSION)
     elif not there:
-        raise StoreError("the database is no message store")
+        raise StoreError("the database is not a message store")
     version = await connection.fetchval("SELECT version FROM orgflow.version")
     if version != VERSION:
         raise StoreError(f"the store has version {version}, not {VERSION}")

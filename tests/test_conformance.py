@@ -214,7 +214,7 @@ def writes(model: Model) -> Emitted:
         (
             {"rules": (Loud,), "lint": lambda self, source, ctx: ctx.emit(
                 Loud, "it is odd", severity=Severity.WARNING)},
-            "its own check of what it emits says LOUD001: it is odd",
+            "its own check of its output reports LOUD001: it is odd",
         ),
         (says("It is wrong"), "begins with a capital letter"),
         (says("it is wrong."), "without a full stop"),

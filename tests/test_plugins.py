@@ -231,11 +231,11 @@ BROKEN = {
     ),
     "a hook that exits": (hook("raise SystemExit"), "orgflow_backends failed with SystemExit"),
     "a hook that gives nothing": (hook("pass"), "orgflow_backends failed with TypeError"),
-    "text": (hook("return ['n9n']"), "gave 'n9n', which is no `Backend`"),
+    "text": (hook("return ['n9n']"), "gave 'n9n', which is not of type `Backend`"),
     "a class for an instance": (BACKEND.replace("CHANGED", "Names"), "the class `Names`; it takes"),
     "another leaf": (
         BACKEND.replace("CHANGED", "Names()").replace("orgflow_backends", "orgflow_frontends"),
-        "which is no `Frontend`",
+        "which is not of type `Frontend`",
     ),
     "an abstract class": (
         BACKEND.replace("CHANGED", "Names()").replace("emit", "omit"),
@@ -288,7 +288,7 @@ BROKEN = {
         "whose target has `lowerings` that are not a tuple",
     ),
     "a class for an own lowering": (
-        own("Undo"), "Undo'>, which is no `RewritePattern`"
+        own("Undo"), "Undo'>, which is not of type `RewritePattern`"
     ),
     "an own lowering of no constructs": (
         own("Undo()").replace('("activity.compensation",)', '"activity"'),
@@ -311,7 +311,7 @@ BROKEN = {
         "`link-to-flow`, a lowering that `n8n` has already",
     ),
     "a class for a lowering": (
-        LOWERING.replace("CHANGED", "AddedLowering('n8n', Undo)"), "which is no `RewritePattern`"
+        LOWERING.replace("CHANGED", "AddedLowering('n8n', Undo)"), "which is not of type `RewritePattern`"
     ),
     "a taken name": (
         BACKEND.replace("CHANGED", "Names()").replace('"names"', '"n8n"'),
@@ -431,7 +431,7 @@ def test_a_backend_that_gives_something_else_is_named(
     assert ran.code == 2
     said = " ".join(ran.err.split())
     assert "the plugin `acme` failed" in said, said
-    assert f"`{method}` of backend `names` gave 'x', which is not a `{kind}`" in said
+    assert f"`{method}` of backend `names` gave 'x', which is not of type `{kind}`" in said
 
 
 ADDED = """

@@ -15,7 +15,7 @@ _FAR = 0.02
 
 
 class Space:
-    """What is drawn already, to be asked for what lies in a box."""
+    """Boxes and lines drawn so far, searchable by area."""
 
     def __init__(self) -> None:
         self._boxes: dict[tuple[int, int], list[tuple[Box, str]]] = {}

@@ -48,7 +48,7 @@ class Message:
         receivers: everybody else it went to.
         subject: of a mail; the name of the channel or the group of a chat.
         body: the new text, without quoted replies and without the signature.
-        quoted: what it repeats of earlier messages.
+        quoted: text repeated from earlier messages.
         signature: what stands under the text of every mail of this author.
         thread: what the format itself names as the conversation; empty where it does not.
         references: ids of earlier messages that it answers, oldest first.

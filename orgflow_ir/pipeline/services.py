@@ -123,7 +123,7 @@ class Services:
         model: the language model, None where none is configured.
         store: the documents, None where there are none.
         embedder: what compares meanings, None where there is none.
-        catalogue: the operations that tasks may be filled with, None where nobody asked for it.
+        catalogue: the operations that tasks may be filled with, None if not requested.
         budget: what agents may spend, None where they may spend anything.
         progress: shown to the user.
         cancellation: set when the user asks to stop.

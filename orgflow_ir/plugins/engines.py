@@ -23,7 +23,7 @@ _HOST = re.compile(r"(localhost|[\w-]+(\.[\w-]+)+|[\w-]+:\d+)(:\d+)?(/[\w/.-]*)?
 
 
 class AccessError(ValueError):
-    """A usage error: an address or a key that cannot be one, or a package that is not installed.
+    """A usage error: an invalid address or key, or a missing package.
     The message never holds a key."""
 
 

@@ -54,7 +54,7 @@ def fault(item: Any, kind: type) -> str | None:
     elif isinstance(item, type) and issubclass(item, kind):
         return f"the class `{item.__name__}`; it takes an instance of it"
     elif not isinstance(item, kind):
-        return f"{item!r}, which is not a `{kind.__name__}`"
+        return f"{item!r}, which is not of type `{kind.__name__}`"
     name = getattr(item, "name", None)
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
         return f"{_called(item)} with the name {name!r}"
@@ -159,13 +159,13 @@ def _pass_fault(cls: Any, name: str) -> str | None:
 
 def _lowering_fault(item: Any) -> str | None:
     if not isinstance(item, AddedLowering):
-        return f"{item!r}, which is no `AddedLowering`"
+        return f"{item!r}, which is not of type `AddedLowering`"
     return _pattern_fault(item.lowering)
 
 
 def _pattern_fault(lowering: Any) -> str | None:
     if not isinstance(lowering, RewritePattern):
-        return f"{shown(lowering)}, which is no `RewritePattern`"
+        return f"{shown(lowering)}, which is not of type `RewritePattern`"
     name = getattr(lowering, "name", None)
     if not isinstance(name, str) or not name.strip():
         return f"{_called(lowering)} with the name {name!r}"
@@ -333,7 +333,7 @@ class FaultyResult(TypeError):
 
     def __init__(self, leaf: Backend, method: str, result: Any, kind: type) -> None:
         super().__init__(
-            f"`{method}` of backend `{leaf.name}` gave {shown(result)}, which is no "
+            f"`{method}` of backend `{leaf.name}` gave {shown(result)}, which is not of type "
             f"`{kind.__name__}`"
         )
         self.leaf = leaf

@@ -15,7 +15,7 @@ _COMPILER = "orgflow.commands.golden"
 
 
 class GoldenMismatch(AssertionError):
-    """A golden file does not hold what its model compiles to; the message says what differs,
+    """A golden file differs from the compiled model; the message lists the differences,
     behaviour first."""
 
 

@@ -213,7 +213,7 @@ def test_a_good_model_agent() -> None:
 @pytest.mark.parametrize(
     ("act", "said"),
     [
-        (lambda _: None, "gave no model and no error that says why"),
+        (lambda _: None, "gave no model and no error with the reason"),
         (lambda _: 1 / 0, "raised ZeroDivisionError"),
         (lambda _: "m", "gave 'm', which is not a model"),
         (lambda d: packing(d, "We sell it"), "quotes words that do not exist"),

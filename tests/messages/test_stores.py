@@ -449,7 +449,7 @@ def test_two_write_at_once(server: str) -> None:
 def test_what_is_no_store_on_a_server(server: str) -> None:
     stores = Registry().stores["postgresql"]
     url = database(server, "empty")
-    with pytest.raises(StoreError, match="the database is no message store"):
+    with pytest.raises(StoreError, match="the database is not a message store"):
         stores.open(url)
     with pytest.raises(StoreError, match='database "none" does not exist'):
         stores.open(server.format("none"))

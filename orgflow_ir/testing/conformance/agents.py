@@ -277,7 +277,7 @@ def _model_problems(
     model = result.value
     if model is None:
         if not any(d.severity is Severity.ERROR for d in result.diagnostics):
-            problems.append("gave no model and no error that says why")
+            problems.append("gave no model and no error with the reason")
         return problems
     if not isinstance(model, Model):
         return [*problems, f"gave {shown(model)}, which is not a model"]

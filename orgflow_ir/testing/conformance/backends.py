@@ -127,7 +127,7 @@ def _lint_problems(backend: Backend, artifacts: Iterable[Artifact]) -> list[str]
     for artifact in artifacts:
         backend.lint(SourceFile(artifact.path, artifact.text.encode()), ctx)
     found = [d for d in ctx.diagnostics if d.severity is not Severity.INFO]
-    return [f"its own check of what it emits says {d.code}: {d.message}" for d in found]
+    return [f"its own check of its output reports {d.code}: {d.message}" for d in found]
 
 
 def _map_problems(backend: Backend, model: Model) -> list[str]:
@@ -146,7 +146,7 @@ def _refusal_problems(backend: Backend, model: Model, said: list[Diagnostic]) ->
     if not errors:
         return [*problems, "refused without an error"]
     if _all_legal(backend, model):
-        problems.append(f"its table says it is legal, but: {errors[0].message}")
+        problems.append(f"its table declares it legal, but: {errors[0].message}")
     return problems
 
 
