@@ -207,7 +207,7 @@ def _agent(**fields: object) -> orgflow_ir.plugins.GapAgent:
 @pytest.mark.parametrize(
     ("agents", "message"),
     [
-        ([object()], "which is no `Agent`"),
+        ([object()], "which is not of type `Agent`"),
         ([orgflow_ir.plugins.GapAgent], "the class `GapAgent`; it takes an instance of it"),
         ("odd", r"the agents are a text; pass a list, as in \['odd'\]"),
         ([_agent(attempts="3")], "whose `attempts` is '3'"),

@@ -301,7 +301,7 @@ BROKEN = {
     "own lowerings of one name": (
         own("Undo(), Undo()"), "whose target has two lowerings with the name `undo`"
     ),
-    "a lowering alone": (LOWERING.replace("CHANGED", "Undo()"), "is no `AddedLowering`"),
+    "a lowering alone": (LOWERING.replace("CHANGED", "Undo()"), "is not of type `AddedLowering`"),
     "a lowering for nothing": (
         LOWERING.replace("CHANGED", "AddedLowering('n9n', Undo())"),
         "a lowering for `n9n`, which is not a target",
@@ -311,7 +311,8 @@ BROKEN = {
         "`link-to-flow`, a lowering that `n8n` has already",
     ),
     "a class for a lowering": (
-        LOWERING.replace("CHANGED", "AddedLowering('n8n', Undo)"), "which is not of type `RewritePattern`"
+        LOWERING.replace("CHANGED", "AddedLowering('n8n', Undo)"),
+        "which is not of type `RewritePattern`",
     ),
     "a taken name": (
         BACKEND.replace("CHANGED", "Names()").replace('"names"', '"n8n"'),

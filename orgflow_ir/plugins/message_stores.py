@@ -196,7 +196,7 @@ class MessageStorage(ABC):
     def nearest(
         self, model: str, vector: Sequence[float], limit: int = 10, wanted: Filter = EVERYTHING
     ) -> list[tuple[str, float]]:
-        """Ids of the messages whose vectors have the largest cosine with a vector, and that cosine."""
+        """Ids of the messages with the largest cosine to a vector, each with the cosine."""
 
     def cached(self, embedder: Embedder) -> Embedder:
         """The embedder, with its vectors kept in the store: a text is embedded once."""

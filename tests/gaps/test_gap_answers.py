@@ -233,7 +233,10 @@ WRONG: list[tuple[str, Any, str]] = [
     ("task", {"kind": "http"}, "'url' is a required property"),
     ("task", {"kind": "worker", "by": "class"}, "'target' is a required property, or 'code' is"),
     ("task", {"kind": "http", "url": 7}, "7 is not of type 'string' at `\\$.url`"),
-    ("task", {"kind": "http", "url": "x", "verb": "GET"}, "not a binding of the kind `http`: .*verb"),
+    (
+        "task", {"kind": "http", "url": "x", "verb": "GET"},
+        "not a binding of the kind `http`: .*verb",
+    ),
     ("task", {"kind": "form", "fields": [{}]}, "not a binding of the kind `form`: .*name"),
     ("task", {"kind": "script", "code": "\x00"}, "control characters"),
     ("task", {"kind": "script", "code": "\ud800"}, "it is no JSON"),

@@ -634,7 +634,7 @@ def test_what_a_plugin_gives_as_a_store_is_checked() -> None:
     assert fault(FolderProvider, StoreProvider) == (
         "the class `FolderProvider`; it takes an instance of it"
     )
-    assert "which is no `StoreProvider`" in str(fault(3, StoreProvider))
+    assert "which is not of type `StoreProvider`" in str(fault(3, StoreProvider))
 
 
 def test_the_folder_beside_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
