@@ -27,7 +27,7 @@ SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 GENERATED = ("soundness/gen/", "benchmark_input")
 """Parts of paths of files that a program made, and nobody drew."""
 
-TIMES = 5
+TIMES = 15
 MEDIAN, LATE, MOST = 0.8, 3.0, 50.0
 """Most milliseconds of processor time: the median, the 99th percentile, any file."""
 
