@@ -304,7 +304,7 @@ def test_small_edits_are_data(name: str) -> None:
 @pytest.mark.parametrize(
     ("edit", "why"),
     [
-        (Edit(action="set-binding", scope="P", id="choice", binding=BINDING), "is no task"),
+        (Edit(action="set-binding", scope="P", id="choice", binding=BINDING), "is not a task"),
         (Edit(action="set-timer", scope="P", id="end", timer=timer("P1D")), "one timer"),
         (Edit(action="set-timer", scope="P", id="late"), "no time is given"),
         (Edit(action="set-condition", scope="P", id="work"), "`P` has no flow `work`"),

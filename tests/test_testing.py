@@ -130,7 +130,7 @@ def test_a_backend_that_forgets_a_construct_is_caught() -> None:
             ctx.emit(Bad, "no people here")
         return Emitted.whole(model, Artifact("a", ""))
 
-    with pytest.raises(ContractError, match=r"(?s)task\.user: refused with OF099.*table says"):
+    with pytest.raises(ContractError, match=r"(?s)task\.user: refused with OF099.*table declares it legal"):
         check_backend(_broken(emit=refuse))
 
 
