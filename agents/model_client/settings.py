@@ -23,7 +23,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 URL, NAME, KEY = "ORGFLOW_MODEL_URL", "ORGFLOW_MODEL", "ORGFLOW_MODEL_KEY"
-"""The environment variables."""
+"""The environment variables that name a language model; `variable` names those of the limits."""
 
 Redact = Literal["auto", "on", "off"]
 
@@ -115,6 +115,11 @@ KEYS: Mapping[str, tuple[str, type | tuple[type, ...], str]] = {
 """The keys of `[model]`: attribute, type, and how messages name the type."""
 
 
+def variable(key: str) -> str:
+    """The environment variable of a key of `[model]`: ORGFLOW_MODEL_PRICE_IN for `price-in`."""
+    return {"url": URL, "name": NAME}.get(key) or f"{NAME}_{key.upper().replace('-', '_')}"
+
+
 def read_settings(
     environment: Mapping[str, str],
     table: Mapping[str, Any] | None = None,
@@ -131,11 +136,7 @@ def read_settings(
         SettingsError: a value cannot be used.
     """
     values = _from_table(table or {})
-    values |= {
-        attribute: text
-        for attribute, variable in (("url", URL), ("name", NAME), ("key", KEY))
-        if (text := environment.get(variable, "").strip())
-    }
+    values |= _from_environment(environment)
     values |= {k: v for k, v in (flags or {}).items() if v is not None}
     if values.get("replay") and values.get("record"):
         values.setdefault("url", "http://localhost/")  # nothing is sent
@@ -148,6 +149,21 @@ def read_settings(
     if not settings.key and not settings.local and not settings.replay:
         raise NotConfigured(f"the endpoint {settings.url} needs a key: set {KEY}")
     return settings
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if key := environment.get(KEY, "").strip():
+        found["key"] = key
+    for name, (attribute, kind, wanted) in KEYS.items():
+        text = environment.get(variable(name), "").strip()
+        if not text:
+            continue
+        try:
+            found[attribute] = text if kind is str else int(text) if kind is int else float(text)
+        except ValueError:
+            raise SettingsError(f"{variable(name)} is {text!r}; it must be {wanted}") from None
+    return found
 
 
 def _from_table(table: Mapping[str, Any]) -> dict[str, Any]:

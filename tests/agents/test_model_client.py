@@ -13,10 +13,12 @@ import pytest
 from model_server import Scripted, model_server
 from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.settings import (
+    KEYS,
     ModelSettings,
     NotConfigured,
     SettingsError,
     read_settings,
+    variable,
 )
 from orgflow.agents.model_client.usage import Expected
 
@@ -358,6 +360,42 @@ def test_flags_go_before_the_environment_before_the_file() -> None:
     settings = read_settings(THREE, table, {"name": "flag", "temperature": None})
     assert (settings.url, settings.name) == ("https://example.org/v1", "flag")
     assert (settings.temperature, settings.price_in) == (1, 2)
+
+
+LIMITS = {
+    "ORGFLOW_MODEL_TEMPERATURE": "0.5", "ORGFLOW_MODEL_SECONDS": "9", "ORGFLOW_MODEL_TOKENS": "700",
+    "ORGFLOW_MODEL_COST": "0.2", "ORGFLOW_MODEL_PRICE_IN": "1", "ORGFLOW_MODEL_PRICE_OUT": "2.5",
+    "ORGFLOW_MODEL_ANSWER_TOKENS": "300", "ORGFLOW_MODEL_PATIENCE": "3", "ORGFLOW_MODEL_TRIES": "2",
+    "ORGFLOW_MODEL_REDACT": "off", "ORGFLOW_MODEL_RECORD": "calls",
+}  # fmt: skip
+
+
+def test_every_limit_has_a_variable() -> None:
+    found = read_settings({**THREE, **LIMITS}, {"tokens": 1, "cost": 9}, {"seconds": 5.0})
+    assert found == ModelSettings(
+        url=THREE["ORGFLOW_MODEL_URL"], name="toy", key=KEY, temperature=0.5, seconds=5.0,
+        tokens=700, cost=0.2, price_in=1.0, price_out=2.5, answer_tokens=300, patience=3.0, tries=2,
+        redact="off", record="calls",
+    )  # fmt: skip
+    assert {variable(key) for key in KEYS} == {*THREE, *LIMITS} - {"ORGFLOW_MODEL_KEY"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "ORGFLOW_MODEL_TOKENS",
+            "many",
+            "ORGFLOW_MODEL_TOKENS is 'many'; it must be",
+        ),
+        ("ORGFLOW_MODEL_TOKENS", "1.5", "must be a whole number"),
+        ("ORGFLOW_MODEL_TEMPERATURE", "hot", "must be a number"),
+        ("ORGFLOW_MODEL_REDACT", "maybe", "`auto`, `on` or `off`"),
+    ],
+)
+def test_a_variable_that_cannot_be_used(name: str, text: str, said: str) -> None:
+    with pytest.raises(SettingsError, match=said):
+        read_settings({**THREE, name: text})
 
 
 @pytest.mark.parametrize("missing", list(THREE))
