@@ -7,6 +7,7 @@ import sys
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from orgflow.commands.checking import Checked, Checker, CheckOptions, own_checker
@@ -23,6 +24,9 @@ from orgflow.passes.presets import PRESETS
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.pipeline.services import no_progress
 from orgflow_ir.plugins.contracts import Backend
+
+if TYPE_CHECKING:
+    from orgflow.commands.check_cache import CheckCache
 
 MANY = 20
 """From so many files on several processes check them, and a terminal shows how far it is."""
@@ -136,7 +140,12 @@ def command(
         from_, None if backend is None else backend.name, tuple(sorted(options.items())), messages,
         preset, tuple(files),
     )  # fmt: skip
-    _check_all(session, accepted, asked, jobs=jobs or _cores(), cached=not no_cache)
+    cache = None
+    if len(files) > 1 and not no_cache:
+        from orgflow.commands.check_cache import CheckCache, cache_folder
+
+        cache = CheckCache(asked, accepted, cache_folder())
+    _check_all(session, accepted, asked, cache, jobs or _cores())
     accepted.report_unused(ctx)
     session.collect(ctx)
     if fixer is not None:
@@ -159,7 +168,11 @@ def command(
             session.registry, from_, unsafe=True, write=False, preset=preset,
             target=backend.target if backend is not None else None,
         )  # fmt: skip
-        session.replacements = SarifFixes(tried, session.sources).replacements
+        proved = SarifFixes(tried, session.sources, cache)
+        proved.prove(session.diagnostics)
+        session.replacements = proved.replacements
+    if cache is not None:
+        cache.trim()
     if output is not None:
         write_files([(Path(output), session.rendered().encode(errors="backslashreplace"))])
     elif show_diff:  # which is the result
@@ -177,7 +190,11 @@ def command(
 
 
 def _check_all(
-    session: Session, accepted: Acceptance, options: CheckOptions, *, jobs: int, cached: bool
+    session: Session,
+    accepted: Acceptance,
+    options: CheckOptions,
+    cache: CheckCache | None,
+    jobs: int,
 ) -> None:
     """Check every file: what an earlier run found is looked up, many others are divided among
     processes, and the results are added in the order of the files."""
@@ -185,11 +202,6 @@ def _check_all(
     if len(files) == 1:
         checker.add(files[0], checker.check(files[0]))
         return
-    cache = None
-    if cached:
-        from orgflow.commands.check_cache import CheckCache, cache_folder
-
-        cache = CheckCache(options, accepted, cache_folder())
     found: dict[str, tuple[bytes | None, Checked]] = {}
     for path in files if cache is not None else ():
         if path != "-" and (stored := cache.find(path) if cache is not None else None) is not None:
@@ -216,8 +228,6 @@ def _check_all(
             checker.add(path, checked)
             if cache is not None and data is None:
                 cache.keep(path, checked)
-    if cache is not None:
-        cache.trim()
 
 
 def _cores() -> int:

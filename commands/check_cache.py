@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orgflow import compiler
-from orgflow.commands.checking import Checked, CheckOptions
+from orgflow.commands.checking import Checked, CheckOptions, KeptFixes
 from orgflow.commands.session import Traced
 from orgflow.commands.suppressions import Acceptance, Applied
 
@@ -46,10 +46,10 @@ def cache_folder() -> Path:
 
 
 class _Entry(NamedTuple):
-    """A result, and the digest of the files beside the model when it was made."""
+    """A result, or its fixes, and the digest of the files beside the model when it was made."""
 
     beside: bytes
-    checked: Checked
+    checked: Checked | KeptFixes
 
 
 class CheckCache:
@@ -65,6 +65,7 @@ class CheckCache:
         self._configured: dict[str, bytes] = {}
         self._folders: dict[tuple[str, tuple[str, ...]], bytes] = {}
         self._keys: dict[str, str] = {}
+        self._lasting: set[str] = set()
         self._written = False
 
     def find(self, path: str) -> tuple[bytes, Checked] | None:
@@ -75,6 +76,30 @@ class CheckCache:
             return None
         self._contents[os.path.normpath(path)] = blake2b(data).digest()
         key = self._keys[path] = self._name(path)
+        checked = self._find(key)
+        if not isinstance(checked, Checked):
+            return None
+        self._lasting.add(path)
+        return data, checked
+
+    def keep(self, path: str, checked: Checked) -> None:
+        """Store what was found in a file that `find` looked at."""
+        key = self._keys.get(path)
+        if key is not None and checked.lasting:
+            self._keep(key, checked)
+            self._lasting.add(path)
+
+    def find_fixes(self, path: str) -> KeptFixes | None:
+        """The fixes proved for a file that `find` looked at."""
+        found = self._find(f"{self._keys[path]}-fixes") if path in self._lasting else None
+        return found if isinstance(found, KeptFixes) else None
+
+    def keep_fixes(self, path: str, fixes: KeptFixes) -> None:
+        """Store the fixes of a file whose result is stored."""
+        if path in self._lasting:
+            self._keep(f"{self._keys[path]}-fixes", fixes)
+
+    def _find(self, key: str) -> Checked | KeptFixes | None:
         place = self._folder / key
         try:
             stored = place.read_bytes()
@@ -85,13 +110,9 @@ class CheckCache:
             return None
         with contextlib.suppress(OSError):
             os.utime(place)
-        return data, entry.checked
+        return entry.checked
 
-    def keep(self, path: str, checked: Checked) -> None:
-        """Store what was found in a file that `find` looked at."""
-        key = self._keys.get(path)
-        if key is None or not checked.lasting:
-            return
+    def _keep(self, key: str, checked: Checked | KeptFixes) -> None:
         data = pickle.dumps(_Entry(self._beside(checked), checked), protocol=5)
         place, temporary = self._folder / key, self._folder / f".{key}.{os.getpid()}"
         try:
@@ -134,7 +155,7 @@ class CheckCache:
             parts.append(self._configured[config.path])
         return _digest(*parts).hex()
 
-    def _beside(self, checked: Checked) -> bytes:
+    def _beside(self, checked: Checked | KeptFixes) -> bytes:
         """A digest of the files that mattered beside the one that was checked."""
         parts = [self._given] if checked.by_given else []
         return _digest(*parts, *(self._files(*folder) for folder in checked.folders))
@@ -232,7 +253,7 @@ class _Unpickler(pickle.Unpickler):
     """Makes values of the IR and nothing else: a file cannot have code run."""
 
     def find_class(self, module: str, name: str, /) -> Any:
-        own = {kind.__name__: kind for kind in (_Entry, Checked, Applied, Traced)}
+        own = {kind.__name__: kind for kind in (_Entry, Checked, Applied, Traced, KeptFixes)}
         if module.startswith("orgflow.commands.") and name in own:
             return own[name]
         if module.startswith("orgflow_ir."):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 from orgflow.commands.session import Record, Session, Traced
 from orgflow.commands.suppressions import Acceptance, Applied
@@ -20,10 +21,13 @@ from orgflow.compiler import (
 )
 
 from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.model.neighbours import noted_neighbours
+from orgflow_ir.model.neighbours import Neighbours, noted_neighbours
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
+
+if TYPE_CHECKING:
+    from orgflow_ir.diagnostics.sarif import Replacement
 
 
 class CheckOptions(Record):
@@ -75,6 +79,26 @@ class Checked(Record):
         self.diagnostics, self.applied, self.traced = diagnostics, applied, traced
         self.plain, self.lasting = plain, lasting
         self.folders, self.by_given, self.broken = folders, by_given, broken
+
+
+class KeptFixes:
+    """What proved fixes of the findings of one file replace in it.
+
+    Attributes:
+        found: by finding and fix, as text; empty where a fix cannot be written or does not cure.
+        folders: those of files beside the model that mattered, with their suffixes.
+        by_given: whether it mattered which other files the command was given.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[str, tuple[Replacement, ...]] = {}
+        self.folders: tuple[tuple[str, tuple[str, ...]], ...] = ()
+        self.by_given = False
+
+    def note(self, noted: Neighbours) -> None:
+        """Files beside the model mattered for a further fix."""
+        self.folders = tuple(sorted({*self.folders, *noted.folders}))
+        self.by_given = self.by_given or noted.given
 
 
 def own_checker(options: CheckOptions) -> Checker:

@@ -2,35 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from orgflow.commands.autofix import Fixer, Read
+from orgflow.commands.checking import KeptFixes
 from orgflow.commands.language_server.positions import Lines, edits
 
 from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.diagnostics.ordering import ordered
 from orgflow_ir.diagnostics.sarif import Replacement
+from orgflow_ir.model.neighbours import noted_neighbours
 from orgflow_ir.model.source import Source, SourceFile
+
+if TYPE_CHECKING:
+    from orgflow.commands.check_cache import CheckCache
 
 MOST = 100
 """Fixes that are tried in one command: each takes a check of its file."""
 
 
 class SarifFixes:
-    """What the fixes of the findings of one command line replace in files that are UTF-8."""
+    """What the fixes of the findings of one command line replace in files that are UTF-8; `cache`
+    has what earlier command lines proved."""
 
-    def __init__(self, fixer: Fixer, sources: Mapping[str, Source]) -> None:
-        self._fixer, self._sources = fixer, sources
+    def __init__(
+        self, fixer: Fixer, sources: Mapping[str, Source], cache: CheckCache | None = None
+    ) -> None:
+        self._fixer, self._sources, self._cache = fixer, sources, cache
         self._read: dict[str, Read] = {}
-        self._tried = 0
+        self._kept: dict[str, KeptFixes] = {}
+        self._proved: dict[int, tuple[Replacement, ...]] = {}
+
+    def prove(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Look up or try the fixes of findings in the order of reports, and keep what is found."""
+        tried, added = 0, set()
+        for d in ordered(diagnostics):
+            source = self._sources.get(d.loc.file) if d.loc is not None else None
+            if d.fix is None or not d.fix.edits or not isinstance(source, SourceFile):
+                continue
+            if tried == MOST:
+                break
+            tried += 1
+            kept = self._kept_of(source)
+            key = repr((d.code, d.element, d.suppressed, d.fix))
+            if key not in kept.found:
+                with noted_neighbours() as noted:
+                    kept.found[key] = self._replacements(source, d)
+                kept.note(noted)
+                added.add(source.path)
+            self._proved[id(d)] = kept.found[key]
+        if self._cache is not None:
+            for path in sorted(added):
+                self._cache.keep_fixes(path, self._kept[path])
 
     def replacements(self, d: Diagnostic) -> tuple[Replacement, ...]:
         """Empty where a finding has no fix, or none that can be written and cures it."""
-        source = self._sources.get(d.loc.file) if d.loc is not None else None
-        if d.fix is None or not d.fix.edits or self._tried >= MOST:
-            return ()
-        if not isinstance(source, SourceFile):
-            return ()
-        self._tried += 1
+        return self._proved.get(id(d), ())
+
+    def _kept_of(self, source: SourceFile) -> KeptFixes:
+        if source.path not in self._kept:
+            found = self._cache.find_fixes(source.path) if self._cache is not None else None
+            self._kept[source.path] = found or KeptFixes()
+        return self._kept[source.path]
+
+    def _replacements(self, source: SourceFile, d: Diagnostic) -> tuple[Replacement, ...]:
+        """Those of a fix that is tried now."""
         if source.path not in self._read:
             self._read[source.path] = self._fixer.read(source)
         fixed = self._fixer.fixed_one(self._read[source.path], d)

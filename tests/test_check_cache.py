@@ -12,9 +12,14 @@ from typing import Any
 
 import pytest
 from cli_cases import DEADLOCK, LINEAR, Ran, orgflowc
+from orgflow import cli
 from orgflow.commands import check_cache
+from orgflow.commands.autofix import Fixer, Read
 from orgflow.commands.check_workers import check_in_processes
 from orgflow.commands.checking import Checked, Checker, CheckOptions, own_checker
+
+from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.model.source import SourceFile
 
 FORMATS = ("text", "json", "sarif", "github")
 CALLS = LINEAR.replace('<task id="ship"', '<callActivity calledElement="called" id="ship"')
@@ -56,7 +61,7 @@ def test_the_same_bytes_and_the_same_code(
         check(folder, "--jobs", "1", *asked),
     ]
     assert runs == [plain] * 3
-    assert len(entries(folder)) == 32
+    assert len(entries(folder)) == 32 + (2 if format_ == "sarif" else 0)
 
 
 def test_a_changed_file_is_checked_again(folder: Path) -> None:
@@ -66,6 +71,40 @@ def test_a_changed_file_is_checked_again(folder: Path) -> None:
     assert "m07.bpmn" in first.out
     assert "m07.bpmn:" not in after.out.replace("m07.bpmn:6", "")
     assert after == check(folder, "--no-cache")
+
+
+def test_proved_fixes_are_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Each takes two checks of its file, so that SARIF would take as long as without results."""
+    tried: list[str] = []
+    prove = Fixer.fixed_one
+
+    def noted(self: Fixer, read: Read, wanted: Diagnostic) -> SourceFile | None:
+        tried.append(read.source.path)
+        return prove(self, read, wanted)
+
+    def sarif() -> bytes:
+        tried.clear()
+        assert cli.run(["check", ".", "--jobs", "1", "--format", "sarif"]) == 1
+        return capsysbinary.readouterr().out
+
+    monkeypatch.setattr(Fixer, "fixed_one", noted)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("ORGFLOW_CACHE", str(folder.parent / "kept"))
+    first = sarif()
+    assert first.count(b'"deletedRegion"') >= 2
+    assert len(tried) == 2
+    assert sarif() == first
+    assert tried == []
+    (folder / "m07.bpmn").write_text(DEADLOCK.replace("Order", "Other"))
+    changed = sarif()
+    assert changed != first
+    assert tried == ["./m07.bpmn"]
+    for entry in (folder.parent / "kept").glob("*-fixes"):
+        entry.write_bytes(entry.read_bytes()[:-1] + b"x")
+    assert sarif() == changed
+    assert sorted(tried) == ["./m07.bpmn", "./m22.bpmn"]
 
 
 def test_files_beside_a_model_matter(folder: Path) -> None:
