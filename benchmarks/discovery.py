@@ -8,7 +8,8 @@ that work in several processes, no roles and no threads. `--fresh` measures two 
 examples and of MIWG's reference models instead, one of them in German, on which nothing was chosen.
 `--short` measures mailboxes of short threads instead (`tests/support/short_threads.py`).
 Prints the figures of each corpus, their median and range. `--sample` prints steps, each with a
-sentence behind it, for a person to judge; `--tokens` prints how many input tokens the agent sends
+sentence behind it, for a person to judge; `--named` prints which share of the true tasks the
+messages of their process name at all; `--tokens` prints how many input tokens the agent sends
 to a scripted model. `--keep` leaves stores and truths in a folder, for `orgflowc eval discovery`,
 and uses those that are there.
 """
@@ -28,12 +29,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from orgflow.agents.discovery.agent import discover_with_model
 from orgflow.agents.discovery.case_weights import WEIGHTS
-from orgflow.agents.discovery.discover import discover, grouped
+from orgflow.agents.discovery.discover import discover, grouped, said_in
 from orgflow.agents.discovery.evidence import MEASURES
+from orgflow.agents.discovery.traits import traits_of
 from orgflow.compiler import load
-from orgflow.evaluation.discovery import HIGHER, Scores, read_truth, score
+from orgflow.evaluation.discovery import (
+    COSINE,
+    DICE,
+    HIGHER,
+    Scores,
+    dice,
+    read_truth,
+    score,
+    stems,
+)
 from orgflow.store.embedder import local_embedder
 from orgflow.store.messages import MessageStore
 
@@ -239,7 +251,9 @@ def sampled(folder: Path, kind: str, number: int, seed: int, names: Sequence[str
     for place, name in enumerate(names):
         store_path, _ = make(folder, name, kind)
         with MessageStore.open(str(store_path)) as store:
-            found = discover(list(store.messages()), store.cached(local_embedder()))
+            found = discover(
+                list(store.messages()), store.cached(local_embedder()), weights=weights_for(name)
+            )
         steps = [
             (one.name, node.name, " ".join(node.evidence[0].quote.split()))
             for one in found.found for node in one.process.nodes if isinstance(node, Task)
@@ -247,6 +261,43 @@ def sampled(folder: Path, kind: str, number: int, seed: int, names: Sequence[str
         share = number // len(names) + (place < number % len(names))
         drawn = random.Random(seed).sample(sorted(set(steps)), min(share, len(set(steps))))
         lines += [f"{name} | {process} | {step} | {quote[:150]}" for process, step, quote in drawn]
+    return lines
+
+
+def named(folder: Path, kind: str, names: Sequence[str]) -> list[str]:
+    """Which share of the true tasks the messages name at all, a line for each corpus.
+
+    A task counts as named by a phrase if some phrase of a message of its process matches it as a
+    step does in `step recall`: no choice of phrases finds more. It counts as named by words if one
+    message of its process has all of its words.
+    """
+    lines = []
+    for name in names:
+        store_path, truth_path = make(folder, name, kind)
+        truth = read_truth(truth_path.read_text("utf-8"))
+        with MessageStore.open(str(store_path)) as store:
+            embedder = store.cached(local_embedder())
+            traits = traits_of(list(store.messages()), embedder)
+            said = said_in(traits, [list(range(len(traits.messages)))])
+            by_phrase = by_words = total = 0
+            for process, tasks in sorted(truth.tasks.items()):
+                own = [
+                    i for i, m in enumerate(traits.messages) if truth.process.get(m.id) == process
+                ]
+                phrases = sorted({phrase.name for i in own for phrase in said[i]})
+                vectors = np.array(embedder.embed([*tasks, *phrases]))
+                alike = vectors[: len(tasks)] @ vectors[len(tasks) :].T
+                texts = [stems(traits.messages[i].text) for i in own]
+                for row, task in zip(alike, tasks, strict=True):
+                    by_phrase += bool(len(row) and row.max() >= COSINE) or any(
+                        dice(phrase, task) >= DICE for phrase in phrases
+                    )
+                    by_words += any(stems(task) <= text for text in texts)
+                total += len(tasks)
+        lines.append(
+            f"{name}, {kind}: of {total} tasks {by_phrase / total:.3f} are named by a phrase, "
+            f"{by_words / total:.3f} by their words in one message"
+        )
     return lines
 
 
@@ -288,6 +339,7 @@ def main() -> None:
     parser.add_argument("kinds", nargs="*", default=["plain", "hard"])
     parser.add_argument("--keep", metavar="DIR")
     parser.add_argument("--sample", type=int, metavar="N", help="print N steps to read instead")
+    parser.add_argument("--named", action="store_true", help="tasks that messages name instead")
     parser.add_argument("--tokens", action="store_true", help="print what the agent sends instead")
     parser.add_argument("--only", metavar="NAME", help="one corpus")
     parser.add_argument("--fresh", action="store_true", help="the fresh corpora")
@@ -302,6 +354,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(arguments.keep or temporary)
         for kind in arguments.kinds:
+            if arguments.named:
+                print("\n".join(named(folder, kind, names)))
+                continue
             if arguments.tokens:
                 print("\n".join(tokens(folder, kind, names)))
                 continue

@@ -337,11 +337,13 @@ _LITTLE = frozenset(("the", "of", "to", "for", "an", "and", "or", "in", "on", "w
 
 def dice(first: str, second: str) -> float:
     """Words in common, endings of inflection left out, by Dice's coefficient."""
-    one, other = (
-        {_ENDING.sub("", word) for word in set(_WORD.findall(t.lower())) - _LITTLE}
-        for t in (first, second)
-    )
+    one, other = stems(first), stems(second)
     return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
+
+
+def stems(text: str) -> set[str]:
+    """The words of a text without endings of inflection, less those that mean little."""
+    return {_ENDING.sub("", word) for word in set(_WORD.findall(text.lower())) - _LITTLE}
 
 
 def assignment(values: Any) -> list[tuple[int, int]]:

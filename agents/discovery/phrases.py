@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from orgflow.agents.english import parser
@@ -26,6 +27,7 @@ would could should may might must can will shall try seem appear happen wonder g
 apologize mind bet love hate sound keep make take give put find leave set turn understand
 believe expect remember forget enjoy talk speak laugh sit stand run walk eat drink please greet
 wish matter mention use work ask bring help start hear hold attach enclose include
+own cost forgive hit promise owe deserve prefer miss trust doubt fear lack tick manage
 """)
 _WEAK = _words("make take give put set keep use bring start hold run")
 """Verbs that name a step only with an object that says what."""
@@ -55,8 +57,14 @@ question word idea look sense sorry thank problem everything people person someo
 eye head part side case matter reason luck fun joke morning evening afternoon night kind sort
 pair couple today tomorrow yesterday month year end start news weekend monday tuesday wednesday
 thursday friday saturday sunday trouble attempt hope greeting regard incl approx etc
+percent euro dollar pound cent penny metre meter kilometre kilogram gram litre degree phone
 """)
 """Objects that say nothing of what is done."""
+
+_MEDIA = _words("message mail email e-mail inbox mailbox link button attachment")
+"""What a text is written on or read with: something is done to it only where it is sent."""
+
+_SENDING = _words("send write forward receive resend prepare draft")
 
 FUNCTION = _words("""
 about after again already also another because been before being between both cannot could does
@@ -104,19 +112,43 @@ def phrases(
         return [[] for _ in texts]
     found = []
     cut = [text[:MAX_TEXT] for text in texts]
+    things = _things(topics, names)
     for place, document in enumerate(nlp.pipe(cut, batch_size=32, disable=["ner"])):
-        found.append(_of(document, names, topics[place] if topics else ""))
+        found.append(_of(document, names, things[topics[place]] if topics else ()))
     return found
 
 
-def _of(document: Any, names: Collection[str], topic: str = "") -> list[Phrase]:
+_UNTIL = re.compile(r"\s(?:about|as|at|by|for|from|in|of|on|to|with)\s.*", re.IGNORECASE)
+
+
+def _things(topics: Sequence[str], names: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The words of the thing that each topic names; none where it is a sentence (`paid!`), or its
+    last word means nothing."""
+    nlp = parser()
+    given = sorted(set(topics))
+    if nlp is None:
+        return dict.fromkeys(given, ())
+    found: dict[str, tuple[str, ...]] = {}
+    bare = [_UNTIL.sub("", topic.lower()) for topic in given]
+    for topic, document in zip(given, nlp.pipe(bare, disable=["ner"]), strict=True):
+        words = [
+            t for t in document
+            if t.is_alpha and t.lower_ not in names and t.lower_ not in _LITTLE
+            and t.pos_ not in ("NUM", "DET", "PRON")
+        ][-3:]  # fmt: skip
+        named = (
+            bool(words) and words[-1].tag_ in ("NN", "NNS")
+            and all(w.pos_ in ("NOUN", "ADJ", "PROPN") for w in words)
+            and not any(w.lower_ in FUNCTION or w.lower_ == "not" for w in words)
+            and len(words[-1]) > 3 and words[-1].lemma_ not in _EMPTY | _MEDIA
+        )  # fmt: skip
+        found[topic] = tuple(w.lower_ for w in words) if named else ()
+    return found
+
+
+def _of(document: Any, names: Collection[str], about: Sequence[str] = ()) -> list[Phrase]:
+    """The phrases of a text; `about` are the words of what it is about."""
     phrases: dict[str, Phrase] = {}
-    about = [
-        w for w in topic.lower().split() if w.isalpha() and w not in names and w not in _LITTLE
-    ]
-    about = about[-3:] if about and about[-1] not in _EMPTY and len(about[-1]) > 3 else []
-    if any(w in FUNCTION or w == "not" for w in about):
-        about = []  # a sentence, not the name of a thing
     for place, sentence in enumerate(document.sents):
         text = sentence.text.strip()
         if not 2 < len(text) < 400 or text.startswith(">"):
@@ -125,21 +157,24 @@ def _of(document: Any, names: Collection[str], topic: str = "") -> list[Phrase]:
         for verb in sentence:
             if verb.pos_ != "VERB" or not verb.lemma_.isalpha() or _is_noun(verb):
                 continue
-            lemma = _particle(verb)
-            known = verb.lemma_.lower() in ACTS
-            words, tail, less = _done_to(verb, names)
+            base = _base(verb)
+            known = base in ACTS
+            lemma = _particle(verb, base)
+            words, tail, less = _done_to(verb, base, names)
             if not words and known and about and _stands_for_topic(verb):
-                words, tail, less = about, "", 0.5
-            if not words or (verb.lemma_.lower() in _TALK and verb.lemma_.lower() not in _WEAK):
+                words, tail, less = list(about), "", 0.5
+            if not words or (base in _TALK and base not in _WEAK):
                 continue
-            if any(w.removesuffix("s") == verb.lemma_.lower() for w in words):
+            if any(w.removesuffix("s") == base for w in words):
                 continue
-            score = 1.0 - less - 0.04 * place - (0.5 if verb.lemma_.lower() in _WEAK else 0.0)
+            score = 1.0 - less - 0.04 * place - (0.5 if base in _WEAK else 0.0)
+            score -= 0.4 if base in _WEAK and len(words) == 1 and not tail else 0.0
             score += 0.3 if verb.dep_ in ("ROOT", "conj") else 0.0
             score += 0.3 if _done_or_asked(verb) else 0.0
             score += 0.6 if known else 0.0
             score -= 0.4 if any(c.dep_ == "neg" for c in verb.children) else 0.0
             score -= 0.4 if verb.dep_ in ("relcl", "acl") or _supposed(verb) else 0.0
+            score -= 0.4 if not known and _bare(verb) else 0.0
             score -= 0.3 if text.endswith("?") and verb.dep_ != "ROOT" else 0.0
             name = f"{lemma} {' '.join(words)}{tail}"
             if name not in phrases or phrases[name].score < score:
@@ -149,7 +184,7 @@ def _of(document: Any, names: Collection[str], topic: str = "") -> list[Phrase]:
     return sorted(phrases.values(), key=lambda p: (-p.score, p.span, p.name))
 
 
-def _done_to(verb: Any, names: Collection[str]) -> tuple[list[str], str, float]:
+def _done_to(verb: Any, base: str, names: Collection[str]) -> tuple[list[str], str, float]:
     """The words of what is done to something, what follows them (` of incident`), and how much
     less clear it is than a plain object.
 
@@ -158,14 +193,23 @@ def _done_to(verb: Any, names: Collection[str]) -> tuple[list[str], str, float]:
     """
     for child in verb.children:
         if child.dep_ in ("dobj", "obj", "nsubjpass") and child.pos_ == "NOUN":
+            if child.lemma_.lower() in _MEDIA and base not in _SENDING:
+                return [], "", 0.0
+            if any(t.text == ":" for t in verb.doc[verb.i : child.i]):
+                return [], "", 0.0  # `status changed: claim` changes no claim
             words = _object_words(child, names)
             return words, _tail((child, verb), names) if words else "", 0.0
     if any(child.dep_ in ("dobj", "obj", "nsubjpass") for child in verb.children):
         return [], "", 0.0
+    noted = verb.tag_ in ("VBN", "VBD") and verb.i > 0 and verb.nbor(-1).text == "("
+    if noted and verb.head.pos_ == "NOUN" and verb.head.i < verb.i:  # a notice: `order (approved)`
+        return _object_words(verb.head, names), "", 0.0
     for preposition in verb.children:
         if preposition.dep_ == "prep" and (
             preposition.lower_ in _DIRECT
-            or (preposition.lower_ == "for" and verb.lemma_.lower() in _FOR)
+            or (preposition.lower_ == "for" and base in _FOR)
+            or (preposition.lower_ == "about" and base in ACTS)
+            or (preposition.lower_ == "over" and base not in ACTS)
         ):
             for noun in preposition.children:
                 if noun.dep_ == "pobj" and noun.pos_ == "NOUN":
@@ -174,7 +218,7 @@ def _done_to(verb: Any, names: Collection[str]) -> tuple[list[str], str, float]:
     return [], "", 0.0
 
 
-_DIRECT = _words("into about through over")
+_DIRECT = _words("into through")
 """Prepositions that make a verb say what it is about."""
 
 _FOR = _words("apply search register sign pay")
@@ -210,7 +254,8 @@ _LITTLE = _words(
     "the a an my your our his her its their this that some any no new and or for to of"
 )
 
-_PRONOUNS = _words("it this that them these those everything all both")
+_PRONOUNS = _words("it them these those both")
+"""What stands for the thing that a message is about; `that` may stand for anything said before."""
 
 
 def _stands_for_topic(verb: Any) -> bool:
@@ -243,12 +288,56 @@ def _object_words(noun: Any, names: Collection[str]) -> list[str]:
     return [w.text.lower() for w in words if w.text.isalpha()]
 
 
+def _named_after(verb: Any) -> bool:
+    """Whether a participle is part of a noun: `volumes and drawing numbers`."""
+    alone = not any(c.dep_ in ("aux", "nsubj") for c in verb.children)
+    return verb.tag_ == "VBG" and verb.dep_ == "conj" and verb.head.tag_ != "VBG" and alone
+
+
+@cache
+def _verbs() -> frozenset[str]:
+    """All verbs that the parser's word list has; empty where it has none."""
+    nlp = parser()
+    if nlp is None or not nlp.has_pipe("lemmatizer"):
+        return frozenset()
+    lookups = nlp.get_pipe("lemmatizer").lookups
+    if not lookups.has_table("lemma_index"):
+        return frozenset()
+    return frozenset(lookups.get_table("lemma_index").get("verb", ()))
+
+
+def _in_verbs(verb: Any) -> bool:
+    """Whether a word is a verb anywhere, where only its place suggests it: in `passed on to
+    supervisor R. Sandhu` none is. New ones (`please onboard the supplier`) have a mark of verbs."""
+    if verb.tag_ not in _PLAIN or verb.i == verb.sent.start:
+        return True
+    verbs = _verbs()
+    if verbs and verb.lemma_.lower() not in verbs and verb.lemma_.lower() not in ACTS:
+        following = verb.doc[verb.i + 1] if verb.i + 1 < len(verb.doc) else None
+        if following is not None and following.pos_ == "PROPN":
+            return False  # a role before a name
+    if any(c.dep_ in ("nsubj", "nsubjpass", "aux", "auxpass", "mark") for c in verb.children):
+        return True
+    before = verb.doc[verb.i - 1]
+    return (
+        not verbs or before.is_punct or before.is_space or before.lower_ in _BEFORE_REQUEST
+        or verb.lemma_.lower() in verbs or _base(verb) in ACTS
+    )  # fmt: skip
+
+
+_PLAIN = ("VB", "VBP")
+"""Tags of verbs that have no ending: those of other words, too, where the parser errs."""
+
 _BEFORE_REQUEST = _words("please to and or then just now also kindly you let")
 
 
 def _is_noun(verb: Any) -> bool:
     """Whether what the parser takes for a verb is the first part of a name: in `In aisle 7 reach
     truck 3 stands` nobody reaches anything, and no request begins."""
+    if _named_after(verb) or not _in_verbs(verb):
+        return True
+    if any(c.dep_ == "advmod" and c.lower_ == "automatically" for c in verb.children):
+        return True  # a notice about itself
     if verb.tag_ not in ("VB", "VBP") or verb.i + 1 >= len(verb.doc):
         return False
     if any(c.dep_ in ("nsubj", "nsubjpass", "aux", "auxpass", "mark") for c in verb.children):
@@ -262,8 +351,52 @@ def _is_noun(verb: Any) -> bool:
 _UP_TO_DATE = re.compile(r"\bup[ -]to[ -]date\b", re.IGNORECASE)
 
 
-def _particle(verb: Any) -> str:
-    lemma = str(verb.lemma_.lower())
+_IRREGULAR = {
+    "took": "take", "taken": "take", "gave": "give", "sent": "send", "sold": "sell",
+    "bought": "buy", "made": "make", "paid": "pay", "wrote": "write", "chose": "choose",
+    "drew": "draw", "found": "find", "held": "hold", "kept": "keep", "left": "leave",
+    "got": "get", "built": "build", "brought": "bring", "told": "tell", "met": "meet",
+}  # fmt: skip
+"""What the parser leaves as it is where it is not sure of a verb."""
+
+
+def _base(verb: Any) -> str:
+    """The infinitive of a verb. Where the parser's is none of the usual verbs, spelling decides:
+    `readied`, `installed` and `rated` are of `ready`, `install` and `rate`."""
+    lemma, text = str(verb.lemma_.lower()), str(verb.lower_)
+    if lemma in ACTS or lemma in _TALK:
+        return lemma
+    if lemma in _IRREGULAR:
+        return _IRREGULAR[lemma]
+    if text.endswith("ied") and len(text) > 5:
+        return f"{text[:-3]}y"
+    for ending in ("ed", "ing"):
+        stem = text.removesuffix(ending)
+        if stem == text or verb.tag_ not in ("VBD", "VBN", "VBG"):
+            continue
+        usual = [one for one in (stem, f"{stem}e", stem[:-1]) if one in ACTS or one in _TALK]
+        if usual:
+            return usual[0]
+        if lemma == stem and _SHORT.fullmatch(stem):
+            return f"{stem}e"  # of `rat` it would be `ratted`
+    return lemma
+
+
+_SHORT = re.compile(r"[^aeiou]*[aeiou][bdgklmnprtvz]")
+
+
+def _bare(verb: Any) -> bool:
+    """Whether what seems a request may as well be two words of a title: `Wet groundsheet`."""
+    following = verb.doc[verb.i + 1] if verb.i + 1 < len(verb.doc) else None
+    subjects = [c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass", "aux", "auxpass")]
+    return (
+        verb.tag_ in ("VB", "VBP") and not subjects
+        and following is not None and following.tag_ == "NN"
+    )  # fmt: skip
+
+
+def _particle(verb: Any, base: str) -> str:
+    lemma = base
     particle = next((c.text.lower() for c in verb.children if c.dep_ == "prt"), "")
     if lemma == "bring" and _UP_TO_DATE.search(verb.sent.text):
         return "update"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -101,8 +102,9 @@ def find_steps(
     own = {w: weight / most * shares.get(w, 0.0) ** 2 for w, weight in weights.items()}
     if len(cases) > 1:  # a word of one case alone names one of its things, and no step
         own.update((w, ONE_CASE) for w, number in spread.items() if number == 1)
+    labels = one_label([_actor(traits, place) for case in cases for place in case])
     steps = [
-        (float(np.median([m.at for m in group])), *_step(traits, group, own, common))
+        (float(np.median([m.at for m in group])), *_step(traits, group, own, common, labels))
         for group in _groups(mentions, embedder)
     ]
     # those that are said clearly; where there are few of them, the best of the others, too
@@ -141,6 +143,7 @@ def _step(
     group: Sequence[Mention],
     own: Mapping[str, float],
     common: Mapping[str, float],
+    labels: Mapping[str, str],
 ) -> tuple[Step, bool]:
     """The step of a group, and whether it is said clearly enough."""
     cases = {m.case for m in group}
@@ -164,7 +167,7 @@ def _step(
         if m.place not in members:
             members.append(m.place)
             step.quotes[m.place] = m.phrase
-    actors = Counter(_actor(traits, place) for place in step.quotes)
+    actors = Counter(labels[_actor(traits, place)] for place in step.quotes)
     actor, number = min(actors.items(), key=lambda item: (-item[1], item[0]))
     step.actor = actor if number * 2 > sum(actors.values()) or len(cases) == 1 else ""
     return step, clear >= CLEAR + (0.2 if len(places) == 1 else -0.3)
@@ -183,6 +186,29 @@ def _worth(phrase: Phrase, own: Mapping[str, float], common: Mapping[str, float]
 def _actor(traits: Traits, place: int) -> str:
     sender = traits.messages[place].sender
     return "" if sender is None else role(sender) or bare_name(sender)
+
+
+_UNIT = re.compile(
+    r"^(?:the|our|your)\s+|^(?:abteilung|team)\s+|"
+    r"[\s-]+(?:team|department|dept\.?|desk|office|unit|group|division|staff|abteilung)$",
+    re.IGNORECASE,
+)
+
+
+def one_label(actors: Sequence[str]) -> dict[str, str]:
+    """One label for each actor: `HR`, `the HR department` and `HR team` are one. It is the one that
+    is used most, the shortest of these."""
+    used = Counter(actors)
+    bare: dict[str, list[str]] = {}
+    for actor in used:
+        name = actor
+        while (shorter := _UNIT.sub("", name).strip()) and shorter != name:
+            name = shorter
+        bare.setdefault(name.casefold(), []).append(actor)
+    return {
+        actor: min(same, key=lambda a: (-used[a], len(a), a))
+        for same in bare.values() for actor in same
+    }  # fmt: skip
 
 
 def _attached(cases: Sequence[Sequence[int]], steps: list[Step]) -> list[Step]:

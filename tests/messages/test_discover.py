@@ -16,7 +16,7 @@ from orgflow.agents.discovery.discover import Discovery, describe, discover, sai
 from orgflow.agents.discovery.evidence import MEASURES, Group, Pairs
 from orgflow.agents.discovery.linkage import linked
 from orgflow.agents.discovery.phrases import phrases
-from orgflow.agents.discovery.steps import Step
+from orgflow.agents.discovery.steps import Step, one_label
 from orgflow.agents.discovery.structure import Choice, parts
 from orgflow.agents.discovery.traits import masked, name_parts, traits_of
 from orgflow.store.embedder import HashedWords
@@ -86,6 +86,23 @@ def test_a_part_of_a_run_belongs_to_its_process_and_changes_no_step(found: Disco
     (before,) = (p for p in found.found if p.cases[0][0].startswith("order"))
     assert orders.steps == before.steps
     assert len(orders.process.nodes) == len(before.process.nodes)
+
+
+def test_an_actor_has_one_label() -> None:
+    labels = [
+        "HR department",
+        "HR",
+        "HR",
+        "the HR team",
+        "Accounts team",
+        "Accounts",
+        "Sales",
+        "Team",
+    ]
+    assert one_label(labels) == {
+        "HR": "HR", "HR department": "HR", "the HR team": "HR", "Accounts team": "Accounts",
+        "Accounts": "Accounts", "Sales": "Sales", "Team": "Team",
+    }  # fmt: skip
 
 
 def test_the_model_is_sound_and_compiles(found: Discovery) -> None:
@@ -367,6 +384,18 @@ def test_what_is_not_installed_is_reported(
         ("We agree and will refund 878 incl. VAT.", "", ""),
         ("Please claim the claim.", "", ""),
         ("In aisle 7 reach truck 3 stands.", "", ""),
+        ("I rated the employee as you asked.", "", "rate employee"),
+        ("We readied the cart.", "", "ready cart"),
+        ("I installed the pump.", "", "install pump"),
+        ("This message was created automatically.", "", ""),
+        ("Please open the link below.", "", ""),
+        ("Please send the message.", "", "send message"),
+        ("Passed on to supervisor R. Sandhu Remaining balance if granted: 12 days", "", ""),
+        ("L-4 status changed: claim (examined).", "", "examine claim"),
+        ("We moved two percent.", "", ""),
+        ("It is paid.", "paid!", ""),
+        ("I checked it.", "three sketches for Ember", "check sketches"),
+        ("Could you hand over the buzzer?", "", "hand over buzzer"),
         ("Could you then ship and reach truck drivers?", "", "reach truck drivers"),
     ],
 )
