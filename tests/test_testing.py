@@ -130,7 +130,8 @@ def test_a_backend_that_forgets_a_construct_is_caught() -> None:
             ctx.emit(Bad, "no people here")
         return Emitted.whole(model, Artifact("a", ""))
 
-    with pytest.raises(ContractError, match=r"(?s)task\.user: refused with OF099.*table declares it legal"):
+    refused = r"(?s)task\.user: refused with OF099.*table declares it legal"
+    with pytest.raises(ContractError, match=refused):
         check_backend(_broken(emit=refuse))
 
 
