@@ -60,8 +60,44 @@ def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> 
     if sub.id in beside and (_joins(graph) or len(list(_exits(graph))) > 1):
         yield "it may be active twice at the same time, and its branches would be mixed up"
     yield from _events_outside(sub, scope, model, ctx)
+    yield from _never_reached(sub, scope, model, ctx)
     if sub.nodes:
         yield from _ends_early(sub, scope, graph, model, ctx)
+
+
+def _never_reached(inner: Scope, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
+    """Error events around a scope all of whose errors are caught nearer: with what catches them
+    dissolved they would seem to catch those of steps."""
+    nesting = nesting_of(scope, model)
+    chain = nesting.chain(scope)
+    around = [(here, event) for here in chain for event in nesting.around.get(here.id, ())]
+    around += [
+        (here, start)
+        for here in chain
+        for node in here.nodes
+        if isinstance(node, SubProcess) and node.flavour == "event" and node is not inner
+        for start in node.nodes
+        if _starts(start) and isinstance(start, Event)
+    ]
+    for here, event in around:
+        if len(event.definitions) != 1 or event.definitions[0].kind != "error":
+            continue
+        caught = [
+            nesting.caught(below, thrown).by
+            for below in here.scopes()
+            for _, thrown in _throws(below)
+            if nesting.matches(event.definitions[0], thrown)
+        ]
+        own = event.id if event.attached_to else _holder_of(event, here)
+        if caught and own not in caught:
+            yield f"{ctx.name(event)} catches an error that is always caught before it"
+
+
+def _holder_of(start: Event, scope: Scope) -> str:
+    """The event sub-process of a scope that an event starts."""
+    return next(
+        node.id for node in scope.nodes if isinstance(node, SubProcess) and start in node.nodes
+    )
 
 
 def _events_outside(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
@@ -473,6 +509,7 @@ def handler_obstacles(
         yield f"it catches an escalation of what {ctx.name(calls[0])} calls"
     elif len(here) + len(from_calls) != len(everywhere):
         yield "what it catches is thrown in a part that stays its own process"
+    yield from _never_reached(handler, scope, model, ctx)
     concurrency = ctx.analysis(Concurrency, ctx.analysis(ControlFlow, scope))
     for event in here:
         others = [n for n in concurrency.beside(event.id) if n != handler.id]
