@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Task,
     )
     from orgflow_ir.model.element_names import file_names, one_line, slug, title
+    from orgflow_ir.model.neighbours import note_folder
     from orgflow_ir.model.provenance import source_ids
     from orgflow_ir.pipeline import Pass, PassContext, Stage
     from orgflow_ir.plugins import Answer, Backend, Frontend, GapAgent, ModelAgent, hookimpl
@@ -58,11 +59,11 @@ __all__ = [
     "MessageFlow", "Model", "ModelAgent", "Node", "Opaque", "Part", "Pass", "PassContext", "Pool",
     "Process", "RewritePattern", "Rule", "Severity", "SourceFile", "SourceKind", "SourceLocation",
     "SourceMap", "Stage", "SubProcess", "TargetSpec", "Task", "executable_processes", "file_names",
-    "hookimpl", "keep", "mixed_gateways", "one_line", "slug", "source_ids", "title",
+    "hookimpl", "keep", "mixed_gateways", "note_folder", "one_line", "slug", "source_ids", "title",
 ]  # fmt: skip
 
 _HOMES = ("targets", "plugins", "model", "diagnostics", "pipeline", "model.element_names",
-          "model.provenance", "analysis.control_flow.graph", "analysis.facts",
+          "model.neighbours", "model.provenance", "analysis.control_flow.graph", "analysis.facts",
           "lowering.common")  # fmt: skip
 """The modules of the names; `Artifact` is the file of a target, not the artifact of BPMN."""
 

@@ -181,7 +181,9 @@ def test_the_site_builds(tmp_path: Path) -> None:
 
 FIELD_WORDS = ("deadlock", "livelock", "soundness", "lint", "sarif", "pre-commit", "boundary event",
                "idempotency", "webhook", "credential", "support matrix", "baseline", "dmn", "feel",
-               "camunda", "flowable", "duplicate execution", "infinite loop")  # fmt: skip
+               "camunda", "flowable", "duplicate execution", "infinite loop", "gateway",
+               "lack of synchronization", "send task", "multi-instance", "hit policy",
+               "event sub-process", "message flow", "compensation", "swimlane")  # fmt: skip
 """What people of the field type into the search."""
 
 
