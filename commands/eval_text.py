@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from orgflow.backends import DEFAULT_TARGET
-from orgflow.commands.language_model import announce_model, connect_model, report_usage
+from orgflow.commands.language_model import announce_model, connect_model, keep_calls, report_usage
 from orgflow.commands.output import write_table
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session
@@ -107,6 +107,8 @@ def evaluate(
     write_table(report.to_csv(), report.summary(), output)
     if client is not None:
         report_usage(session, client)
+        if not report.complete:
+            keep_calls(client)
     if not report.complete:
         return 130
     return 0 if report.ok else 1

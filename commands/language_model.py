@@ -197,13 +197,15 @@ def diagnose_runs(
     if client is None:
         return tuple(failures)
     from orgflow.agents.model_client.client import OpenAIModelClient
+    from orgflow.agents.model_client.settings import variable
     from orgflow.evaluation.feedback import expected_diagnosis
 
     if not isinstance(client, OpenAIModelClient):
         return diagnose_failures(failures, model, target, session)
     announce_model(session, client, expected_diagnosis(failures, model, target))
     try:
-        return diagnose_failures(failures, model, target, session)
+        with paid_calls(client, f"{variable('record')}={{}}"):
+            return diagnose_failures(failures, model, target, session)
     finally:
         report_usage(session, client)
 
@@ -232,11 +234,12 @@ def paid_calls(client: OpenAIModelClient | None, record: str = "--record {}") ->
         yield
     except (KeyboardInterrupt, click.Abort):
         if client is not None:
-            _keep_calls(client, record)
+            keep_calls(client, record)
         raise
 
 
-def _keep_calls(client: OpenAIModelClient, record: str) -> None:
+def keep_calls(client: OpenAIModelClient, record: str = "--record {}") -> None:
+    """Keep what was answered and is recorded nowhere; see `paid_calls`."""
     from orgflow_ir.pipeline.services import ServiceError
 
     try:

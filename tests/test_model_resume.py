@@ -20,6 +20,7 @@ from cli_cases import Ran, interruptible, orgflowc
 from engine_fixture import missing
 from model_server import ModelServer, Scripted, model_server
 from orgflow.backends.n8n.engine.install import status
+from stored_executions import plain, stored
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -155,3 +156,75 @@ def test_a_stopped_run_goes_on(name: str, at: int, recorded: bool, tmp_path: Pat
     assert f"({at} replayed)" in second.err
     if not recorded:
         shutil.rmtree(kept)
+
+
+def test_a_stopped_evaluation_goes_on(tmp_path: Path) -> None:
+    """`eval text` prints what it has, and keeps what was answered."""
+    for number in (1, 2, 3):
+        for name, text in (("descriptions/{}.txt", TEXT), ("bpmn/{}.bpmn", MODEL)):
+            path = tmp_path / name.format(number)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text.replace("clerk", f"clerk {number}"))
+    line = ("eval", "text", str(tmp_path), "--agent", "text")
+
+    def answer(request: dict[str, Any]) -> str:
+        return SOUND
+
+    with model_server(answer) as server:
+        whole = orgflowc(*line, cwd=tmp_path, env=variables(server))
+        every = asked_of(server)
+    assert len(every) > 2, whole.err
+    with model_server(slow(answer, 2)) as server:
+        first = stopped(tmp_path, server, 2, *line)
+    assert first.code == 130
+    found = re.search(
+        r"the 2 answers so far: (\S+); the same command with (.*?) does not", first.err
+    )
+    assert found is not None, first.err
+    with model_server(answer) as server:
+        again = orgflowc(*line, *found[2].split(), cwd=tmp_path, env=variables(server))
+        assert asked_of(server) == every[2:], "what was answered is not asked again"
+    assert again.code == whole.code
+    shutil.rmtree(found[1])
+
+
+def test_a_stopped_diagnosis_goes_on(tmp_path: Path) -> None:
+    """`run --diagnose` has no option for recorded calls: a variable names the folder."""
+    path = tmp_path / "order.triples"
+    path.write_text("T1 check order\nT2 ship order\nStart -> T1 -> T2 -> End\n")
+    workflow = json.loads(orgflowc("compile", path, "--target", "n8n").out)
+    names = [node["name"] for node in workflow["nodes"]]
+    start = next(name for name in names if name not in ("check order", "ship order", "End"))
+    moon, tide = "the moon is in the wrong house", "the tide is out today"
+    late = [*plain([start, "check order"]), ("ship order", (), "error", moon)]
+    soon = [*plain([start]), ("check order", (), "error", tide)]
+    runs = [
+        stored(1, workflow, late, "error", moon),
+        stored(2, workflow, soon, "error", tide),
+    ]
+    (tmp_path / "executions.json").write_text(json.dumps({"data": runs}))
+    line = ("run", "order.triples", "--executions", "executions.json", "--json", "--diagnose")
+
+    def answer(request: dict[str, Any]) -> str:
+        return json.dumps({
+            "failure_source": "bpmn_quality", "root_cause": "a house", "suggested_fix": "a moon",
+            "is_fixable": True, "element": None, "severity": "blocking", "confidence": "high",
+        })  # fmt: skip
+
+    with model_server(answer) as server:
+        whole = orgflowc(*line, cwd=tmp_path, env=variables(server))
+        every = asked_of(server)
+    assert len(every) == 2, whole.err
+    with model_server(slow(answer, 1)) as server:
+        first = stopped(tmp_path, server, 1, *line)
+    assert first.code == 130
+    found = re.search(
+        r"the answer so far: (\S+); the same command with (\w+)=(\S+) does", first.err
+    )
+    assert found is not None, first.err
+    with model_server(answer) as server:
+        again = orgflowc(*line, cwd=tmp_path, env={**variables(server), found[2]: found[3]})
+        assert asked_of(server) == every[1:]
+    assert again.code == whole.code
+    assert json.loads(again.out)["failures"] == json.loads(whole.out)["failures"]
+    shutil.rmtree(found[1])
