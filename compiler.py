@@ -20,9 +20,9 @@ from orgflow_ir.diagnostics.core_rules import (
     UnknownFormat,
     UnreadableInput,
 )
-from orgflow_ir.model import CallActivity, Model
+from orgflow_ir.model import CallActivity, Model, Process
 from orgflow_ir.model.characters import writable
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import file_names, listed
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import (
@@ -752,7 +752,8 @@ def compile_separately(
 ) -> list[tuple[Model, Emitted]]:
     """Each process of a model compiled by itself, as `only_process` gives it; those that compile,
     whatever is wrong with the others. Messages between processes are reported as gaps, and what is
-    found in the whole model once. A second file of a name gets a number."""
+    found in the whole model once. Files that a backend names after the model are named after the
+    process; a second file of a name gets a number."""
     from orgflow_ir.analysis.gaps.rules import OpenMessage
 
     index = ModelIndex(model)
@@ -770,7 +771,7 @@ def compile_separately(
         ctx.diagnostics += new
         said += new
         if emitted is not None:
-            found.append((alone, _renamed(emitted, paths)))
+            found.append((alone, _renamed(emitted, alone, process, paths)))
     ctx.source = model
     for message in model.message_flows:
         sender, receiver = index.process(message.source), index.process(message.target)
@@ -785,12 +786,18 @@ def compile_separately(
     return found
 
 
-def _renamed(emitted: Emitted, taken: set[str]) -> Emitted:
-    """The files under paths that are not taken; from now on they are."""
+def _renamed(emitted: Emitted, model: Model, process: Process, taken: set[str]) -> Emitted:
+    """The files of one process under paths that are not taken; from now on they are. A file named
+    after the model (`shop.bpmn`, `model.bpmn`) is named after the process."""
+    stem = SourceFile(model.source, b"").stem.strip("<>") if model.source else ""
+    stem = stem or "model"
+    own = file_names([process.name or process.id], "")[0]
     paths: dict[str, str] = {}
     for artifact in emitted.artifacts:
         base, dot, suffix = artifact.path.partition(".")
-        path, number = artifact.path, 2
+        if artifact.path.startswith(f"{stem}."):
+            base, dot, suffix = own, ".", artifact.path.removeprefix(f"{stem}.")
+        path, number = f"{base}{dot}{suffix}", 2
         while path in taken:
             path, number = f"{base}-{number}{dot}{suffix}", number + 1
         taken.add(path)

@@ -80,6 +80,14 @@ _HINTS = ("wrote", "schrieb", "crit", "escribi", "scritto", "escreveu", "schreef
 
 
 _LINE = "_" * 4
+_SIGNED_MARK = "-----BEGIN PGP SIGNED MESSAGE-----"
+_SIGNED = re.compile(
+    # RFC 9580, 7: headers, an empty line, the text, the signature
+    r"^-----BEGIN PGP SIGNED MESSAGE-----[ \t]*\n(?:[A-Za-z][\w-]*:[^\n]*\n)*[ \t]*\n"
+    r"(?P<text>.*?)\n?"
+    r"(?P<signature>^-----BEGIN PGP SIGNATURE-----[ \t]*\n.*?^-----END PGP SIGNATURE-----[ \t]*$)",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 def split(text: str) -> Parts:
@@ -88,9 +96,10 @@ def split(text: str) -> Parts:
     The earliest mark of a quoted message ends the new text; lines that begin with `>` are quoted
     wherever they stand, so that an answer between them is kept. The signature begins at the line
     `-- `, at what a telephone appends, or at a closing ("Kind regards") with ways to reach the
-    author below it.
+    author below it. The armor of a text signed with PGP is part of the signature.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text, armor = _without_armor(text)
     cut = len(text)
     lowered = text.lower()
     marks = []  # looking for words first is much faster than for the patterns
@@ -113,7 +122,20 @@ def split(text: str) -> Parts:
         text, rest = text[:cut], text[cut:]
     kept, quoted = _without_marked_lines(text)
     body, signature = _without_signature(kept)
-    return Parts(body.strip(), "\n".join(p for p in (quoted, rest.strip()) if p), signature)
+    return Parts(
+        body.strip(),
+        "\n".join(p for p in (quoted, rest.strip()) if p),
+        "\n".join(p for p in (signature, armor) if p),
+    )
+
+
+def _without_armor(text: str) -> tuple[str, str]:
+    """The text with the content of a part signed with PGP in its place, and the signature."""
+    found = _SIGNED.search(text) if _SIGNED_MARK in text else None
+    if found is None:
+        return text, ""
+    signed = re.sub(r"^- ", "", found["text"], flags=re.MULTILINE)
+    return f"{text[: found.start()]}{signed}{text[found.end() :]}", found["signature"]
 
 
 def _answers_below(text: str) -> bool:

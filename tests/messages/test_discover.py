@@ -293,7 +293,12 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert cli.run(["discover", store]) == 0
     assert "(3 cases," in capsys.readouterr().out
     assert cli.run(["discover", store, "--target", "n8n", "-o", f"{tmp_path}/out/"]) == 0
-    assert len(list((tmp_path / "out").glob("*.json"))) == 2
+    names = {path.stem for path in (tmp_path / "out").glob("*.json")}
+    assert len(names) == 2
+    for target, suffix in (("bpmn", ".bpmn"), ("ir", ".ir.json"), ("svg", ".svg")):
+        folder = tmp_path / target
+        assert cli.run(["discover", store, "--target", target, "-o", f"{folder}/"]) == 0
+        assert {path.name for path in folder.iterdir()} == {name + suffix for name in names}
     assert cli.run(["discover", store, "--json", "--target", "n8n"]) == 2
 
 

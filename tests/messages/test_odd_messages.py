@@ -53,6 +53,17 @@ def test_mails(tmp_path: Path, rest: bytes, body: str, attached: list[str]) -> N
     assert not broken
 
 
+def test_a_mail_signed_with_pgp(tmp_path: Path) -> None:
+    armor = "-----BEGIN PGP SIGNATURE-----\n\niQEzBAEBCAAdFiEE\n=abcd\n-----END PGP SIGNATURE-----"
+    text = f"Hash: SHA256\n\nShip the order.\n- - by train\n- -- \nAnn\n{armor}\n"
+    signed = "Content-Type: text/plain\n\n-----BEGIN PGP SIGNED MESSAGE-----\n" + text
+    ((message,), broken) = read(tmp_path / "signed.eml", HEAD + signed.encode())
+    assert (message.body, broken) == ("Ship the order.\n- by train", [])
+    cut = signed.removesuffix(f"{armor}\n")
+    ((message,), _) = read(tmp_path / "cut.eml", HEAD + cut.encode())
+    assert "Ship the order." in message.body
+
+
 def test_an_attached_mail_that_is_encoded(tmp_path: Path) -> None:
     data = (
         b"--B\nContent-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n"
