@@ -106,3 +106,35 @@ def test_processes_that_compile_by_themselves(
     (row,) = csv.DictReader(io.StringIO(ran.out))
     assert (row["status"], row["runs_equal"]) == ("equal", "2")
     assert row["options"].endswith(",each process by itself")
+
+
+REPEATED_CALL = """\
+<startEvent id="s"/><sequenceFlow id="f0" sourceRef="s" targetRef="each"/>
+<subProcess id="each">
+  <multiInstanceLoopCharacteristics isSequential="true">
+    <loopCardinality>3</loopCardinality></multiInstanceLoopCharacteristics>
+  <startEvent id="is"/><sequenceFlow id="i0" sourceRef="is" targetRef="book"/>
+  <serviceTask id="book" name="Book hotel" camunda:expression="${true}"/>
+  <boundaryEvent id="b" attachedToRef="book"><compensateEventDefinition/></boundaryEvent>
+  <callActivity id="undo" name="Cancel hotel" isForCompensation="true" calledElement="elsewhere"/>
+  <sequenceFlow id="i1" sourceRef="book" targetRef="ie"/><endEvent id="ie"/>
+  <association id="l" associationDirection="One" sourceRef="b" targetRef="undo"/>
+</subProcess>
+<sequenceFlow id="f1" sourceRef="each" targetRef="back"/>
+<intermediateThrowEvent id="back"><compensateEventDefinition activityRef="each"/>
+</intermediateThrowEvent>
+<sequenceFlow id="f2" sourceRef="back" targetRef="e"/><endEvent id="e" name="Done"/>
+"""
+
+
+def test_a_call_that_hands_nothing_back_decides_nothing(
+    invoke: Invoke, tmp_path: Path, engine: LocalEngine
+) -> None:
+    """The workflow of a missing callee hands back what the call states; how often it is called is
+    not set by it, so a replay does not let it."""
+    del engine
+    (tmp_path / "m.bpmn").write_text(f"{HEAD}{REPEATED_CALL}</process></definitions>")
+    ran = invoke("eval", "executable", tmp_path)
+    (row,) = csv.DictReader(io.StringIO(ran.out))
+    assert (row["status"], row["runs"]) == ("equal", row["runs_equal"]), row["reason"]
+    assert int(row["runs"]) > 3

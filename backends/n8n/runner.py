@@ -13,6 +13,7 @@ from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.stub_data import stub_data
 
+from orgflow_ir.analysis.calls import takes_everything
 from orgflow_ir.analysis.control_flow.graph import reach
 from orgflow_ir.analysis.failures import CaughtError, steps_called
 from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli
@@ -307,7 +308,7 @@ def _failing_in(host: Node, event: Node, scope: CompiledScope) -> Iterator[tuple
 
 def _before(gateway: str, scope: CompiledScope) -> frozenset[str]:
     """Tasks that can set what a gateway reads: those from which it is reached, not beside it; of
-    the forms those that ask for all of it."""
+    the forms those that ask for all of it, of calls those from which every variable comes back."""
     graph = scope.graph
     read = {path[0] for path in scope.decisions[gateway].coded}
     return frozenset(
@@ -315,6 +316,7 @@ def _before(gateway: str, scope: CompiledScope) -> frozenset[str]:
         for node in scope.scope.body.nodes
         if isinstance(node, Task)
         and (node.id not in scope.forms or read <= scope.forms[node.id].known)
+        and (node.id not in scope.stubs_called or takes_everything(node))
         and gateway in reach(graph.successors[node.id], graph.successors)
         and not scope.variables.concurrent(node.id, gateway)
     )
