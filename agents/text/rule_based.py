@@ -43,11 +43,25 @@ _AGAIN = re.compile(
     r"return|returns|returned)\b[^,;.]{0,30}\bback)\b",
     re.I,
 )
+_BACK_TO = re.compile(
+    r"\b(?:go|goes|going|come|comes|return|returns)(?: back)? to "
+    r"(?:the |step )?([\w-]+(?: [\w-]+)?)",
+    re.I,
+)
+_GOES = re.compile(r"(?:go|return|come)(?: back)?(?: to \S+)?", re.I)
+"""The name of a step that does nothing but lead back."""
 _OPTIONAL = frozenset(("may", "might", "optionally", "sometimes", "possibly"))
 _ENDING = re.compile(
     r"\b(?:process|procedure|case|workflow)\b[^,;]{0,40}\b(?:ends?|ended|terminates?|finish\w*|over)\b",
     re.I,
 )
+
+
+def _is_of(noun: str, name: str) -> bool:
+    """Whether a noun is a word of a step, or made of its verb: `screening` of `Screen bids`."""
+    words = [word.lower() for word in name.split()]
+    verb = words[0].removesuffix("e") if words else ""
+    return noun in words or (len(verb) > 3 and noun.startswith(verb))
 
 
 @dataclass
@@ -171,9 +185,9 @@ class _Reader:
             if opened is None:
                 opened = _Block("X", sentence=sentence.number, open=True)
                 items.append(opened)
-            opened.branches.append((condition, self._ended(before, text, items[:-1])))
+            opened.branches.append((condition, self._ended(before, text[:behind], items[:-1])))
             if alternative is not None and after:
-                opened.branches.append(("otherwise", after))
+                opened.branches.append(("otherwise", self._ended(after, text[behind:], items[:-1])))
                 opened.open = False
             return
         if opened is not None:
@@ -214,7 +228,7 @@ class _Reader:
         again = self._done_again(steps, text, items) if self._loops else None
         if again is None:
             return list(steps)
-        kept = [s for s in steps if not _same_step(s, again.to)]
+        kept = [s for s in steps if not _same_step(s, again.to) and not _GOES.fullmatch(s.name)]
         return [*kept, again]
 
     def _done_again(self, steps: list[_Step], text: str, items: list[Any]) -> _Back | None:
@@ -227,6 +241,10 @@ class _Reader:
         named = [
             s for s in before if content_words(s.name)[:1] and set(content_words(s.name)) <= words
         ]
+        if not named and (place := _BACK_TO.search(text)) is not None:
+            # `goes back to the screening` names the step that screens something
+            nouns = [word.lower() for word in place[1].split()]
+            named = [s for s in before if any(_is_of(noun, s.name) for noun in nouns)]
         target = named[-1] if named else before[-1] if before and items[-1] is before[-1] else None
         return _Back(target) if target is not None else None
 

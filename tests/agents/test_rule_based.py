@@ -113,6 +113,21 @@ def test_a_step_that_is_done_again() -> None:
     assert ("Update report", "", "Review report") in flows(model)
 
 
+def test_otherwise_goes_back_to_the_step_that_a_noun_names() -> None:
+    """The branch that the sentence says goes back, not the one before it; going is no step."""
+    model = drafted(
+        "The recruiter screens the applications. The lead and the recruiter discuss the candidate. "
+        "If they agree, the office drafts the contract; otherwise the recruiter goes back to the "
+        "screening. Finally, the candidate signs the contract."
+    )
+    assert not [name for name in names(model) if name.startswith("Go")]
+    found = flows(model)
+    back = [target for _, label, target in found if label == "otherwise"]
+    (draft,) = [target for source, _, target in found if source == "Draft contract"]
+    assert draft == "Sign contract"
+    assert back == ["Screen applications"]
+
+
 def test_until_is_a_loop() -> None:
     model = drafted("The team revises the design until the customer is satisfied. It is printed.")
     assert ("exclusive", "otherwise", "Revise design") in flows(model)
