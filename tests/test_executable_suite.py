@@ -138,3 +138,25 @@ def test_a_call_that_hands_nothing_back_decides_nothing(
     (row,) = csv.DictReader(io.StringIO(ran.out))
     assert (row["status"], row["runs"]) == ("equal", row["runs_equal"]), row["reason"]
     assert int(row["runs"]) > 3
+
+
+ANSWERING_CALL = """\
+<startEvent id="s"/><sequenceFlow id="f0" sourceRef="s" targetRef="ask"/>
+<callActivity id="ask" name="Ask partner" calledElement="elsewhere">
+  <extensionElements><camunda:out source="fine" target="fine"/></extensionElements></callActivity>
+<sequenceFlow id="f1" sourceRef="ask" targetRef="x"/><exclusiveGateway id="x" default="f3"/>
+<sequenceFlow id="f2" sourceRef="x" targetRef="a">
+  <conditionExpression>${fine}</conditionExpression></sequenceFlow>
+<sequenceFlow id="f3" sourceRef="x" targetRef="b"/>
+<endEvent id="a" name="Taken"/><endEvent id="b" name="Left"/>
+"""
+
+
+def test_a_call_that_hands_a_variable_back_decides_by_it(
+    invoke: Invoke, tmp_path: Path, engine: LocalEngine
+) -> None:
+    del engine
+    (tmp_path / "m.bpmn").write_text(f"{HEAD}{ANSWERING_CALL}</process></definitions>")
+    ran = invoke("eval", "executable", tmp_path)
+    (row,) = csv.DictReader(io.StringIO(ran.out))
+    assert (row["status"], row["runs"], row["runs_equal"]) == ("equal", "2", "2"), row["reason"]

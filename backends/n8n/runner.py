@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
@@ -13,7 +13,7 @@ from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.stub_data import stub_data
 
-from orgflow_ir.analysis.calls import takes_everything
+from orgflow_ir.analysis.calls import takes_everything, variable_in
 from orgflow_ir.analysis.control_flow.graph import reach
 from orgflow_ir.analysis.failures import CaughtError, steps_called
 from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli
@@ -308,7 +308,7 @@ def _failing_in(host: Node, event: Node, scope: CompiledScope) -> Iterator[tuple
 
 def _before(gateway: str, scope: CompiledScope) -> frozenset[str]:
     """Tasks that can set what a gateway reads: those from which it is reached, not beside it; of
-    the forms those that ask for all of it, of calls those from which every variable comes back."""
+    the forms those that ask for all of it, of calls those from which it comes back."""
     graph = scope.graph
     read = {path[0] for path in scope.decisions[gateway].coded}
     return frozenset(
@@ -316,10 +316,18 @@ def _before(gateway: str, scope: CompiledScope) -> frozenset[str]:
         for node in scope.scope.body.nodes
         if isinstance(node, Task)
         and (node.id not in scope.forms or read <= scope.forms[node.id].known)
-        and (node.id not in scope.stubs_called or takes_everything(node))
+        and (node.id not in scope.stubs_called or _hands_back(node, read))
         and gateway in reach(graph.successors[node.id], graph.successors)
         and not scope.variables.concurrent(node.id, gateway)
     )
+
+
+def _hands_back(call: Task, read: Set[str]) -> bool:
+    """Whether variables come back from a call under the names that they have in what it calls."""
+    given = call.binding.outputs if call.binding is not None else ()
+    return takes_everything(call) or read <= {
+        one.name for one in given if variable_in(one) == one.name
+    }
 
 
 def _answered(form: TaskForm, row: Mapping[str, Any]) -> dict[str, Any]:
