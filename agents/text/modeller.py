@@ -42,6 +42,8 @@ MAX_CHARACTERS = 60_000
 """Longer texts are refused: a draft of one call cannot cover them."""
 
 _MAX_FINDINGS = 8
+_SHOWN = 80
+"""Characters of an answer that a message shows."""
 _ELEMENT_LIMIT = 400
 """A draft with more steps, or with more than three a sentence, is no draft of the text."""
 
@@ -128,8 +130,10 @@ class TextModeller(ModelAgent):
     def _finished(self, best: _Candidate, document: Document, ctx: PassContext) -> Model | None:
         """The model, with what stays doubtful reported."""
         if best.model is None or best.covered is None:
+            begins = one_line(best.lines)[:_SHOWN]
+            answer = f"its answer begins “{begins}”" if begins else "its answer is empty"
             ctx.emit(
-                NoSteps, "the language model returned no process graph",
+                NoSteps, f"the language model returned no process graph: {answer}",
                 loc=SourceLocation(file=document.name),
                 help="use another model, or draft by rules with --no-model",
             )  # fmt: skip

@@ -151,6 +151,7 @@ def test_no_draft_at_all(answer: str) -> None:
     result, server, _ = draft(answer)
     assert result.model is None
     assert [(d.code, d.severity.value) for d in result.diagnostics] == [("OF517", "error")]
+    assert result.diagnostics[0].message.endswith(f"“{answer}”" if answer else "is empty")
     assert len(server.requests) == 2
 
 
