@@ -51,8 +51,9 @@ class Exploration:
     `stuck` are states in which nothing can move though tokens are left; `endless` sets of states of
     one livelock each (no end can be reached from them); `growing` (state, state) such that the
     second is reached from the first, holds all it holds and more, so work piles up without limit.
-    `complete` is false if the budget was exhausted or tokens accumulate: further states were then
-    not explored. `used` are the edges that ever held a token, `fired` the nodes that fired.
+    `complete` is false if the budget was exhausted, a split has too many choices (`too_wide`: its
+    node) or tokens accumulate (then at most `PILED` further states are explored). `used` are the
+    edges that ever held a token, `fired` the nodes that fired.
     """
 
     reached: dict[State, tuple[State, Move] | None] = field(default_factory=dict)

@@ -85,8 +85,7 @@ class Work(NamedTuple):
         steps: the work of the task; `None` if it is done outside the process.
         after: listeners at the end and output mappings.
         act: the request, mail or operation that does the work.
-        unread: the unsupported parts. If there are any in the work itself, or in a task that has
-            `steps`, nothing is computed.
+        unread: the unsupported parts. `work_by` computes nothing if there are any.
     """
 
     before: tuple[Statement, ...] = ()
