@@ -151,7 +151,7 @@ def test_a_stopped_run_goes_on(name: str, at: int, recorded: bool, tmp_path: Pat
     assert "sk-x" not in "".join(path.read_text() for path in kept.rglob("*.json"))
     with model_server(answer) as server:
         second = orgflowc(*line, *record, cwd=tmp_path, env=variables(server))
-        assert asked_of(server) == every[at:], "what was answered is not asked again"
+        assert asked_of(server) == every[at:], "answered requests are not sent again"
     assert (second.code, second.out) == (whole.code, whole.out), second.err
     assert f"({at} replayed)" in second.err
     if not recorded:
@@ -183,7 +183,7 @@ def test_a_stopped_evaluation_goes_on(tmp_path: Path) -> None:
     assert found is not None, first.err
     with model_server(answer) as server:
         again = orgflowc(*line, *found[2].split(), cwd=tmp_path, env=variables(server))
-        assert asked_of(server) == every[2:], "what was answered is not asked again"
+        assert asked_of(server) == every[2:], "answered requests are not sent again"
     assert again.code == whole.code
     shutil.rmtree(found[1])
 

@@ -163,9 +163,9 @@ class Neighbours:
         return ((folder, name) for name in self._holders(folder, process) if name != file.name)
 
     def _holders(self, folder: _Folder, process: str) -> tuple[str, ...]:
-        """The files of a folder that may have a process. Remembered until a file of the folder
-        changes, unless one cannot be read: to ask each of many files anew takes longer than the
-        passes."""
+        """The files of a folder that may have a process. The result is cached until a file of the
+        folder changes; it is not cached if a file cannot be read."""
+        # Asking each of many files for every call takes longer than all passes together.
         readers = tuple(reader.may_hold for reader in self.readers)
         key = (readers, process, folder.path, folder.state)
         if folder.state is not None and key in _HOLDERS:

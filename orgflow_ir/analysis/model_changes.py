@@ -181,7 +181,7 @@ def _flows(
     its: Mapping[str, Node],
 ) -> Iterator[Change]:  # fmt: skip
     """Flows by their ends; several between the same two by name, then in order."""
-    # What was removed is marked; an end that is not a node of the process is what it is.
+    # Ids of removed nodes are marked; an end outside the process keeps its id.
     before = _by_ends(old, lambda id: pairs.get(id, f"\0{id}" if id in mine else id))
     after = _by_ends(new, lambda id: id)
     for ends in dict.fromkeys((*before, *after)):
