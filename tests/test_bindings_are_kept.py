@@ -48,7 +48,7 @@ def test_every_field_is_in_the_output_or_a_message(kind: str, target: str) -> No
 @pytest.mark.parametrize(
     ("binding", "words"),
     [
-        (Script(language="groovy", code="for (x in y) {}"), "the script in `groovy`"),
+        (Script(language="groovy", code="while (x) {}"), "the script in `groovy`"),
         (Worker(by="class", target="org.acme.Ship"), "the class `org.acme.Ship`"),
         (Worker(by="job", target="ship", inputs=(Parameter(name="a", text="=f(b)"),), retries="3"),
          "the job `ship`, input mappings and retries"),

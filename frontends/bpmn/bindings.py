@@ -7,6 +7,7 @@ also stays in the element's `extra`, as it was written; what no table knows is o
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -310,8 +311,11 @@ def _parameters(group: XmlElement, local: str) -> Iterator[Parameter]:
             language = script.attrs.get("scriptFormat") if script is not None else None
             text = script.text if script is not None else _content(child)
             kind = child.children[0].local if child.children else ""
-            if kind in ("list", "map"):
-                language = kind if _shows_entries(child.children[0]) else "nested"
+            if kind in ("list", "map") and _shows_entries(child.children[0]):
+                language = kind
+            elif kind in ("list", "map"):
+                text = json.dumps(_structure(child.children[0]), ensure_ascii=False)
+                language = "nested"
             yield Parameter(name=child.attrs.get("name", ""), text=text, language=language)
 
 
@@ -324,6 +328,20 @@ def _shows_entries(element: XmlElement) -> bool:
         and ": " not in child.attrs.get("key", "")
         for child in element.children
     )
+
+
+def _structure(element: XmlElement) -> object:
+    """A list or map of a parameter, or something in one, as JSON: a text, null where there is none,
+    `{"list": […]}`, `{"map": [[key, …], …]}` or `{"script": text, "language": name}`."""
+    if element.local == "list":
+        return {"list": [_structure(child) for child in element.children]}
+    if element.local == "map":
+        return {"map": [[c.attrs.get("key", ""), _structure(c)] for c in element.children]}
+    if element.local == "script":
+        return {"script": element.text, "language": element.attrs.get("scriptFormat", "")}
+    if element.children:
+        return _structure(element.children[0])
+    return element.text.strip() or None
 
 
 def _content(element: XmlElement) -> str:
@@ -360,9 +378,21 @@ def _listeners(source: _Source) -> Iterator[Listener]:
                    if n in attributes), "")  # fmt: skip
         script = next((c for c in element.children if c.local == "script"), None)
         target = attributes.get(by, "") if by else ""
-        if script is not None and not by:
+        if by == "class" and target.endswith(_SCRIPT_LISTENERS):
+            fields = {c.attrs.get("name"): _field(c) for c in element.children}
+            if fields.get("script"):
+                yield Listener(
+                    event=event,
+                    by="script",
+                    target=fields["script"].strip(),
+                    language=fields.get("language"),
+                )
+                continue
+        if script is not None and (not by or (by, target) == ("type", "script")):
             by, target = "script", script.text.strip() or script.attrs.get("resource", "")
-        language = script.attrs.get("scriptFormat") if script is not None else None
+        language = None
+        if script is not None:
+            language = script.attrs.get("scriptFormat") or script.attrs.get("language")
         yield Listener(event=event, by=by, target=target, language=language)
 
 
@@ -485,10 +515,20 @@ def _fields(source: _Source) -> dict[str, str]:
     """Injected fields, which Flowable's own tasks take their settings from."""
     found = {}
     for element in source.all(ACTIVITI, "field"):
-        inner = next((c.text for c in element.children if c.local in ("string", "expression")), "")
-        text = element.attrs.get("stringValue") or element.attrs.get("expression") or inner
-        found[element.attrs.get("name", "")] = text
+        found[element.attrs.get("name", "")] = _field(element)
     return found
+
+
+def _field(element: XmlElement) -> str:
+    """The value of an injected field."""
+    inner = next((c.text for c in element.children if c.local in ("string", "expression")), "")
+    return element.attrs.get("stringValue") or element.attrs.get("expression") or inner
+
+
+_SCRIPT_LISTENERS = (
+    "bpmn.listener.ScriptExecutionListener", "bpmn.listener.ScriptTaskListener",
+)  # fmt: skip
+"""Ends of the names of Flowable's and Activiti's own classes that run a script in a field."""
 
 
 def _zeebe(

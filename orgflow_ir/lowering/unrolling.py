@@ -273,7 +273,12 @@ class Unrolling:
             value.replace(name=one) if isinstance(value, Parameter) else _set(one, value)
             for one, value in more
         )
-        binding = Script(language="feel", code=first[0], result=first[1], outputs=outputs)
+        code, result = first
+        if any(one.language == "feel" for one in outputs):  # no other result leaves the step
+            outputs = (Parameter(name=result, text=f"={code}", language="feel"), *outputs)
+            binding = Script(language="feel", code=code, outputs=outputs)
+        else:
+            binding = Script(language="feel", code=code, result=result, outputs=outputs)
         id = self.rewriter.fresh_id(self.node.id, role)
         task = Task(id=id, name=name, task_type="script", binding=binding)
         self.rewriter.insert(self.scope.id, task)

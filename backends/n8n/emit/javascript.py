@@ -109,6 +109,20 @@ _METHODS: dict[Function, str] = {
 }  # fmt: skip
 
 
+_HELPERS: dict[Function, str] = {
+    "single": (
+        "(v) => { const all = Array.isArray(v) ? v : Object.values(v ?? {}); "
+        'if (all.length > 1) throw new Error("several values where one is expected"); '
+        "return all[0] ?? null; }"
+    ),
+    "truth": (
+        '(v) => v !== null && typeof v === "object" ? Object.keys(v).length > 0 : Boolean(v)'
+    ),
+}
+"""Functions of one value that JavaScript has no name for. An empty list or object is no truth in
+Groovy."""
+
+
 def _asked(function: Function, arguments: list[str]) -> str:
     if function == "text":
         return f'[{", ".join(arguments)}].map((v) => v ?? "").join("")'
@@ -120,6 +134,10 @@ def _asked(function: Function, arguments: list[str]) -> str:
         pairs = zip(arguments[::2], arguments[1::2], strict=True)
         return f"({{ {', '.join(f'[{name}]: {value}' for name, value in pairs)} }})"
     receiver, *others = arguments
+    if function == "append":
+        return f"[...({receiver}), {others[0]}]"
+    if function in _HELPERS:
+        return f"({_HELPERS[function]})({receiver})"
     if function == "entry":
         return f"({receiver})[{others[0]}]"
     if function in _METHODS:

@@ -20,6 +20,7 @@ from orgflow_ir.analysis.work.statements import (
     Assign,
     Compose,
     Decide,
+    Each,
     Evaluate,
     Fail,
     NextMoment,
@@ -92,6 +93,14 @@ const nextMoment = (seconds, minutes, hours, days, months, weekdays, either) => 
 };"""
 """The next moment of a cron expression by the values of its fields, in the zone of the workflow.
 `either`: both days of the month and days of the week are limited, and one of them is enough."""
+
+
+EACH = """\
+const each = (values) => {
+  if (!Array.isArray(values)) throw new Error("no list: " + JSON.stringify(values));
+  return [...values];
+};"""
+"""The values of a list, as they are before the first of them is worked on."""
 
 
 WITH_PART = """\
@@ -188,6 +197,7 @@ class _Writer:
         self.asked: dict[str, None] = {}
         self.decisions: list[Decide] = []
         self.helpers: dict[str, str] = {}
+        self.loops = 0
 
     def code(
         self,
@@ -330,6 +340,16 @@ class _Writer:
                     yield f"{indent}}}"
                     both = (frozenset(assigned(branch, local=None)) for branch in (then, otherwise))
                     known |= frozenset.intersection(*both)
+                case Each(name, values, inner):
+                    yield from self.needs(values, known, indent)
+                    self.helpers.setdefault("each", EACH)
+                    self.loops += 1
+                    item = f"item{self.loops}"
+                    yield f"{indent}for (const {item} of each({self.tree(values)})) {{"
+                    self.locals.add(name)
+                    yield f"{indent}  {self.place(name, own=True)} = {item};"
+                    yield from self.lines(inner, known | {name}, indent + "  ")
+                    yield f"{indent}}}"
                 case Until(name, value):
                     yield from self.needs(value, known, indent)
                     code = self.tree(value)
@@ -347,7 +367,7 @@ class _Writer:
                     known |= {name}
                 case Decide():
                     yield from self.decide(one, known, indent)
-                    known |= frozenset(one.names) if one.decision.hits != "one" else frozenset()
+                    known |= frozenset(one.names) if one.always else frozenset()
 
     def needs(self, tree: Tree, known: frozenset[str], indent: str) -> Iterator[str]:
         """Lines that stop the run where a variable was never set that is read next."""

@@ -113,6 +113,22 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
         case Call("map", arguments):
             items = [_value(a, values, forced) for a in arguments]
             return dict(zip(items[::2], items[1::2], strict=True))
+        case Call("append", (of, value)):
+            found = _value(of, values, forced)
+            if not isinstance(found, list):
+                raise _NoAnswer
+            return [*found, _value(value, values, forced)]
+        case Call("single", (argument,)):
+            found = _value(argument, values, forced)
+            every = [*found.values()] if isinstance(found, dict) else found
+            if _nothing(every):
+                return None
+            if not isinstance(every, list) or len(every) > 1:
+                raise _NoAnswer
+            return every[0] if every else None
+        case Call("truth", (argument,)):
+            found = _value(argument, values, forced)
+            return bool(found)
         case Call("entry", (of, Constant(key))):
             return _entry(_value(of, values, forced), key)
         case Call(function, arguments):

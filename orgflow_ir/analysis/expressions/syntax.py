@@ -8,9 +8,9 @@ ignores positions in the text (`span`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import FrozenInstanceError
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast, dataclass_transform
 
 if TYPE_CHECKING:
     from orgflow_ir.analysis.expressions.feel.syntax import Tree as FeelTree
@@ -185,12 +185,14 @@ class Conditional(Node):
 
 Function = Literal[
     "size", "is empty", "contains", "starts with", "ends with", "lower", "upper", "trim", "text",
-    "json", "entry", "list", "map",
+    "json", "entry", "list", "map", "append", "single", "truth",
 ]  # fmt: skip
 """What texts and collections are asked in every language, under one name each; `text` makes one of
 any values, nothing of null; `json` is the value that a text is the JSON of, `entry` what an object
 or list has under a constant name or number; `list` makes a list of values, `map` an object of
-constant names and the values behind them."""
+constant names and the values behind them; `append` is a list with a value behind it, `single` the
+only value of a list or object (null of an empty one, no result if there are several), and `truth`
+whether a value counts as true in Groovy."""
 
 
 class Call(Node):
@@ -250,6 +252,29 @@ def variables(tree: Tree) -> Iterator[Path]:
             yield node.path
         elif isinstance(node, Feel):
             yield from node.paths
+
+
+def replaced(tree: Tree, values: Mapping[str, Tree]) -> Tree:
+    """The tree with values for some variables; a path into one becomes an entry of its value.
+    Raises `ConditionError` for an expression of FEEL that reads one."""
+    if isinstance(tree, Variable) and (value := values.get(tree.path[0])) is not None:
+        for step in tree.path[1:]:
+            key = Constant(int(step) if step.isdigit() else step)
+            value = Call("entry", (value, key), tree.span)
+        return value
+    if isinstance(tree, Feel):
+        if any(path[0] in values for path in tree.paths):
+            raise ConditionError("its variables are not understood here")
+        return tree
+    if isinstance(tree, Call):
+        return Call(tree.function, tuple(replaced(a, values) for a in tree.arguments), tree.span)
+    parts = {
+        name: replaced(cast("Tree", part), values)
+        for name in tree.__match_args__
+        if isinstance(part := getattr(tree, name), Node)
+    }
+    fields = {name: getattr(tree, name) for name in tree.__match_args__}
+    return type(tree)(**{**fields, **parts})
 
 
 def constants(tree: Tree) -> Iterator[bool | int | float | str]:

@@ -20,8 +20,6 @@ def read_value(text: str, language: str | None = None) -> Tree:
 
     Raises `ConditionError` for an unsupported expression.
     """
-    if language == "nested":
-        raise ConditionError("lists and maps of parameters with more than texts are not understood")
     if language in ("list", "map"):
         return _entries(text, language == "map")
     if language == "variable":

@@ -1,17 +1,21 @@
 """Scripts as statements: assignments, calls that set variables, conditions, errors, results.
 
 The expressions in a script are parsed in its language, so none of its text is copied. Constructs
-beyond that (loops, classes, calls of other code) are unsupported: a script is supported completely
-or not at all.
+beyond that (classes, functions, calls of other code) are unsupported: a script is supported
+completely or not at all.
+
+A change of a part (`order.total = 1`, `names.add(x)`) makes a new value for the variable. That is
+the same as long as the old value has no other name, so such a script is refused if it has one.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
-from orgflow_ir.analysis.expressions.parsers.core import Parser
+from orgflow_ir.analysis.expressions.parsers.core import OBJECT_NAMES, Parser
 from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
 from orgflow_ir.analysis.expressions.parsers.literals import (
     GroovyValues,
@@ -21,15 +25,20 @@ from orgflow_ir.analysis.expressions.parsers.literals import (
 )
 from orgflow_ir.analysis.expressions.syntax import (
     Arithmetic,
+    Call,
+    Comparison,
     Conditional,
     ConditionError,
     Constant,
     Negative,
+    Path,
     Tree,
     Variable,
+    replaced,
+    variables,
 )
 from orgflow_ir.analysis.work.mappings import read_value, variable_name
-from orgflow_ir.analysis.work.statements import Assign, Evaluate, Fail, Statement, Throw, When
+from orgflow_ir.analysis.work.statements import Assign, Each, Evaluate, Fail, Statement, Throw, When
 
 _LANGUAGES: tuple[tuple[str, type[Parser]], ...] = (
     ("javascript", JavaScriptValues), ("ecmascript", JavaScriptValues), ("groovy", GroovyValues),
@@ -39,14 +48,14 @@ _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\f\v]+|//[^\n]*|/\*.*?\*/)|(?P<line>\n)
       |(?P<str>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?P<tmpl>`(?:[^`\\]|\\.)*`)
       |(?P<name>[^\W\d]\w*)|(?P<num>\d+(?:\.\d+)?)
-      |(?P<op>===|!==|==|!=|<=|>=|&&|\|\||\+=|-=|\*=|/=|\+\+|--|[-+*/%<>=!().,\[\]?:;{}])""",
+      |(?P<op>===|!==|==|!=|<=|>=|&&|\|\||\+=|-=|\*=|/=|\+\+|--|<<|[-+*/%<>=!().,\[\]?:;{}])""",
     re.VERBOSE | re.DOTALL,
 )
 _DECLARES = frozenset(
     {
         "var", "let", "const", "def", "final", "int", "long", "double", "float", "boolean",
         "String", "Integer", "Long", "Double", "Boolean", "Object", "Number", "BigDecimal",
-        "List", "Map",
+        "List", "Map", "ArrayList", "HashMap", "LinkedHashMap", "Set",
     }
 )  # fmt: skip
 """Keywords that declare a local variable."""
@@ -69,8 +78,20 @@ _RESULT = "_result"
 _MOST = 200
 _OPENS = {"(": ")", "[": "]", "{": "}"}
 _BLOCKS = frozenset(
-    {"for", "while", "do", "switch", "try", "function", "class", "import", "new", "with"}
-)
+    {"while", "do", "switch", "try", "function", "class", "import", "new", "with", "break",
+     "continue"}
+)  # fmt: skip
+_IMPORTING = (GroovyValues, MvelValues)
+"""Parsers of languages whose imports do nothing but give classes short names."""
+
+_LISTS = frozenset({"ArrayList", "LinkedList"})
+_MAPS = frozenset({"HashMap", "LinkedHashMap", "TreeMap"})
+"""Classes whose new objects are empty lists and maps."""
+
+_ADDS = frozenset({"add", "push"})
+"""Methods that put a value at the end of a list."""
+
+_ALIAS = "a change of a value that may have another name is not understood"
 
 
 class _Piece(NamedTuple):
@@ -147,6 +168,10 @@ class _Reader:
         self.count = 0
         self.declared: set[str] = set()
         self.whole: set[str] = set()
+        self.named_twice: set[Path] = set()
+        self.changed: list[Path] = []
+        self.looped: set[str] = set()
+        self.after_loops: set[str] = set()
 
     def _pieces(self) -> list[_Piece]:
         found: list[_Piece] = []
@@ -253,6 +278,11 @@ class _Reader:
             return [self.condition()]
         if piece.text == "throw":
             return [self.throw()]
+        if piece.text == "for":
+            return [self.each()]
+        if piece.text == "import" and issubclass(self.parser, _IMPORTING):
+            self.line()
+            return []
         if piece.text in _BLOCKS or piece.text in ("{", "}"):
             raise ConditionError(f"`{piece.text}` is not understood")
         line = self.line()
@@ -262,9 +292,14 @@ class _Reader:
 
     def simple(self, line: list[_Piece]) -> list[Statement]:
         """An assignment, a call that sets a variable or prints, or an expression."""
+        line = self.with_new(_without_type_arguments(line))
         texts = [piece.text for piece in line]
         if not line:
             return []
+        if line[0].kind == "name" and line[0].text in self.looped and texts[1:2] != ["."]:
+            raise ConditionError("an assignment to the variable of a loop is not understood")
+        if (change := self.change(line)) is not None:
+            return change
         if texts[0] in _DECLARES and len(line) > 1 and line[1].kind == "name":
             if texts[0] in _WHOLE:
                 self.whole.update(part[0].text for part in _split(line[1:]) if part)
@@ -283,7 +318,7 @@ class _Reader:
             changed = f"{texts[0]} - (-1)" if texts[1] == "++" else f"{texts[0]} - 1"
             local = variable_name(texts[0]) in self.declared or not self.shared
             return [Assign(texts[0], self.parser(changed).parse(), local=local)]
-        if any(text in ("=", "++", "--", *_CHANGES) for text in texts):
+        if any(text in ("=", "++", "--", "<<", *_CHANGES) for text in texts):
             raise ConditionError("assignments to parts of values are not understood")
         if texts[0] in _SCOPES and texts[1:3] == [".", "setVariable"]:
             return [self.setting(line)]
@@ -294,8 +329,143 @@ class _Reader:
             return []
         return [Evaluate(self.tree(line))]
 
+    def change(self, line: list[_Piece]) -> list[Statement] | None:
+        """A change of a part of a value: `a.b = 1`, `a['b'] += 1`, `a.add(1)`, `a << 1`,
+        `a.put("b", 1)`; `None` for any other statement."""
+        sign = next((n for n, p in enumerate(line) if p.text in ("=", "<<", *_CHANGES)), None)
+        if sign is not None and sign > 1 and line[0].text not in _DECLARES:
+            target = self.parser(self.text(line[:sign])).parse()
+            if not isinstance(target, Variable) or len(target.path) < 2:
+                raise ConditionError("assignments to parts of values are not understood")
+            value = self.tree(line[sign + 1 :])
+            if line[sign].text == "<<":
+                return self.changing(target.path, Call("append", (target, value)))
+            if line[sign].text != "=":
+                changed = f"{self.text(line[:sign])} {line[sign].text[0]} "
+                value = self.parser(f"{changed}({self.text(line[sign + 1 :])})").parse()
+            return self.changing(target.path, value)
+        if sign == 1 and line[1].text == "<<" and line[0].kind == "name":
+            target = Variable((variable_name(line[0].text),))
+            return self.changing(target.path, Call("append", (target, self.tree(line[2:]))))
+        opening = next((n for n, p in enumerate(line) if p.text == "("), 0)
+        if (
+            opening < 3
+            or line[opening - 2].text != "."
+            or line[-1].text != ")"
+            or line[0].text in _SCOPES
+        ):
+            return None
+        called, given = line[opening - 1].text, _split(line[opening + 1 : -1])
+        if called in _ADDS and len(given) == 1 and given[0]:
+            target = self.parser(self.text(line[: opening - 2])).parse()
+            if not isinstance(target, Variable):
+                return None
+            value = Call("append", (target, self.tree(given[0])))
+            return self.changing(target.path, value)
+        if called == "put" and len(given) == 2:
+            target = self.parser(self.text(line[: opening - 2])).parse()
+            key = self.tree(given[0])
+            if not isinstance(target, Variable) or not (
+                isinstance(key, Constant) and isinstance(key.value, str)
+            ):
+                raise ConditionError("`put` takes a quoted name and a value")
+            return self.changing((*target.path, variable_name(key.value)), self.tree(given[1]))
+        return None
+
+    def changing(self, path: Path, value: Tree) -> list[Statement]:
+        """Statements that give a variable, or a part of it, another value."""
+        name, *part = path
+        added = isinstance(value, Call) and value.function == "append"
+        changed = path if added else path[:-1]
+        if _inside(changed, self.named_twice):
+            raise ConditionError(_ALIAS)
+        if any(step.isdigit() for step in part):
+            raise ConditionError("assignments to places of lists are not understood")
+        self.changed.append(changed)
+        given = value.arguments[1] if added and isinstance(value, Call) else value
+        self.names(path, given, kept=added)
+        nothing = Comparison("==", Variable((name,)), Constant(None), "java")
+        fault = Constant(f"“{name}” has no value that can be changed")
+        local = variable_name(name) in self.declared
+        return [
+            When(nothing, (Fail(fault),), ()),
+            Assign(name, value, local, tuple(variable_name(one) for one in part)),
+        ]
+
+    def names(self, path: Path, value: Tree, *, kept: bool = False) -> None:
+        """Notes which values get another name when a variable, or a part of it, gets this value;
+        `kept`: when it is put into a list."""
+        found = set(_handed_on(value))
+        self.named_twice |= found
+        if found and not kept:
+            self.named_twice.add(path)
+
+    def each(self) -> Each:
+        """`for (name in values)` and `for (type name : values)`."""
+        self.at += 1
+        inside = _without_type_arguments(self.parenthesised())
+        words = ("in", "of") if self.parser is not MvelValues else (":",)
+        sign = next((n for n, p in enumerate(inside) if p.text in (*words, ":")), 0)
+        named = inside[:sign]
+        if len(named) == 2 and (named[0].text in _DECLARES or named[0].kind == "name"):
+            named = named[1:]
+        if len(named) != 1 or named[0].kind != "name" or not inside[sign + 1 :]:
+            raise ConditionError("only `for` over the values of a list is understood")
+        if inside[sign].text == "in" and self.parser is JavaScriptValues:
+            raise ConditionError("`for` over the names of entries is not understood")
+        values = self.tree(inside[sign + 1 :])
+        name = variable_name(named[0].text)
+        if name in self.declared:
+            raise ConditionError("a variable of a loop that stands before it is not understood")
+        begun, changed = set(self.named_twice), len(self.changed)
+        self.named_twice.add((name,))
+        self.looped.add(name)
+        body = tuple(self.effects(self.body()))
+        made = self.changed[changed:]
+        shared = (self.named_twice - begun) | set(variables(values))
+        if any(_inside(path, shared) for path in made):
+            raise ConditionError(_ALIAS)
+        self.looped.discard(name)
+        self.after_loops.add(name)
+        return Each(name, values, body)
+
+    def effects(self, read: list[_Read]) -> Iterator[Statement]:
+        """Statements of a loop, whose values nobody takes."""
+        for one in read:
+            match one:
+                case _Return():
+                    raise ConditionError("`return` in a loop is not understood")
+                case _If(condition, then, otherwise):
+                    yield When(condition, *(tuple(self.effects(b)) for b in (then, otherwise)))
+                case _:
+                    yield one
+
+    def with_new(self, line: list[_Piece]) -> list[_Piece]:
+        """The pieces with literals in place of new empty lists and maps."""
+        found: list[_Piece] = []
+        at = 0
+        while at < len(line):
+            piece = line[at]
+            if piece.text == "new" and piece.kind == "name":
+                end = at + 2
+                while end + 1 < len(line) and line[end].text == ".":
+                    end += 2
+                word = line[end - 1].text if end - 1 < len(line) else ""
+                called = [p.text for p in line[end : end + 2]] == ["(", ")"]
+                if called and word in _LISTS | _MAPS:
+                    texts = "[]" if word in _LISTS else "[:]"
+                    if word in _MAPS and self.parser is JavaScriptValues:
+                        texts = "{}"
+                    found += [piece._replace(kind="op", text=text) for text in texts]
+                    at = end + 2
+                    continue
+            found.append(piece)
+            at += 1
+        return found
+
     def kept_whole(self, one: Assign) -> Assign:
         """The same. Raises `ConditionError` where the type of the variable cuts off a fraction."""
+        self.names((one.name,), one.value)
         if one.name in self.whole and _is_fraction(one.value):
             raise ConditionError("a fraction in a variable of a whole number is not understood")
         return one
@@ -330,7 +500,9 @@ class _Reader:
         name = self.parser(inner[0].text).parse()
         if not isinstance(name, Constant) or not isinstance(name.value, str) or not name.value:
             raise ConditionError("`setVariable` takes a quoted name and a value")
-        return Assign(variable_name(name.value), self.tree(inner[2:]))
+        value = self.tree(inner[2:])
+        self.names((name.value,), value)
+        return Assign(variable_name(name.value), value)
 
     def throw(self) -> Throw | Fail:
         """`throw new BpmnError("code", "message")`, or of an error that no event catches by a code:
@@ -448,7 +620,87 @@ class _Reader:
     def tree(self, pieces: list[_Piece]) -> Tree:
         if not pieces:
             raise ConditionError("a value is expected")
-        return self.parser(self.text(pieces)).parse()
+        found = self.parser(self.text(self.with_new(pieces))).parse()
+        gone = self.after_loops - self.looped
+        if gone and any(path[0] in gone for path in variables(found)):
+            raise ConditionError("a variable of a loop is not understood after it")
+        return found
+
+
+def _without_type_arguments(line: list[_Piece]) -> list[_Piece]:
+    """The pieces without the `<…>` behind a type that begins them or is made `new`."""
+    found: list[_Piece] = []
+    at = 0
+    while at < len(line):
+        found.append(line[at])
+        at += 1
+        typed = found[-1].text in _DECLARES | _LISTS | _MAPS and found[-1].kind == "name"
+        if typed and at < len(line) and line[at].text == "<":
+            depth = 0
+            while at < len(line):
+                depth += (line[at].text == "<") - (line[at].text == ">")
+                at += 1
+                if not depth:
+                    break
+    return found
+
+
+def _inside(path: Path, shared: Iterable[Path]) -> bool:
+    """Whether what is at a path is one of the shared values, or a part of one."""
+    return any(path[: len(one)] == one for one in shared)
+
+
+def _handed_on(value: Tree) -> Iterator[Path]:
+    """Variables whose values, or parts of them, are in a value itself, and no copy of them."""
+    match value:
+        case Variable(path):
+            yield path
+        case Conditional(_, then, otherwise):
+            yield from _handed_on(then)
+            yield from _handed_on(otherwise)
+        case Call(("list" | "map" | "append" | "entry" | "single"), arguments):
+            for one in arguments:
+                yield from _handed_on(one)
+
+
+def as_value(script: Script) -> Tree:
+    """The value of a script that only computes one, with those of its local variables in it. Raises
+    `ConditionError` for any other."""
+    known: dict[str, Tree] = {}
+    for one in script.statements:
+        if not isinstance(one, Assign) or not one.local or one.part:
+            raise ConditionError("only scripts that compute a value are understood here")
+        known[one.name] = replaced(one.value, known)
+    if script.value is None:
+        raise ConditionError("only scripts that compute a value are understood here")
+    return replaced(script.value, known)
+
+
+def read_nested(text: str) -> Tree:
+    """The value of a parameter of Camunda 7 that is a list or map with lists, maps, scripts or
+    texts of several lines in it, as JSON (`{"list": […]}`). Raises `ConditionError` for parts that
+    are not understood."""
+    return _nested(json.loads(text))
+
+
+def _nested(part: Any) -> Tree:
+    match part:
+        case None:
+            return Constant(None)
+        case str():
+            return read_value(part)
+        case {"list": list() as parts}:
+            return Call("list", tuple(map(_nested, parts)))
+        case {"map": list() as entries}:
+            found: list[Tree] = []
+            for key, value in entries:
+                if not key or key in OBJECT_NAMES or "${" in key or "#{" in key:
+                    raise ConditionError(f"the key `{key}` is not understood")
+                found += (Constant(key), _nested(value))
+            return Call("map", tuple(found))
+        case {"script": str() as code, "language": str() as language} if code.strip():
+            return as_value(read_script(code, language))
+    raise ConditionError("a script in its own file is not understood")
 
 
 def _returns(one: _If) -> bool:

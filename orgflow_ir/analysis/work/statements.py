@@ -58,6 +58,15 @@ class When(NamedTuple):
     otherwise: tuple[Statement, ...]
 
 
+class Each(NamedTuple):
+    """`for (name : values) { … }`: the statements once for each value of a list, which `name`,
+    local to the task, is then."""
+
+    name: str
+    values: Tree
+    body: tuple[Statement, ...]
+
+
 class Decide(NamedTuple):
     """A decision is made, and `result` becomes what `mapping` makes of its value: `value` (that
     itself), `singleEntry`, `singleResult`, `collectEntries`, `resultList` (Camunda 7's words), or
@@ -73,6 +82,11 @@ class Decide(NamedTuple):
         """Variables that it may set."""
         spread = self.mapping == "variables" and self.decision.hits == "one"
         return self.decision.outputs if spread else (self.result,)
+
+    @property
+    def always(self) -> bool:
+        """Whether it sets them all, also where no rule matches."""
+        return self.mapping != "variables" or self.decision.hits != "one"
 
 
 class Until(NamedTuple):
@@ -90,7 +104,7 @@ class NextMoment(NamedTuple):
     schedule: Cron
 
 
-Statement = Assign | Compose | Evaluate | Throw | Fail | When | Decide | Until | NextMoment
+Statement = Assign | Compose | Evaluate | Throw | Fail | When | Each | Decide | Until | NextMoment
 
 
 def assigned(statements: Iterable[Statement], *, local: bool | None = False) -> Iterator[str]:
@@ -106,6 +120,10 @@ def assigned(statements: Iterable[Statement], *, local: bool | None = False) -> 
                     yield name
             case When(_, then, otherwise):
                 yield from assigned((*then, *otherwise), local=local)
+            case Each(name, _, body):
+                if local is not False:
+                    yield name
+                yield from assigned(body, local=local)
             case Decide(_, _, _, is_local):
                 if local is None or is_local is local:
                     yield from one.names
@@ -116,6 +134,7 @@ def throws(statements: Iterable[Statement]) -> bool:
     return any(
         isinstance(one, Throw | Fail)
         or (isinstance(one, When) and throws((*one.then, *one.otherwise)))
+        or (isinstance(one, Each) and throws(one.body))
         for one in statements
     )
 
@@ -125,6 +144,7 @@ def handles(statements: Iterable[Statement]) -> bool:
     return any(
         (isinstance(one, Fail) and one.bpmn)
         or (isinstance(one, When) and handles((*one.then, *one.otherwise)))
+        or (isinstance(one, Each) and handles(one.body))
         for one in statements
     )
 
@@ -137,6 +157,8 @@ def thrown_codes(statements: Iterable[Statement]) -> Iterator[str]:
                 yield code
             case When(_, then, otherwise):
                 yield from thrown_codes((*then, *otherwise))
+            case Each(_, _, body):
+                yield from thrown_codes(body)
 
 
 class Needed(NamedTuple):
@@ -177,11 +199,14 @@ def read(statements: Iterable[Statement], known: frozenset[str] = frozenset()) -
                 known |= frozenset(assigned(then, local=None)) & frozenset(
                     assigned(otherwise, local=None)
                 )
+            case Each(name, values, body):
+                yield from _paths(values, known)
+                yield from read(body, known | {name})
             case Decide(decision):
                 for name in decision.variables:
                     if name not in known:
                         yield Needed((name,), name in decision.tested)
-                if decision.hits != "one":
+                if one.always:
                     known |= set(one.names)
 
 

@@ -20,11 +20,12 @@ from orgflow_ir.analysis.work.mappings import language_of, read_value, target_of
 from orgflow_ir.analysis.work.messages import FIELDS, Message, read_message
 from orgflow_ir.analysis.work.operations import GIVEN, CatalogueOperation, read_operation
 from orgflow_ir.analysis.work.requests import Request, read_request
-from orgflow_ir.analysis.work.scripts import read_call, read_script
+from orgflow_ir.analysis.work.scripts import as_value, read_call, read_nested, read_script
 from orgflow_ir.analysis.work.statements import (
     Assign,
     Compose,
     Decide,
+    Each,
     Evaluate,
     Needed,
     Statement,
@@ -55,7 +56,9 @@ _CODE = ("script", "expression")
 _SETTINGS = ("connector", "handler", "n8n", CATALOGUE)
 """Workers whose inputs are not mappings of process variables."""
 
-_BEFORE, _AFTER = ("start",), ("end",)
+_BEFORE, _AFTER = ("start", "create"), ("complete", "end")
+"""Events of listeners before and after the work, in the order in which engines call them: those of
+the task of a person are inside those of the activity."""
 
 SENT = "_sent"
 """The field of the item that holds the parts of a request or mail."""
@@ -144,6 +147,8 @@ def work_by(binding: AnyBinding, library: DecisionLibrary | None) -> Work:
         return Work(unread=unread)
     locals_ = frozenset(assigned(before, local=True))
     if steps is not None:
+        if binding.result and any(p.language == "feel" for p in binding.outputs):
+            locals_ |= {binding.result}  # Camunda 8 merges its output mappings only
         steps = list(_in_scope(steps, locals_))
     return Work(tuple(before), None if steps is None else tuple(steps), tuple(after), (), act)
 
@@ -291,6 +296,8 @@ def _in_scope(statements: Iterable[Statement], locals_: frozenset[str]) -> Itera
                     then=tuple(_in_scope(then, locals_)),
                     otherwise=tuple(_in_scope(otherwise, locals_)),
                 )
+            case Each(_, _, body):
+                yield one._replace(body=tuple(_in_scope(body, locals_)))
             case Decide(_, result, _, False) if result in locals_:
                 yield one._replace(local=True)
             case _:
@@ -330,17 +337,10 @@ class _Reading:
     ) -> Iterator[Statement]:
         for one in parameters:
             try:
-                if one.language and one.language not in (
-                    "feel",
-                    "variable",
-                    "list",
-                    "map",
-                    "nested",
-                ):
-                    script = read_script(one.text, one.language)
-                    if script.statements or script.value is None:
-                        raise ConditionError("only scripts that are one expression are understood")
-                    value = script.value
+                if one.language == "nested":
+                    value = read_nested(one.text)
+                elif one.language and one.language not in ("feel", "variable", "list", "map"):
+                    value = as_value(read_script(one.text, one.language))
                 else:
                     language = one.language or language_of(one.text, _vendor(self.binding))
                     value = read_value(one.text, language)
@@ -379,9 +379,10 @@ class _Reading:
             known.add(one.name)
 
     def listeners(self, events: tuple[str, ...]) -> Iterator[Statement]:
-        for one in self.binding.listeners:
-            if one.event in events and one.by in _CODE:
-                yield from self.listener(one)
+        for event in events:
+            for one in self.binding.listeners:
+                if one.event == event and one.by in _CODE:
+                    yield from self.listener(one)
 
     def listener(self, one: Listener) -> Iterator[Statement]:
         try:

@@ -81,6 +81,9 @@ class Parser:
     calls: ClassVar[frozenset[str]] = frozenset({"getVariable"})
     """Methods that read the variable named by their only argument, a text."""
 
+    elvis: ClassVar[bool] = False
+    """Whether `a ?: b` is `a` where that counts as true, else `b`."""
+
     token: ClassVar[re.Pattern[str]] = TOKEN
     """What is a token."""
 
@@ -125,12 +128,19 @@ class Parser:
     # Levels, from the one that binds least.
 
     def choice(self) -> Tree:
-        """`a ? b : c`."""
+        """`a ? b : c`, and where the language has it `a ?: b`."""
         condition = self.disjunction()
         if not self.ahead("?"):
             return condition
         self.take()
         self.nest()
+        if self.elvis and self.ahead(":"):
+            self.take()
+            otherwise = self.choice()
+            self.depth -= 1
+            there = Call("truth", (condition,), condition.span)
+            span = _across(condition, otherwise)
+            return Conditional(there, condition, otherwise, self.meaning, span)
         then = self.choice()
         self.expect(":")
         otherwise = self.choice()
@@ -337,6 +347,12 @@ class Parser:
         match name, given:
             case "equals", [other]:
                 return Comparison("==", receiver, other, "java", span)
+            case "concat", [other] if self.meaning != "loose":  # in JavaScript also of lists
+                return Arithmetic("+", receiver, other, "java", span)
+            case (("getSingleResult" | "getFirstResult" | "getSingleEntry"), []):
+                return self.of_decision(receiver, name, span)
+            case "getEntry", [Constant(value=str() as key)]:
+                return self.entry(receiver, key)
             case "equalsIgnoreCase", [other]:
                 one, two = (Call("lower", (v,), v.span) for v in (receiver, other))
                 return Comparison("==", one, two, "java", span)
@@ -344,6 +360,18 @@ class Parser:
         if function is None or len(given) != count:
             raise ConditionError(f"calls of `{name}` are not understood")
         return Call(function, (receiver, *given), span)
+
+    def of_decision(self, receiver: Tree, name: str, span: Span) -> Tree:
+        """A part of `decisionResult`, the list of the rows that a decision of Camunda 7 found."""
+        if name == "getFirstResult":
+            return Call("entry", (receiver, Constant(0)), span)
+        row = _is_json(receiver)
+        if name == "getSingleResult" and not row:
+            return Call("single", (receiver,), span)
+        if name == "getSingleEntry":
+            one = receiver if row else Call("single", (receiver,), span)
+            return Call("single", (one,), span)
+        raise ConditionError(f"calls of `{name}` are not understood")
 
     def arguments(self) -> list[Tree]:
         """The content of parentheses; the opening one is consumed."""
@@ -420,7 +448,7 @@ _SPIN = frozenset(
 
 
 def _is_json(tree: Tree) -> bool:
-    return isinstance(tree, Call) and tree.function in ("json", "entry")
+    return isinstance(tree, Call) and tree.function in ("json", "entry", "single")
 
 
 def _steps(path: str) -> list[str]:

@@ -97,6 +97,8 @@ class PythonParser(JavaScriptParser):
 class GroovyParser(PythonParser):
     """Groovy's `==` is `equals`; a text in double quotes is a template."""
 
+    elvis: ClassVar[bool] = True
+
     def quoted(self, text: str, span: Span) -> Tree:
         """The value of a text in quotes: of double ones with the values of `$name` and `${…}`."""
         if text[0] == '"' and "$" in text:
