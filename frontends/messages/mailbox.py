@@ -16,7 +16,8 @@ MAX_MAIL = 64 * 1024 * 1024
 
 # "From jane@example.com Mon Mar  3 10:12:00 2026", with whatever some program wrote as the sender
 _FROM_LINE = re.compile(
-    rb"From (?:.*\s)?(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\s.*\d{1,2}:\d\d.*\d{4}|From [^\s:]+@?\S*\s*$"
+    rb"From (?:.*\s)?(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\s.*\d{1,2}:\d\d.*\d{4}"
+    rb"|From (?:\S+@\S+|-|MAILER-DAEMON)\s*$"
 )
 
 
@@ -24,18 +25,21 @@ def read_mbox(
     file: BinaryIO, name: str, advance: Callable[[int], None] | None = None
 ) -> Iterator[Message | BrokenMessage]:
     """The mails of an mbox file, one at a time in memory: mboxo and mboxrd (`>From` is unescaped),
-    with LF or CRLF lines.
+    mboxcl2 (the text of a mail ends after its `Content-Length`, where the next mail begins there,
+    and is kept as it is), with LF or CRLF lines.
 
     Args:
-        file: the open mailbox.
+        file: the open mailbox; of one that cannot be sought, `Content-Length` is ignored.
         name: what to call it in messages.
         advance: called with the number of bytes read, mail by mail.
     """
+    end = _end(file)
     lines: list[bytes] = []
-    size = begin = number = 0
+    size = begin = number = length = 0
     blank = True
+    heading = False  # inside the headers of a mail
     skipped = False  # a mail too large, or what stands before the first
-    for line in iter(lambda: file.readline(1 << 20), b""):
+    for line in iter(lambda: file.readline(_PIECE), b""):
         number += line.endswith(b"\n")
         if blank and line.startswith(b"From ") and _FROM_LINE.match(line):
             if begin and not skipped:
@@ -43,17 +47,34 @@ def read_mbox(
             if advance is not None:
                 advance(size)
             lines, size, begin, skipped = [], len(line), number, False
-        else:
-            size += len(line)
-            if not begin and line.strip():
-                yield BrokenMessage(name, number, "is text before the first `From ` line")
-                begin, skipped = number, True
-            elif size > MAX_MAIL and not skipped:
+            heading, length = True, 0
+            continue
+        size += len(line)
+        blank = line.isspace()
+        if not begin and not blank:
+            yield BrokenMessage(name, number, "is text before the first `From ` line")
+            begin, skipped = number, True
+        elif size > MAX_MAIL and not skipped:
+            yield BrokenMessage(name, begin, f"has more than {MAX_MAIL >> 20} MB")
+            lines, skipped = [], True
+        elif begin and not skipped:
+            lines.append(line[1:] if line[:1] == b">" and _ESCAPED.match(line) else line)
+        if heading and not blank and line[:15].lower() == b"content-length:":
+            length = int(line[15:]) if _LENGTH.fullmatch(line[15:]) else 0
+        elif heading and blank:
+            heading = False
+            if not _ends_after(file, length, end):
+                continue
+            size += length
+            if size > MAX_MAIL and not skipped:
                 yield BrokenMessage(name, begin, f"has more than {MAX_MAIL >> 20} MB")
                 lines, skipped = [], True
-            elif begin and not skipped:
-                lines.append(line[1:] if line[:1] == b">" and _ESCAPED.match(line) else line)
-        blank = line.isspace()
+            while length:
+                piece = file.read(min(length, _PIECE))
+                length -= len(piece) or length  # it was shortened meanwhile
+                number += piece.count(b"\n")
+                if not skipped:
+                    lines.append(piece)
     if begin and not skipped:
         yield from _parsed(b"".join(lines), name, begin)
     if advance is not None:
@@ -61,9 +82,54 @@ def read_mbox(
 
 
 _ESCAPED = re.compile(rb">+From ")
+_LENGTH = re.compile(rb"\s*\d{1,15}\s*")
+_PIECE = 1 << 20
+
+
+def _end(file: BinaryIO) -> int:
+    """Where a file ends; 0 where it cannot be sought."""
+    if not file.seekable():
+        return 0
+    here = file.tell()
+    end = file.seek(0, os.SEEK_END)
+    file.seek(here)
+    return end
+
+
+def _ends_after(file: BinaryIO, length: int, end: int) -> bool:
+    """Whether a mail whose text begins here has a length in bytes: the next mail begins after
+    them, or nothing follows."""
+    if not 0 < length <= end:
+        return False
+    here = file.tell()
+    if here + length > end:
+        return False
+    file.seek(here + length - 1)
+    whole = file.read(1) == b"\n"  # else the end of the last line is not counted
+    line = file.readline(_PIECE)
+    if not whole and line.strip(b"\r\n"):
+        line = b"the length ends inside a line"
+    for _ in range(2):
+        if line.isspace():
+            line = file.readline(_PIECE)
+    file.seek(here)
+    return not line or _FROM_LINE.match(line) is not None
+
+
+_BLANK_LINE = re.compile(rb"\n\r?\n")
+_DELETED = re.compile(rb"(?im)^(?:X-Mozilla-Status:[ \t]*[0-9a-f]{3}[89a-f]|X-Status:[^\n]*D)")
+"""How Thunderbird (until it compacts the folder), mutt and Alpine mark a mail as deleted."""
+
+
+def _end_of_headers(data: bytes) -> int:
+    found = _BLANK_LINE.search(data)
+    return found.start() if found else len(data)
 
 
 def _parsed(data: bytes, name: str, line: int) -> Iterator[Message | BrokenMessage]:
+    if _DELETED.search(data, 0, _end_of_headers(data)):
+        yield BrokenMessage(name, line, "was deleted by its owner")
+        return
     try:
         yield from read_mail(data, name, line)
     except NoMail as error:
@@ -88,12 +154,30 @@ def read_eml(path: str) -> Iterator[Message | BrokenMessage]:
     yield from _parsed(data, path, line)
 
 
-def maildir_files(path: str) -> Iterator[str]:
-    """The mails of a Maildir and of its sub-folders (`.Sent`), sorted; none of `tmp`."""
+def read_maildir(
+    path: str, advance: Callable[[int], None] | None = None
+) -> Iterator[Message | BrokenMessage]:
+    """The mails of a Maildir and of its sub-folders (`.Sent`), sorted; none of `tmp`, and none
+    whose flags mark it as deleted (T) or as a draft (D). Raises `OSError`."""
     for folder, names, files in os.walk(path):
         names.sort()
-        if os.path.basename(folder) in ("new", "cur"):
-            yield from (os.path.join(folder, name) for name in sorted(files))
+        if os.path.basename(folder) not in ("new", "cur"):
+            continue
+        for name in sorted(files):
+            mail = os.path.join(folder, name)
+            flags = found.group(1) if (found := _FLAGS.search(name)) else ""
+            if "T" in flags:
+                yield BrokenMessage(mail, 0, "was deleted by its owner")
+            elif "D" in flags:
+                yield BrokenMessage(mail, 0, "is a draft")
+            else:
+                yield from read_eml(mail)
+            if advance is not None:
+                advance(1)
+
+
+_FLAGS = re.compile(r"[:;!]2,([A-Za-z]*)$")
+"""The flags at the end of a name; `;` and `!` where file names cannot have a colon."""
 
 
 def is_maildir(path: str) -> bool:

@@ -11,7 +11,7 @@ from functools import partial
 from types import MappingProxyType
 
 from orgflow.frontends.messages.mail import text_of
-from orgflow.frontends.messages.mailbox import is_maildir, maildir_files, read_eml, read_mbox
+from orgflow.frontends.messages.mailbox import is_maildir, read_eml, read_maildir, read_mbox
 from orgflow.frontends.messages.slack import is_slack, read_slack
 from orgflow.frontends.messages.table import (
     FIELDS,
@@ -133,10 +133,7 @@ def read_messages(
         with open(path, "rb") as file:
             yield from read_mbox(io.BufferedReader(file, 1 << 20), path, advance)
     elif kind == "maildir":
-        for name in maildir_files(path):
-            yield from read_eml(name)
-            if advance is not None:
-                advance(1)
+        yield from read_maildir(path, advance)
     elif kind == "slack":
         try:
             yield from read_slack(path, advance)
