@@ -43,6 +43,7 @@ class _Text(HTMLParser):
         quote = (tag == "blockquote" and values.get("class", "") != "") or (
             tag == "blockquote" and values.get("type") == "cite"
         )
+        quote = quote or values.get("itemtype", "").endswith("/Reply")  # Teams
         quote = quote or "gmail_quote" in values.get("class", "").split()
         quote = quote or "yahoo_quoted" in values.get("class", "").split()
         if values.get("id") == "Signature":  # Outlook on the web

@@ -9,15 +9,20 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person
 
 _CHANNEL_FILES = ("channels.json", "groups.json", "dms.json", "mpims.json")
 _NO_MESSAGES = frozenset(
     ("channel_join", "channel_leave", "channel_topic", "channel_purpose", "channel_name",
-     "channel_archive", "channel_unarchive", "group_join", "group_leave", "bot_add", "bot_remove",
-     "pinned_item", "reminder_add", "channel_convert_to_private")
+     "channel_archive", "channel_unarchive", "channel_canvas_updated", "channel_convert_to_public",
+     "channel_convert_to_private", "channel_posting_permissions", "group_join", "group_leave",
+     "group_topic", "group_purpose", "group_name", "group_archive", "group_unarchive", "bot_add",
+     "bot_remove", "bot_enable", "bot_disable", "pinned_item", "unpinned_item", "reminder_add",
+     "reminder_delete", "huddle_thread", "sh_room_created", "sh_room_shared",
+     "joiner_notification", "joiner_notification_for_inviter", "app_conversation_join",
+     "app_conversation_leave")
 )  # fmt: skip
 """Subtypes that Slack writes itself, about the channel."""
 
@@ -79,12 +84,15 @@ def read_slack(
     """
     files = _Files(path)
     try:
-        users = _users(_list(files, "users.json"))
+        people = _users(_list(files, "users.json"))
         members: dict[str, list[str]] = {}
+        channels: dict[str, str] = {}
         for name in _CHANNEL_FILES:
             for entry in _list(files, name):
-                who = [str(m) for m in entry.get("members") or ()]
-                members[str(entry.get("name") or entry.get("id"))] = who
+                called = str(entry.get("name") or entry.get("id"))
+                members[called] = [str(m) for m in entry.get("members") or ()]
+                channels[str(entry.get("id"))] = called
+        named = _Names(people, channels)
         edits = _edits(files)
         for name in files.names:
             folder = _channel_of(name, files)
@@ -101,7 +109,7 @@ def read_slack(
                     last = edits.applied(folder, entry)
                     if last is None:
                         continue
-                    yield from _message(last, folder, users, members.get(folder, []), where)
+                    yield from _message(last, folder, named, members.get(folder, []), where)
                 else:
                     yield BrokenMessage(where, 0, f"entry {number + 1} is not an object")
             if advance is not None:
@@ -183,7 +191,7 @@ def _list(files: _Files, name: str) -> list[dict[str, Any]]:
 
 
 def _users(entries: list[dict[str, Any]]) -> dict[str, Person]:
-    users = {}
+    users = {"USLACKBOT": Person("Slackbot")}
     for entry in entries:
         profile = entry.get("profile") or {}
         name = profile.get("real_name") or entry.get("real_name") or entry.get("name") or ""
@@ -194,16 +202,27 @@ def _users(entries: list[dict[str, Any]]) -> dict[str, Person]:
 _MARKUP = re.compile(r"<([^<>]+)>")
 
 
-def _text(text: str, users: Mapping[str, Person]) -> str:
+class _Names(NamedTuple):
+    """What the ids in messages stand for."""
+
+    users: Mapping[str, Person]
+    channels: Mapping[str, str]
+
+
+def _text(text: str, names: _Names) -> str:
     """Slack's markup as plain text: mentions, channels and links by their names."""
 
     def plain(match: re.Match[str]) -> str:
         target, _, label = match.group(1).partition("|")
         if target.startswith("@"):
-            person = users.get(target[1:])
+            person = names.users.get(target[1:])
             return person.label if person is not None else label or target
-        if target.startswith(("#", "!")):
-            return label or target[1:]
+        if target.startswith("#"):
+            return "#" + (label or names.channels.get(target[1:], target[1:]))
+        if target.startswith("!date"):
+            return label
+        if target.startswith("!"):  # <!here>, <!subteam^S01|@ops>
+            return "@" + (label.removeprefix("@") or target[1:].rpartition("^")[2])
         return label or target
 
     return html.unescape(_MARKUP.sub(plain, text)).strip()
@@ -231,18 +250,29 @@ def _block_texts(blocks: object) -> Iterator[str]:
 
 
 def _part(part: Mapping[str, Any]) -> str:
-    if part.get("type") == "user":
-        return f"<@{part.get('user_id')}>"
+    """A part in Slack's markup."""
+    match part.get("type"):
+        case "user":
+            return f"<@{part.get('user_id')}>"
+        case "usergroup":
+            return f"<!subteam^{part.get('usergroup_id')}>"
+        case "channel":
+            return f"<#{part.get('channel_id')}>"
+        case "broadcast":
+            return f"<!{part.get('range')}>"
+        case "emoji":
+            return f":{part.get('name')}:"
     inner = part.get("elements")
     if isinstance(inner, list):
         return "".join(_part(one) for one in inner if isinstance(one, dict)) + "\n"
-    return str(part.get("text") or part.get("url") or "")
+    plain = part.get("text") or part.get("url") or part.get("fallback") or ""
+    return html.escape(str(plain), quote=False)
 
 
 def _message(
     entry: dict[str, Any],
     channel: str,
-    users: Mapping[str, Person],
+    names: _Names,
     members: list[str],
     where: str,
 ) -> Iterator[Message | BrokenMessage]:
@@ -262,16 +292,19 @@ def _message(
     )
     user = str(entry.get("user") or entry.get("bot_id") or "")
     profile = entry.get("user_profile") or {}
-    name = profile.get("real_name") or entry.get("username") or user
-    sender = users.get(user) or (Person(str(name)) if name else None)
+    bot = entry.get("bot_profile") or {}
+    name = profile.get("real_name") or entry.get("username") or bot.get("name") or user
+    sender = names.users.get(user) or (Person(str(name)) if name else None)
     mentioned = re.findall(r"<@(\w+)", text)
     wanted = [*mentioned, *(members if len(members) <= 8 else ())]
-    found = {p.key: p for who in wanted if (p := users.get(who)) is not None}
+    found = {p.key: p for who in wanted if (p := names.users.get(who)) is not None}
     if sender is not None:
         found.pop(sender.key, None)
     thread = str(entry.get("thread_ts") or "")
-    files = entry.get("files") or ()
-    body = _text(text, users)
+    files = [
+        f for f in entry.get("files") or () if isinstance(f, dict) and f.get("mode") != "tombstone"
+    ]  # fmt: skip
+    body = _text(text, names)
     if not body and not files:
         yield BrokenMessage(where, 0, f"`{entry['ts']}` has neither text nor files")
         return
@@ -288,7 +321,7 @@ def _message(
         attachments=tuple(
             Attachment(str(f.get("name") or "file"), str(f.get("mimetype") or ""),
                        int(f.get("size") or 0))
-            for f in files if isinstance(f, dict)
+            for f in files
         ),
         file=where,
     )  # fmt: skip

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from orgflow.frontends.messages.html_text import html_text
+from orgflow.frontends.messages.whatsapp import small_group
 
 from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person
 
@@ -33,16 +37,53 @@ def _entries(data: Any) -> list[Any]:
 def read_teams(data: Any, file: str) -> Iterator[Message | BrokenMessage]:
     """The messages of an export and the replies inside them. Raises nothing."""
     for conversation in _conversations(data):
+        authors = _accounts(conversation["MessageList"])
         for entry in conversation["MessageList"]:
             if isinstance(entry, dict):
-                yield from _own(entry, conversation, file)
+                yield from _own(entry, conversation, authors, file)
             else:
                 yield BrokenMessage(file, 0, "has no object in a MessageList")
+    chats = _chats(_entries(data))
     for number, entry in enumerate(_entries(data), 1):
         if not isinstance(entry, dict):
             yield BrokenMessage(file, 0, f"message {number} is not an object")
             continue
-        yield from _message(entry, file, "", "")
+        for found in _message(entry, file, "", ""):
+            if isinstance(found, Message) and not found.receivers and found.sender is not None:
+                others = chats.get(str(entry.get("chatId") or ""), {})
+                found = replace(found, receivers=small_group(others, found.sender.key))
+            yield found
+
+
+def _chats(entries: list[Any]) -> dict[str, dict[str, Person]]:
+    """Who writes in each chat, by the keys of people; not in channels, which many read."""
+    chats: dict[str, dict[str, Person]] = {}
+    for entry in entries:
+        if isinstance(entry, dict) and entry.get("chatId"):
+            sender = _person(entry.get("from"))
+            if sender is not None and entry.get("messageType", "message") == "message":
+                chats.setdefault(str(entry["chatId"]), {})[sender.key] = sender
+    return chats
+
+
+def _accounts(entries: list[Any]) -> dict[str, Person]:
+    """Who writes in a conversation, by account: only some of the messages have the name."""
+    people: dict[str, Person] = {}
+    for entry in entries:
+        if not isinstance(entry, dict) or not _is_text(entry):
+            continue
+        account = str(entry.get("from") or "")
+        name = str(entry.get("displayName") or "")
+        if name or account not in people:
+            people[account] = Person(name or account.partition(":")[2] or account)
+    people.pop("", None)
+    return people
+
+
+def _is_text(entry: dict[str, Any]) -> bool:
+    """Whether an entry is no call and no event such as people that join."""
+    kind = str(entry.get("messagetype") or "")
+    return kind == "Text" or kind.startswith("RichText")
 
 
 def _conversations(data: Any) -> list[dict[str, Any]]:
@@ -55,11 +96,10 @@ def _conversations(data: Any) -> list[dict[str, Any]]:
 
 
 def _own(
-    entry: dict[str, Any], conversation: dict[str, Any], file: str
+    entry: dict[str, Any], conversation: dict[str, Any], authors: dict[str, Person], file: str
 ) -> Iterator[Message | BrokenMessage]:
-    kind = str(entry.get("messagetype") or "")
-    if kind != "Text" and not kind.startswith("RichText"):
-        return  # calls, people that join: what Teams writes itself
+    if not _is_text(entry):
+        return
     id_ = str(entry.get("id") or "")
     content = str(entry.get("content") or "")
     properties = entry.get("properties")
@@ -71,29 +111,87 @@ def _own(
     except (KeyError, ValueError):
         yield BrokenMessage(file, 0, f"has a message `{id_}` without originalarrivaltime")
         return
-    body = (html_text(content)[0] if kind != "Text" else content).strip()
-    if not body:
+    plain = entry.get("messagetype") == "Text"
+    rich = _Rich(content.strip()) if plain else _rich(content)
+    if not rich.body and not rich.files:
         yield BrokenMessage(file, 0, f"`{id_}` has no text")
         return
     group = f"teams:{conversation.get('id') or entry.get('conversationid') or ''}"
     account = str(entry.get("from") or "")
-    name = str(entry.get("displayName") or account.partition(":")[2] or account)
     yield Message(
         id=f"{group}:{id_}",
         date=date,
         channel="chat",
-        sender=Person(name) if name else None,
-        receivers=(),
+        sender=authors.get(account),
+        receivers=small_group(authors, account),
         subject="",
-        body=body,
+        body=rich.body,
+        quoted=rich.quoted,
+        references=tuple(f"{group}:{answered}" for answered in rich.answers),
+        attachments=tuple(map(Attachment, rich.files)),
         file=file,
     )
 
 
-def _card_texts(attachments: Any) -> Iterator[str]:
+class _Rich(NamedTuple):
+    """The HTML of a message: its text, what it quotes, the ids of the messages that it answers,
+    and the names of files and pictures in it."""
+
+    body: str
+    quoted: str = ""
+    answers: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+_ANSWERED = re.compile(
+    r'''itemtype="[^"]*/Reply"\s+itemid="([^"]+)"|<quote[^>]*\smessageid="([^"]+)"'''
+)
+_LEGACY = re.compile(r"<legacyquote>.*?</legacyquote>", re.DOTALL)
+_OBJECT = re.compile(r"<URIObject\b.*?</URIObject>", re.DOTALL | re.IGNORECASE)
+_OBJECT_NAME = re.compile(r'<OriginalName\s+v="([^"]+)"|<Title>(?:Title: )?([^<]+)', re.IGNORECASE)
+_PICTURE = re.compile(r"<(?:emoji|img)\b[^>]*>", re.IGNORECASE)
+_ALT = re.compile(r'\salt="([^"]*)"')
+
+
+def _rich(content: str) -> _Rich:
+    files: list[str] = []
+
+    def named(match: re.Match[str]) -> str:
+        found = _OBJECT_NAME.search(match.group())
+        files.append(html.unescape(found[1] or found[2]).strip() if found else "file")
+        return ""
+
+    def picture(match: re.Match[str]) -> str:
+        found = _ALT.search(match.group())
+        if "Emoji" in match.group() or match.group().startswith("<emoji"):
+            return found[1] if found else ""
+        files.append(html.unescape(found[1]) if found and found[1] else "image")
+        return ""
+
+    content = _PICTURE.sub(picture, _OBJECT.sub(named, content))
+    answers = tuple(one or other for one, other in _ANSWERED.findall(content))
+    content = _LEGACY.sub("", content).replace("<quote ", '<blockquote type="cite" ')
+    body, quoted = html_text(content.replace("</quote>", "</blockquote>"))
+    return _Rich(body.strip(), quoted, answers, tuple(files))
+
+
+def _answered(attachments: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """The ids of the messages that an answer in a chat quotes, and how these begin."""
+    for one in attachments:
+        if one.get("contentType") == "messageReference":
+            try:
+                quoted = json.loads(str(one.get("content")))
+            except ValueError:
+                quoted = {}
+            preview = quoted.get("messagePreview") if isinstance(quoted, dict) else None
+            if one.get("id"):
+                yield str(one["id"]), str(preview or "")
+
+
+def _card_texts(attachments: list[dict[str, Any]]) -> Iterator[str]:
     """What programs write on cards: the texts of each, in order."""
-    for one in attachments if isinstance(attachments, list) else ():
-        if isinstance(one, dict) and _is_card(one):
+    for one in attachments:
+        if _is_card(one):
             content = one.get("content")
             try:
                 card = json.loads(content) if isinstance(content, str) else content
@@ -134,7 +232,11 @@ def _message(
         if date is None or not id_:
             yield BrokenMessage(file, 0, f"has a message `{id_}` without id or createdDateTime")
         else:
-            yield _one(entry, file, root, f"teams:{group}", id_, date)
+            one = _one(entry, file, root, f"teams:{group}", id_, date)
+            if one.body or one.attachments:
+                yield one
+            else:
+                yield BrokenMessage(file, 0, f"`{id_}` has no text")
     for number, reply in enumerate(entry.get("replies") or (), 1):
         if isinstance(reply, dict):
             yield from _message(reply, file, id_, group)
@@ -147,10 +249,13 @@ def _one(
 ) -> Message:
     body = entry.get("body") or {}
     text = str(body.get("content") or "") if isinstance(body, dict) else str(body or "")
-    if isinstance(body, dict) and body.get("contentType") == "html":
-        text = html_text(text)[0]
-    text = text.strip() or "\n".join(_card_texts(entry.get("attachments")))
+    is_html = isinstance(body, dict) and body.get("contentType") == "html"
+    rich = _rich(text) if is_html else _Rich(text.strip())
+    attached = [a for a in entry.get("attachments") or () if isinstance(a, dict)]
+    text = rich.body or "\n".join(_card_texts(attached))
+    quoted = dict(_answered(attached))
     answered = root or str(entry.get("replyToId") or "")
+    answers = dict.fromkeys(one for one in (answered, *rich.answers, *quoted) if one)
     sender = _person(entry.get("from"))
     mentioned = {
         p.key: p
@@ -168,13 +273,15 @@ def _one(
         subject=str(entry.get("subject") or ""),
         body=text.strip(),
         thread=f"{group}:{answered or id_}" if answered or "channelIdentity" in entry else "",
-        references=(f"{group}:{answered}",) if answered else (),
-        attachments=tuple(
-            Attachment(str(a.get("name") or "file"), str(a.get("contentType") or ""))
-            for a in entry.get("attachments") or ()
-            if isinstance(a, dict)
-            and a.get("contentType") != "messageReference"
-            and not _is_card(a)
+        quoted="\n".join(part for part in (rich.quoted, *quoted.values()) if part),
+        references=tuple(f"{group}:{one}" for one in answers),
+        attachments=(
+            *map(Attachment, rich.files),
+            *(
+                Attachment(str(a.get("name") or "file"), str(a.get("contentType") or ""))
+                for a in attached
+                if a.get("contentType") != "messageReference" and not _is_card(a)
+            ),
         ),
         file=file,
     )

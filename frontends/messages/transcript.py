@@ -14,7 +14,7 @@ _TIME = re.compile(
     r"\s*(?P<h>\d{1,3}:)?(?P<m>\d{1,2}):(?P<s>\d{1,2})[.,](?P<ms>\d{1,3})(?:\s*-->\s*|,)"
     r"(?:\d{1,3}:)?\d{1,2}:\d{1,2}[.,]\d{1,3}"
 )
-_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>(.*?)(?:</v>|$)", re.DOTALL)
+_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>")
 _TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
 _MARK = re.compile(r"^\s*(?:-|>>|&gt;&gt;)\s*")
 """How a line begins where somebody else goes on."""
@@ -84,9 +84,10 @@ def _cues(lines: Iterable[str]) -> Iterator[tuple[int, str | None]]:
     notes and styles are left out."""
     begin = 0
     text: list[str] = []
-    unread = False
+    unread = webvtt = False
     before = ""
     for number, line in enumerate(lines, 1):
+        webvtt = webvtt or (number == 1 and line.lstrip("\ufeff").startswith("WEBVTT"))
         named = _NAMED_CUE.fullmatch(before)
         before = line
         if _TIME.match(line):
@@ -98,6 +99,8 @@ def _cues(lines: Iterable[str]) -> Iterator[tuple[int, str | None]]:
                 yield begin, "\n".join(_without_number(text))
             begin, text, unread = 0, [], True
             yield number, None
+        elif webvtt and line.isspace():
+            unread = True  # the end of a cue: a note or the name of the next one follows
         elif begin and not unread:
             text.append(line.rstrip("\r\n"))
     if begin:
@@ -132,9 +135,13 @@ def _speaker(line: str, labelled: bool) -> tuple[str, str] | None:
 
 
 def _turns(cue: str, labelled: bool) -> Iterator[tuple[str, str]]:
-    voices = _VOICE.findall(cue)
+    before, *voices = _VOICE.split(cue)
     if voices:
-        yield from ((name.strip(), text) for name, text in voices)
+        yield "", before
+        for name, said in zip(voices[::2], voices[1::2], strict=True):
+            text, _, after = said.partition("</v>")
+            yield html.unescape(name).strip(), text
+            yield "", after
         return
     for number, line in enumerate(cue.split("\n")):
         line = _MARK.sub("", _TAG.sub("", line))

@@ -11,9 +11,9 @@ from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person,
 
 _LINE = re.compile(
     # [03.03.26, 10:12:45] Ann: text       (iOS)        3/3/26, 10:12 PM - Ann: text    (Android)
-    r"[\u200e\u200f\ufeff]*\[?(?P<a>\d{1,4})[./-] ?(?P<b>\d{1,2})[./-] ?(?P<c>\d{2,4})\.?,?"
+    r"[\u200e\u200f\ufeff]*\[?(?P<a>\d{1,4})[./-] ?(?P<b>\d{1,2})[./-] ?(?P<c>\d{1,4})\.?,?"
     r"[\s\u202f]+"
-    r"(?:(?:um|à|at|om|às|a las|alle)[\s\u202f]+)?"
+    r"(?:(?:um|à|at|om|às|a las|alle|kl\.?|klo)[\s\u202f]+)?"
     r"(?P<h>\d{1,2})[:.](?P<m>\d{2})(?:[:.](?P<s>\d{2}))?[\s\u202f\xa0]*"
     r"(?P<half>[AaPp][.\s\u202f\xa0]*[Mm]\.?|(?:vorm|nachm)\.)?(?:\s?Uhr)?(?:\]|[\s\u202f]+[-–])[\s\u202f]+(?P<rest>.*)"
 )
@@ -24,26 +24,29 @@ _ATTACHED = re.compile(
 
 
 _DELETED = re.compile(
-    r"(?:this message was deleted|you deleted this message|diese nachricht wurde gelöscht|"
-    r"du hast diese nachricht gelöscht|ce message a été supprimé|vous avez supprimé ce message|"
+    r"(?:this message was deleted(?: by admin .{1,60})?|you deleted this message(?: as admin)?|"
+    r"diese nachricht wurde(?: von admin .{1,60})? gelöscht|du hast diese nachricht gelöscht|"
+    r"ce message a été supprimé|vous avez supprimé ce message|"
     r"(?:se )?eliminó este mensaje|eliminaste este mensaje|questo messaggio è stato eliminato|"
-    r"esta mensagem foi apagada|mensagem apagada|dit bericht (?:is|werd) verwijderd)\.?",
+    r"hai eliminato questo messaggio|esta mensagem foi apagada|mensagem apagada|"
+    r"você apagou esta mensagem|dit bericht (?:is|werd) verwijderd|"
+    r"(?:je hebt|u hebt|u heeft) dit bericht verwijderd)\.?",
     re.IGNORECASE,
 )
 _EDITED = re.compile(
     r"\s*<[^<>]*(?:was edited|bearbeitet|modifié|se editó|modificato|editada|bewerkt)[^<>]*>$",
     re.IGNORECASE,
 )
-_OMITTED = re.compile(
-    r"<?(?:media|image|video|audio|sticker|gif|document|contact card|voice message) omitted>?"
-    r"|<?(?:medien|bild|video|audio|sticker|gif|dokument|kontaktkarte) "
-    r"(?:ausgeschlossen|weggelassen)>?"
-    r"|<?(?:médias omis|image absente|vidéo absente|audio omis|document omis)>?"
-    r"|<?(?:multimedia omitido|imagen omitida|video omitido|audio omitido)>?"
-    r"|<?(?:media omessi|immagine omessa|arquivo de mídia oculto|mídia oculta|imagem ocultada)>?"
-    r"|<?(?:(?:media|afbeelding|video|audio) weggelaten)>?",
-    re.IGNORECASE,
+_LEFT_OUT = (
+    r"(?:omitted|ausgeschlossen|weggelassen|absente?s?|omise?s?|omitid[oa]s?|omess[oaie]|"
+    r"non inclus[oaie]|ocult[oa]s?|ocultad[oa]s?|weggelaten)"
 )
+_OMITTED = re.compile(rf"(?:\w+\s){{1,4}}{_LEFT_OUT}", re.IGNORECASE)
+"""What stands for a file, between `<>` (Android) or behind a mark of the app (iOS)."""
+_DOCUMENT = re.compile(
+    rf"(?P<name>[^\u200e]+\.\w{{2,5}})\s•\s\u200e.*\u200e(?:\w+\s){{1,4}}{_LEFT_OUT}", re.IGNORECASE
+)
+"""`offer.pdf • 2 pages document omitted`"""
 
 
 _ENCRYPTED = re.compile(
@@ -73,8 +76,9 @@ def read_whatsapp(
 ) -> Iterator[Message | BrokenMessage]:
     """The messages of an export.
 
-    The order of day and month is that which no line of the file contradicts; where both fit, the
-    month is first if the clock has AM and PM, else the day. The file is read three times, and never
+    The order of day and month is that which no line of the file contradicts; where both fit, that
+    in which the days follow each other, else the month is first if the clock has `AM` and `PM`, as
+    in America (`am` is British or Indian). The file is read three times, and never
     held as a whole.
 
     Args:
@@ -96,19 +100,14 @@ def read_whatsapp(
         if date is None:
             yield BrokenMessage(file, raw.line, "has an invalid date")
             continue
-        body = "\n".join([text, *more]).replace("\u200e", "").strip()
+        media, said = _media(text.strip())
+        body = _MARKS.sub("", "\n".join([said, *more])).strip()
         if _DELETED.fullmatch(body):
             yield BrokenMessage(file, raw.line, "was deleted by its author")
             continue
         body = _EDITED.sub("", body)
-        attachments = []
-        if _OMITTED.fullmatch(body):
-            attachments.append(Attachment(body.strip("<>")))
-            body = ""
-        elif found := _ATTACHED.match(body):
-            attachments.append(Attachment((found["ios"] or found["android"]).strip()))
-            body = body[found.end() :].strip()
-        if not body and not attachments:
+        attachments = [Attachment(media)] if media else []
+        if body in ("", "null") and not attachments:  # `null`: Android does not export this kind
             yield BrokenMessage(file, raw.line, "has no text")
             continue
         yield Message(
@@ -125,14 +124,29 @@ def read_whatsapp(
         )  # fmt: skip
 
 
+_MARKS = re.compile("[\u200e\u2068\u2069]")
+"""Of direction, and around the name of a mentioned person."""
+
+
+def _media(line: str) -> tuple[str, str]:
+    """The name of the file that a message begins with, or what stands for one, and the rest of
+    the line; two empty texts around a message without one."""
+    if found := _DOCUMENT.fullmatch(line):
+        return found["name"].strip(), ""
+    bare = line.strip("\u200e")
+    if _OMITTED.fullmatch(bare.strip("<>")) and (bare[:1] == "<" or bare != line):
+        return bare.strip("<>"), ""
+    if found := _ATTACHED.match(line):
+        return (found["ios"] or found["android"]).strip(), line[found.end() :].strip()
+    return "", line
+
+
 def _by_the_app(text: str) -> bool:
     """Whether the app of iOS marks a text as its own, as it does in the group's name. It also
     marks what stands for a file, a deleted message, a poll."""
     own = text.strip()
     return own.startswith("\u200e") and not (
-        _ATTACHED.match(own)
-        or _OMITTED.fullmatch(own.strip("\u200e"))
-        or _DELETED.fullmatch(own.strip("\u200e"))
+        _media(own)[0] or _DELETED.fullmatch(own.strip("\u200e"))
     )
 
 
@@ -160,7 +174,7 @@ def _entries(lines: Iterable[str]) -> Iterator[tuple[_Raw, list[str]]]:
             (int(match["a"]), int(match["b"]), int(match["c"])),
             len(match["a"]),
             (int(match["h"]), int(match["m"]), int(match["s"] or 0)),
-            (match["half"] or "").lower(),
+            match["half"] or "",
             match["rest"].rstrip("\r\n"),
         )
     if current is not None:
@@ -173,35 +187,44 @@ def _author(rest: str) -> tuple[str, str]:
         name, colon, text = rest.partition(":\u200e")
     if not colon and rest.endswith(":"):
         name, colon = rest[:-1], ":"
-    if not colon or len(name) > 60:
-        return "", rest
+    if not colon or len(name) > 60 or re.search('["“”„«»]', name):
+        return "", rest  # the app writes: Ann changed the name to "Ops: nights"
     return name.strip("\u200e\u202a\u202c\u202f\xa0~ "), text
 
 
 def _order(lines: Iterable[str]) -> str:
     """`ymd`, `dmy` or `mdy`."""
     possible = {"dmy", "mdy"}
-    twelve = False
-    for raw in (entry for entry, _ in _entries(lines)):
+    american = False
+    last = dict.fromkeys(possible, (0, 0, 0))
+    back = dict.fromkeys(possible, 0)
+    for raw, _ in _entries(lines):
         if raw.widths == 4:
             return "ymd"
-        twelve = twelve or raw.half in ("am", "pm")
-        if raw.numbers[0] > 12:
+        american = american or raw.half in ("AM", "PM")
+        first, second, year = raw.numbers
+        if first > 12:
             possible.discard("mdy")
-        if raw.numbers[1] > 12:
+        if second > 12:
             possible.discard("dmy")
+        for order, day in (("dmy", (year, second, first)), ("mdy", (year, first, second))):
+            back[order] += day < last[order]
+            last[order] = day
     if len(possible) == 1:
         return possible.pop()
-    return "mdy" if twelve else "dmy"
+    if back["dmy"] != back["mdy"]:
+        return min(back, key=back.__getitem__)
+    return "mdy" if american else "dmy"
 
 
 def _date(raw: _Raw, order: str) -> datetime | None:
     parts = dict(zip(order, raw.numbers, strict=True))
     year = parts["y"] + 2000 if parts["y"] < 100 else parts["y"]
     hour = raw.time[0]
-    if raw.half.startswith(("p", "n")) and hour < 12:
+    half = raw.half.lower()
+    if half.startswith(("p", "n")) and hour < 12:
         hour += 12
-    elif raw.half.startswith(("a", "v")) and hour == 12:
+    elif half.startswith(("a", "v")) and hour == 12:
         hour = 0
     try:
         return datetime(year, parts["m"], parts["d"], hour, raw.time[1], raw.time[2])
