@@ -32,6 +32,7 @@ from orgflow_ir.model.source import (
     SourceFolder,
     SourceKind,
     SourceStream,
+    file_stem,
 )
 from orgflow_ir.pipeline import AfterEach, Pass, PassContext, PassManager, Stage
 from orgflow_ir.pipeline.collector import paused_collector
@@ -789,8 +790,7 @@ def compile_separately(
 def _renamed(emitted: Emitted, model: Model, process: Process, taken: set[str]) -> Emitted:
     """The files of one process under paths that are not taken; from now on they are. A file named
     after the model (`shop.bpmn`, `model.bpmn`) is named after the process."""
-    stem = SourceFile(model.source, b"").stem.strip("<>") if model.source else ""
-    stem = stem or "model"
+    stem = file_stem(model.source)
     own = file_names([process.name or process.id], "")[0]
     paths: dict[str, str] = {}
     for artifact in emitted.artifacts:

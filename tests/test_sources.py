@@ -32,9 +32,9 @@ from orgflow_ir.model import (
     SourceLocation,
     SourceStream,
 )
-from orgflow_ir.model.source import HEAD_BYTES
+from orgflow_ir.model.source import HEAD_BYTES, file_stem
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins import Frontend
+from orgflow_ir.plugins import Frontend, Registry
 from orgflow_ir.testing import ContractError, check_frontend
 
 
@@ -462,3 +462,24 @@ def test_the_conformance_kit_finds(frontend: Frontend, message: str) -> None:
 
 def test_bytes_are_what_a_frontend_accepts_if_it_says_nothing() -> None:
     assert Frontend.accepts == {SourceKind.BYTES}
+
+
+@pytest.mark.parametrize(
+    ("source", "stem"),
+    [("", "model"), ("<stdin>", "stdin"), ("<>", "model"), ("in/order.bpmn", "order"),
+     ("order.v2.bpmn", "order.v2"), (".bpmn", ".bpmn"), ("order", "order")],
+)  # fmt: skip
+def test_files_of_a_model_are_named_after_its_source(source: str, stem: str) -> None:
+    """With every target; of a process that is compiled separately after the process."""
+    assert file_stem(source) == stem
+    registry = Registry(outside=False)
+    path = Path(__file__).parents[1] / "examples/leave-request/model.bpmn"
+    original = read(path).model
+    assert original is not None
+    model = original.replace(source=source)
+    for name in ("bpmn", "ir", "mermaid", "svg", "powl", "triples"):
+        ctx = PassContext(registry=registry)
+        ((_, made),) = compiler.compile_separately(model, registry.backends[name], ctx)
+        emitted = registry.backends[name].emit(model, ctx)
+        assert all(a.path.startswith(f"{stem}.") for a in emitted.artifacts), name
+        assert all(a.path.startswith("leave-request.") for a in made.artifacts), name

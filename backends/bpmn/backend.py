@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.model.provenance import all_elements, source_ids
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.source import file_stem
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Legal, TargetSpec
@@ -46,8 +46,7 @@ class BpmnBackend(Backend):
 
         from orgflow_ir.layout.keep import drawn
 
-        stem = SourceFile(model.source, b"").stem if model.source else ""
-        stem = stem.strip("<>") or "model"
+        stem = file_stem(model.source)
         drawing = None if ctx.options.get("diagram") == "no" else drawn(model)
         path = f"{stem}.bpmn"
         text = document(model, drawing)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from orgflow_ir.model import Element, Model
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.model.provenance import source_ids
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.source import file_stem
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Legal, TargetSpec
@@ -34,8 +34,7 @@ class IrBackend(Backend):
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file, named after the model's source."""
-        stem = SourceFile(model.source, b"").stem if model.source else ""
-        stem = stem.strip("<>") or "model"
+        stem = file_stem(model.source)
         path = f"{stem}.ir.json"
         return Emitted(
             (Artifact(path, model.to_json()),), SourceMap(model, lambda: _parts(model, path))

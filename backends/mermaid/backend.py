@@ -10,7 +10,7 @@ from orgflow.backends.mermaid.rules import LargeChart
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.model.provenance import all_elements, source_ids
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.source import file_stem
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Legal, TargetSpec
@@ -46,8 +46,7 @@ class MermaidBackend(Backend):
         """One file, named after the model's source."""
         from orgflow.backends.mermaid.flowchart import Chart, too_large
 
-        stem = SourceFile(model.source, b"").stem if model.source else ""
-        stem = stem.strip("<>") or "model"
+        stem = file_stem(model.source)
         direction = str(ctx.options.get("direction", "LR"))
         chart = Chart(model, direction)
         text = chart.text()

@@ -19,7 +19,7 @@ from orgflow_ir.model import Event, Gateway, Model, Opaque, Process, Task
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import listed, one_line
 from orgflow_ir.model.provenance import all_elements, source_ids
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.source import file_stem
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Illegal, Legal, TargetSpec, executable_processes
@@ -122,15 +122,14 @@ class PowlBackend(Backend):
         """One file a process."""
         from orgflow.backends.powl.writers import code_text, json_text
 
-        stem = SourceFile(model.source, b"").stem.strip("<>") if model.source else ""
+        stem = file_stem(model.source)
         python = ctx.options.get("form", "json") == "python"
         artifacts: dict[str, Artifact] = {}
         gone = list(left_out(model))
         several = executable_processes(model)
         for number, process in enumerate(several, 1):
             powl, repeated = powl_of(model, process)
-            name = stem or "model"
-            name = f"{name}-{number}" if len(several) > 1 else name
+            name = f"{stem}-{number}" if len(several) > 1 else stem
             path = f"{name}.powl.{'py' if python else 'json'}"
             text = code_text(powl, process.name) if python else json_text(powl, process.name)
             artifacts[process.id] = Artifact(path, text)

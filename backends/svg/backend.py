@@ -10,7 +10,7 @@ from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.model.diagram import Diagram
 from orgflow_ir.model.provenance import all_elements, source_ids
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.source import file_stem
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Legal, TargetSpec
@@ -81,8 +81,7 @@ class SvgBackend(Backend):
                 if name in known
                 else "separate ids of elements with +, as in highlight=check+ship",
             )
-        stem = SourceFile(model.source, b"").stem if model.source else ""
-        stem = stem.strip("<>") or "model"
+        stem = file_stem(model.source)
         theme = str(ctx.options.get("theme", "auto"))
         text = render(model, drawing=drawing, theme=theme, highlights=highlights, findings=listed)
         path = f"{stem}.svg"

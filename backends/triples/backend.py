@@ -13,7 +13,7 @@ from orgflow_ir.lowering.sub_processes import InlineSubProcess
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.provenance import all_elements, source_ids
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.source import file_stem
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Illegal, Legal, TargetSpec, executable_processes
@@ -82,14 +82,13 @@ class TriplesBackend(Backend):
         """One file a process."""
         from orgflow.backends.triples.writer import GraphText
 
-        stem = SourceFile(model.source, b"").stem.strip("<>") if model.source else ""
+        stem = file_stem(model.source)
         texts: dict[str, GraphText] = {}
         artifacts: list[Artifact] = []
         several = executable_processes(model)
         changed = 0
         for number, process in enumerate(several, 1):
-            name = stem or "model"
-            name = f"{name}-{number}" if len(several) > 1 else name
+            name = f"{stem}-{number}" if len(several) > 1 else stem
             graph = GraphText(process)
             artifacts.append(Artifact(f"{name}.triples", graph.text()))
             texts[process.id] = graph

@@ -73,6 +73,12 @@ class _Named:
         return PurePath(self.path).stem
 
 
+def file_stem(source: str) -> str:
+    """The name, without suffix, of a file that a backend makes of a whole model: that of the
+    model's `source`, `stdin` for `<stdin>`, `model` for a model without a source."""
+    return PurePath(source).stem.strip("<>") or "model"
+
+
 @dataclass(frozen=True)
 class SourceFile(_Named):
     """The bytes of one input and the name to show for it (`<stdin>` for `-`)."""
