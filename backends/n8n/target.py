@@ -158,6 +158,43 @@ def why_not_on_error(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     return ""
 
 
+def returns_it(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether the node of a call can lead to an escalation boundary event when it returns."""
+    return not why_not_returned(use, model, ctx)
+
+
+def why_not_returned(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """What keeps an escalation boundary event from being wired; nothing where it can be."""
+    event, scope = use.element, use.scope
+    assert isinstance(event, Event)
+    assert scope is not None
+    graph = ctx.analysis(ControlFlow, scope)
+    host = graph.nodes.get(event.attached_to or "")
+    if host is None:
+        return "it is not attached to anything"
+    if not isinstance(host, CallActivity) or callee(host, model) is None:
+        return f"nothing that is known of {ctx.name(host)} throws what it catches"
+    if host.loop is not None:
+        return f"{ctx.name(host)} is repeated"
+    if outgoing(graph.flows_out(host.id)).chosen:
+        return f"the flows out of {ctx.name(host)} depend on data"
+    if len(event.definitions) != 1:
+        return "it catches several things"
+    from orgflow_ir.lowering.inlining import why_no_escalation_of
+
+    return why_no_escalation_of(host, event, model, ctx)
+
+
+def leaves_its_process(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
+    """Whether an event throws only an escalation that whoever calls the process catches."""
+    from orgflow_ir.analysis.escalations import heard_escalations
+
+    del ctx
+    event = use.element
+    assert isinstance(event, Event)
+    return len(event.definitions) == 1 and event.id in heard_escalations(model)
+
+
 def from_outside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     """Whether a signal comes from outside of the model, or goes there only."""
     del ctx
@@ -256,6 +293,13 @@ _SENT = LegalIf(
     "the model does not define what sends it: a placeholder until it is filled, or a request",
 )
 
+_HEARD = LegalIf(
+    leaves_its_process,
+    "it leaves a called process, and an event on the call catches it",
+    help=_TELL,
+    yet=True,
+)
+
 N8N_TARGET = TargetSpec(
     name="n8n",
     consequences={
@@ -327,6 +371,7 @@ N8N_TARGET = TargetSpec(
         "event.throw.message": _SENT,
         "event.throw.signal": LegalIf(from_outside, _NOT_HEARD, why_not_signal, _TELL, yet=True),
         "event.throw": Illegal(_NO_NODE, _TELL, yet=True),
+        "event.throw.escalation": _HEARD,
         "event.throw.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.boundary": Illegal(_WAITS, _LATER, yet=True),
         "event.boundary.none": Illegal("it has no trigger, so it never occurs", "give it one"),
@@ -338,8 +383,10 @@ N8N_TARGET = TargetSpec(
             yet=True,
         ),
         "event.boundary.cancel": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
-        "event.boundary.escalation": Illegal(
-            "no flow leads from where an escalation is thrown to where it is caught",
+        "event.boundary.escalation": LegalIf(
+            returns_it,
+            "it is on a call whose process throws it once, and ends there if the event interrupts",
+            why_not_returned,
             "decide after the step how the run continues",
             yet=True,
         ),
@@ -354,6 +401,7 @@ N8N_TARGET = TargetSpec(
             "join the parallel branches before this end event, or end each branch separately",
         ),
         "event.end": Illegal(_NO_NODE, _TELL, yet=True),
+        "event.end.escalation": _HEARD,
         "event.end.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.end.cancel": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "event.end.error": LegalIf(

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from orgflow_ir.analysis.control_flow.concurrency import Concurrency
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
+from orgflow_ir.analysis.escalations import (
+    LeavingEscalation,
+    caught_escalations,
+    throwing_calls,
+)
 from orgflow_ir.analysis.failures import failing_steps, steps_called
 from orgflow_ir.analysis.soundness.activity_summaries import Nesting
 from orgflow_ir.model import (
@@ -110,11 +116,31 @@ def _events_outside(sub: SubProcess, scope: Scope, model: Model, ctx: PassContex
             if not any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub)):
                 yield from _why_not_from_steps(event, sub, model, ctx)
         else:
-            calls = _throwing_calls(event.definitions[0], sub, nesting)
-            for call in calls:
-                yield f"{ctx.name(event)} catches an escalation of what {ctx.name(call)} calls"
-            if not any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub)):
+            calls = throwing_calls(event.definitions[0], sub, model)
+            yield from _why_not_from_calls(event, calls, sub, ctx)
+            thrown = any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub))
+            if not calls and not thrown:
                 yield f"nothing in it throws what {ctx.name(event)} catches"
+
+
+def _why_not_from_calls(
+    event: Event, calls: list[CallActivity], sub: SubProcess, ctx: PassContext
+) -> Iterator[str]:
+    """Why an escalation event of a sub-process cannot become one of each call in it out of which
+    the escalation comes."""
+    graph = ctx.analysis(ControlFlow, sub)
+    for call in calls if event.interrupting else ():
+        beside = ctx.analysis(Concurrency, graph).beside(call.id)
+        if beside:
+            what = _work_in(beside, graph, ctx)
+            yield f"what {ctx.name(call)} calls may end it while {what} may be active"
+
+
+def _work_in(beside: Iterable[str], graph: ControlFlow, ctx: PassContext) -> str:
+    """Activities among some nodes, by name; another branch where there are none."""
+    work = [graph.nodes[n] for n in beside]
+    named = [ctx.name(n) for n in work if not isinstance(n, Event | Gateway)]
+    return listed(named[:_NAMED]) if named else "another branch"
 
 
 def _why_not_from_steps(
@@ -137,8 +163,7 @@ def _why_not_from_steps(
         beside = (graph.nodes[n] for n in concurrency.beside(step.id))
         others = [n for n in beside if handler is None or n.id != handler.id]
         if others:
-            work = [ctx.name(n) for n in others if not isinstance(n, Event | Gateway)]
-            what = listed(work[:_NAMED]) if work else "another branch"
+            what = _work_in((n.id for n in others), graph, ctx)
             yield f"{ctx.name(step)} may fail while {what} may be active"
 
 
@@ -202,11 +227,69 @@ def why_no_error_of(call: CallActivity, event: Event, model: Model, ctx: PassCon
             for node in scope.nodes:
                 inner = isinstance(node, CallActivity) and callee(node, model) is not None
                 if (node.id in steps or inner) and (others := concurrency.beside(node.id)):
-                    work = [graph.nodes[n] for n in others]
-                    named = [ctx.name(n) for n in work if not isinstance(n, Event | Gateway)]
-                    what = listed(named[:_NAMED]) if named else "another branch"
+                    what = _work_in(others, graph, ctx)
                     return f"{ctx.name(node)} may fail while {what} may be active"
     return ""
+
+
+def why_no_escalation_of(call: CallActivity, event: Event, model: Model, ctx: PassContext) -> str:
+    """What keeps an escalation boundary event on a call from catching what the called process
+    throws; nothing where it can.
+
+    The event occurs when the call returns. So one that interrupts needs a called process that ends
+    where it throws, and one that does not a called process that throws once.
+    """
+    scope = next(s for s in model.scopes() if any(n is event for n in s.nodes))
+    caught = {
+        one.event.id: one.leaving for one in caught_escalations(scope, model).get(call.id, ())
+    }
+    if event.id not in caught:
+        other = any(n.id in caught for n in scope.nodes)
+        called = ctx.name(call)
+        if other:
+            return "another event catches the same escalation"
+        return f"nothing that {called} calls throws what it catches"
+    if event.interrupting:
+        return next(_why_it_continues(caught[event.id], ctx), "")
+    errors = (n for n in scope.nodes if isinstance(n, Event) and n.attached_to == call.id)
+    if any(one.trigger == "error" for one in errors):
+        return f"{ctx.name(call)} may also fail, and then returns nothing that it has thrown"
+    return next(_why_several(caught[event.id], ctx), "")
+
+
+def _why_it_continues(leaving: Iterable[LeavingEscalation], ctx: PassContext) -> Iterator[str]:
+    """Why a called process does not end where it throws an escalation that ends it."""
+    for one in leaving:
+        graph = ctx.analysis(ControlFlow, one.way[-1].scope)
+        others = ctx.analysis(Concurrency, graph).beside(one.event.id)
+        thrown = ctx.name(one.event)
+        if len(one.way) > 1:
+            yield f"{thrown} also ends the process that {ctx.name(one.way[0].node)} is in"
+        if graph.flows_out(one.event.id):
+            yield f"{thrown} is not the end of what it ends"
+        if others:
+            yield f"{thrown} ends its process while {_work_in(others, graph, ctx)} may be active"
+
+
+def _why_several(leaving: Sequence[LeavingEscalation], ctx: PassContext) -> Iterator[str]:
+    """Why some escalations may be thrown more than once before the outermost call returns."""
+    for one in leaving:
+        for node, scope in one.way:
+            graph = ctx.analysis(ControlFlow, scope)
+            beside = ctx.analysis(Concurrency, graph).beside(node.id)
+            if node.id in graph.cyclic or node.id in beside or getattr(node, "loop", None):
+                yield f"{ctx.name(one.event)} may be thrown several times"
+    for one, other in combinations(leaving, 2):
+        ways = zip(one.way, other.way, strict=False)
+        first, second = next(((a, b) for a, b in ways if a != b), (one.way[-1], other.way[-1]))
+        graph = ctx.analysis(ControlFlow, first.scope)
+        follows = any(
+            b.node.id in reach([a.node.id], graph.successors)
+            for a, b in ((first, second), (second, first))
+        )
+        beside = ctx.analysis(Concurrency, graph).beside(first.node.id)
+        if follows or second.node.id in beside:
+            yield f"{ctx.name(one.event)} and {ctx.name(other.event)} may both be thrown"
 
 
 def _ends_early(
@@ -225,9 +308,7 @@ def _ends_early(
             yield f"{ctx.name(node)} throws several things at once"
         others = concurrency.beside(node.id) if ends else ()
         if others:
-            work = [graph.nodes[n] for n in others]
-            named = [ctx.name(n) for n in work if not isinstance(n, Event | Gateway)]
-            what = listed(named[:_NAMED]) if named else "another branch"
+            what = _work_in(others, graph, ctx)
             yield f"{ctx.name(node)} ends it while {what} may be active"
     if _one_end(graph, concurrency):
         return
@@ -337,10 +418,11 @@ class Inlining:
         }
         self.exits = list(_exits(self.graph))
         nesting = nesting_of(scope, rewriter.model)
-        self.from_steps = {
+        self.from_steps: dict[str, Sequence[Task | CallActivity]] = {
             event.id: _failing(event, sub, rewriter.model)
-            for event in _attached(sub, scope)
             if event.definitions[0].kind == "error"
+            else throwing_calls(event.definitions[0], sub, rewriter.model)
+            for event in _attached(sub, scope)
         }
         self.thrown = {
             event.id
@@ -392,15 +474,15 @@ class Inlining:
         return leave
 
     def _boundary(self, event: Event) -> str:
-        if self.from_steps.get(event.id):
+        if self.from_steps[event.id]:
             self._on_steps(event, self.from_steps[event.id])
             return event.id
         self.rewriter.replace(self.scope.id, event.id, _on_the_way(event, self.rewriter.model))
         return event.id
 
-    def _on_steps(self, event: Event, steps: list[Task | CallActivity]) -> None:
-        """An error boundary event goes to the step that may throw its error; where several may,
-        one on each leads to it."""
+    def _on_steps(self, event: Event, steps: Sequence[Task | CallActivity]) -> None:
+        """A boundary event goes to the step that may throw what it catches; where several may, one
+        on each leads to it."""
         if len(steps) == 1 and event.id not in self.thrown:
             there = event.replace(attached_to=steps[0].id)
             self.rewriter.replace(self.scope.id, event.id, there)

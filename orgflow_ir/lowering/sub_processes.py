@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orgflow_ir.model import CallActivity, Event, Model, SubProcess, Task
+from orgflow_ir.model import Event, Model, SubProcess, Task
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern
@@ -35,6 +35,7 @@ class InlineSubProcess(RewritePattern):
         "gateway.exclusive", "gateway.parallel", "gateway.inclusive", "flow.sequence",
         "event.throw.none", "event.throw.message", "event.throw.signal", "event.throw.escalation",
         "event.throw.compensation", "event.end.none", "task.abstract", "event.boundary.error",
+        "event.boundary.escalation",
     )  # fmt: skip
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
@@ -129,12 +130,10 @@ class UncaughtEscalation(RewritePattern):
         nesting = nesting_of(scope, rewriter.model)
         if len(event.definitions) != 1 or nesting.caught(scope, event.definitions[0]).by:
             return None
-        if any(
-            isinstance(n, CallActivity) and nesting.process_called(n) is nesting.process
-            for s in rewriter.model.scopes()
-            for n in s.nodes
-        ):
-            return None  # whoever calls the process may catch it
+        from orgflow_ir.analysis.escalations import heard_escalations
+
+        if event.id in heard_escalations(rewriter.model):
+            return None  # whoever calls the process catches it
         rewriter.replace(scope.id, event.id, event.replace(definitions=()))
         return f"the escalation of {ctx.name(event)}, which nothing catches, has no effect"
 

@@ -228,6 +228,8 @@ def _boundary_event(trigger: str, interrupting: bool) -> Model:
     if trigger == "cancel":
         cancel = _end("inner_end", **_definitions("cancel"))
         host = _inner(_inner_start(), cancel, id_="work", flavour="transaction")
+    if trigger == "escalation":  # it comes from what throws it, and from nowhere else
+        host = CallActivity(id="work", name="Do the work", called="called")
     boundary = Event(
         id="boundary",
         name="Something happens",
@@ -237,12 +239,19 @@ def _boundary_event(trigger: str, interrupting: bool) -> Model:
         **_definitions(trigger),
     )
     base = _line(_start(), host, _end())
-    return _model(
+    model = _model(
         base.replace(
             nodes=(*base.nodes, boundary, _end("other_end")),
             flows=(*base.flows, _flow("boundary", "other_end")),
         )
     )
+    if trigger != "escalation":
+        return model
+    nodes = (_inner_start(), _end("inner_end", **_definitions(trigger)))
+    called = Process(
+        id="called", name="Called", nodes=nodes, flows=(_flow("inner_start", "inner_end"),)
+    )
+    return model.replace(processes=(*model.processes, called))
 
 
 def _end_event(trigger: str, interrupting: bool) -> Model:

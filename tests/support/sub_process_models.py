@@ -27,7 +27,10 @@ CATALOG = Catalog(
         CatalogEntry(id="er", name="Out of stock", code="OOS"),
         CatalogEntry(id="other", name="Other", code="X"),
     ),
-    escalations=(CatalogEntry(id="es", name="Late", code="L"),),
+    escalations=(
+        CatalogEntry(id="es", name="Late", code="L"),
+        CatalogEntry(id="later", name="Later", code="M"),
+    ),
 )
 
 
@@ -36,7 +39,8 @@ def definition(kind: str, ref: str | None = None) -> tuple[EventDefinition, ...]
 
 
 ERROR, ANY_ERROR, OTHER = definition("error", "er"), definition("error"), definition("error", "x")
-LATE, TERMINATE = definition("escalation", "es"), definition("terminate")
+LATE, LATER = definition("escalation", "es"), definition("escalation", "later")
+TERMINATE = definition("terminate")
 
 
 def task(id: str) -> Task:

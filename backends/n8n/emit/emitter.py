@@ -264,6 +264,10 @@ class _Emitter:
             from orgflow.backends.n8n.emit.failures import wire_failures
 
             wire_failures(self.e)
+        if self.calls:
+            from orgflow.backends.n8n.emit.escalations import wire_escalations
+
+            wire_escalations(self.e)
         for flow in self.started:
             for port in self._ports(flow):
                 self.workflow_graph.connect(Port(flow.source), port)
@@ -276,6 +280,10 @@ class _Emitter:
                     continue  # a stub beside an element: nothing comes out of it
                 for target in self._ports(flow):
                     self.workflow_graph.connect(out, target, flow.id)
+        if self.scope.started_by_call:
+            from orgflow.backends.n8n.emit.escalations import return_escalations
+
+            return_escalations(self.e)
         asked = any(form.fields for form in self.e.forms.values())
         coded = any(d.coded for d in self.e.decisions.values())
         if self.e.work or self.scope.started_by_call or coded or self.calls or asked:
@@ -851,7 +859,7 @@ class _Emitter:
             return
         definition = event.definitions[0] if event.definitions else None
         kind, parameters, called = "noOp", {}, False
-        if event.position == "boundary":
+        if event.position == "boundary" and event.trigger == "error":
             from orgflow.backends.n8n.emit.failures import keeping_the_error
 
             kind, parameters = "set", keeping_the_error(event)
@@ -1111,7 +1119,7 @@ def _event_words(event: Event) -> str:
     return {
         "end": "End",
         "throw": "Send" if event.trigger in _BROUGHT else "Milestone",
-        "boundary": "Error",
+        "boundary": event.trigger.capitalize(),
     }.get(event.position, f"Wait for {event.trigger}")
 
 

@@ -11,14 +11,15 @@ from orgflow_ir.model import Scope
 
 Role = Literal[
     "element", "trigger", "stop", "stub", "decide", "branch", "join", "pass", "data", "before",
-    "latest", "inputs", "outputs", "guard", "caught", "check", "round",
+    "latest", "inputs", "outputs", "guard", "caught", "check", "round", "escalated", "thrown",
 ]  # fmt: skip
 """What a node is there for: to stand for an element, to start, to stop loudly where no branch
 matches, to stop loudly before what n8n does not support, to decide, to test one inclusive branch,
 to join some of many branches, to pass on, to keep variables behind a node, to be one node before
 another, to take variables from parallel branches, to compute what a task is given, and what becomes
 of what it hands on, to ask again where a form was not answered, to tell errors of a task from each
-other, to check what a run is started with, to count how often a form is come to."""
+other, to check what a run is started with, to count how often a form is come to, to tell which
+escalations a called process has thrown, and to return them."""
 
 
 class HelperKey(NamedTuple):

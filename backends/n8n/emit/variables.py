@@ -267,7 +267,7 @@ class _Carrier:
             return False  # it hands on the item with what it sets
         element = self.compiled.graph.nodes.get(node.element)
         if isinstance(element, Event):
-            if element.position == "boundary":
+            if element.position == "boundary" and element.trigger == "error":
                 return True  # the item of a failed node may hold nothing but the error
             return element.position in ("catch", "throw") and element.trigger in (
                 "message",

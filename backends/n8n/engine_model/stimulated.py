@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
 from orgflow.backends.n8n.emit.graph import GraphNode, Port, start_key
@@ -16,6 +16,9 @@ from orgflow.backends.n8n.engine_model.outcome import ANSWERED, FAILS, Emits, Ou
 from orgflow_ir.analysis.stub_data import decided_by
 from orgflow_ir.analysis.token_game.stimulus import Stimulus, StimulusError, replay_stimuli
 from orgflow_ir.model import Model
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.escalations import Escalated
 
 MOST_NODES = 20_000
 """Nodes executed in one run."""
@@ -115,6 +118,16 @@ class _Driver:
         self.scripted = scripted
         self.visits: Counter[str] = Counter()
         self.tried: Counter[str] = Counter()
+        self.escalated: dict[tuple[str | None, str], Escalated] = {}
+        if any(node.role == "escalated" for node in self.nodes.values()):
+            from orgflow.backends.n8n.emit.escalations import escalated_calls
+
+            self.escalated = {
+                (id, call): found
+                for id, scope in self.scopes.items()
+                for call, found in escalated_calls(scope).items()
+            }
+        self.ran: set[str] = set()
 
     def outcome(self, config: Config) -> Outcome:
         """What the node that runs next does. Raises `StimulusError`."""
@@ -122,6 +135,8 @@ class _Driver:
         place = self.machine.at(config)
         assert place is not None
         node = self.nodes.get((place.workflow, place.node))
+        if self.escalated and node is not None:
+            self._note(place, node)
         fails = node is not None and place.phase is Phase.READY and self._fails(node)
         if node is not None and fails and place.kind != "call":  # what a call runs fails by itself
             return Emits((0, place.inputs[0])) if node.fails_over else FAILS
@@ -136,6 +151,8 @@ class _Driver:
         scope = self.scopes[place.workflow]
         if node.role == "caught":
             return self._caught(scope, node, place)
+        if node.role == "escalated":
+            return self._escalates(self.escalated[place.workflow, node.element], place)
         compiled = self.machine.node_at(config)
         if compiled is None or not compiled.behaviour.known:
             raise StimulusError(_unknown(place))
@@ -160,6 +177,27 @@ class _Driver:
             if source.node == node.key and event is not None and target == Port(event):
                 return Emits((*(0 for _ in range(source.number)), place.inputs[0]))
         raise StimulusError(f"the run does not define which error `{node.name}` gets")
+
+    def _note(self, place: Place, node: GraphNode) -> None:
+        """What has run that may throw an escalation, since the call began that may catch it."""
+        found = self.escalated.get((place.workflow, node.element))
+        if node.role == "element" and place.phase is Phase.READY:
+            if found is not None:
+                self.ran -= {one.event.id for e in found.events for one in e.leaving}
+            self.ran.add(node.element)
+
+    def _escalates(self, found: Escalated, place: Place) -> Outcome:
+        """By which outputs a call goes on: those of events that catch what ran in it, and the last
+        one unless an event interrupts it."""
+        occurred = [
+            any(one.event.id in self.ran for one in caught.leaving) for caught in found.events
+        ]
+        ended = any(
+            happened and caught.event.interrupting
+            for happened, caught in zip(occurred, found.events, strict=True)
+        )
+        counts = [place.inputs[0] * happened for happened in occurred]
+        return Emits((*counts, 0 if ended else place.inputs[0]))
 
     def _choice(self, scope: CompiledScope, name: str, options: Sequence[Outcome]) -> Outcome:
         """The output or outputs of the flows taken. Those of no flow (a stop, the way past a

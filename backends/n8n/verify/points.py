@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from orgflow.backends.n8n.engine_model import Config, EngineModel
 from orgflow.backends.n8n.verify.choices import Reader
@@ -13,6 +13,9 @@ from orgflow.backends.n8n.verify.choices import Reader
 from orgflow_ir.analysis.token_game.semantics import State
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.targets.verification import Difference, SideBySide
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.escalations import Escalated
 
 OPEN: Final = ("?",)
 """A decision that is set and not read yet; no flow has this id."""
@@ -46,6 +49,8 @@ class Roles:
         uncaught: nodes that stop a run with an error that no event of the model catches.
         stubs: nodes that stop a run before what n8n does not support → the element of the source,
             or nothing where it has happened by then.
+        escalating: nodes of calls with events that catch escalations.
+        escalated: nodes behind these that tell what was thrown, with what each output stands for.
         guards: nodes that lead back to the form before them where it was not answered, which is one
             answer for the model.
     """
@@ -71,6 +76,8 @@ class Roles:
     guards: frozenset[str]
     failing: Mapping[str, str]
     uncaught: frozenset[str]
+    escalating: frozenset[str]
+    escalated: Mapping[str, Escalated]
 
 
 class Point(NamedTuple):
@@ -83,6 +90,7 @@ class Point(NamedTuple):
         begun: elements that have run in the workflow and whose branches are not decided yet.
         chosen: gateways and the branches chosen for them when the activity before them ran, oldest
             first, until a node reads the choice.
+        early: events that have happened in the model, and whose nodes are still to run.
         unfit: label of the gateway where a value came that is no branch's: only a stop may follow.
     """
 
@@ -92,6 +100,7 @@ class Point(NamedTuple):
     begun: tuple[str, ...] = ()
     chosen: tuple[tuple[str, tuple[str, ...]], ...] = ()
     unfit: str = ""
+    early: tuple[str, ...] = ()
 
 
 class Move(NamedTuple):

@@ -33,6 +33,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.verification import Changed, Difference, Matched, Verdict, Verification
 
 if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.escalations import Escalated
     from orgflow.backends.n8n.verify.data_flow import DataFlow
 
 MOST_STATES = 50_000
@@ -275,6 +276,7 @@ class _Verifier:
             needed -= {n.id for n in ref.source_nodes if n.id not in standing and _plain(n)}
         decided = {reader.gateway for reader in self.readers.values() if reader.main}
         cut = {n.id for n in ref.compiled.graph.nodes.values() if is_stub(n)}
+        escalated = self._escalated()
         caught = {str(n.key) for n in ref.compiled.workflow_graph.nodes.values() if n.fails_over}
         return Roles(
             stands=stands,
@@ -311,12 +313,31 @@ class _Verifier:
                 for name, key in key_of.items()
                 if ref.compiled.workflow_graph.nodes[key].fails_over
             },
+            escalating=frozenset(
+                name
+                for name, key in key_of.items()
+                if any(key == one.call for one in escalated.values())
+            ),
+            escalated=escalated,
             uncaught=frozenset(
                 name
                 for name, key in key_of.items()
                 if isinstance(key, HelperKey) and key.role == "stop" and str(key.owner) in caught
             ),
         )
+
+    def _escalated(self) -> dict[str, Escalated]:
+        """The nodes behind calls that tell what was thrown."""
+        keys = self.matching.key_of.items()
+        named = {name: key for name, key in keys if isinstance(key, HelperKey)}
+        if not any(key.role == "escalated" for key in named.values()):
+            return {}
+        from orgflow.backends.n8n.emit.escalations import escalated_calls
+
+        calls = escalated_calls(self.ref.compiled)
+        return {
+            name: calls[str(key.owner)] for name, key in named.items() if key.role == "escalated"
+        }
 
     def _may_write(self, name: str, key: NodeKey, gateway: str) -> bool:
         """Whether a node can set what a gateway decides by: the one that makes variables of the

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.engine_model import Config, EngineModel, Phase, Place
 from orgflow.backends.n8n.engine_model.explorer import Explorer
@@ -36,7 +38,11 @@ from orgflow.backends.n8n.verify.points import (
 
 from orgflow_ir.analysis.token_game.semantics import State
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.targets.verification import Difference, SideBySide
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.escalations import Escalated
 
 _MOST_ITEMS_PER_NODE = 4
 
@@ -138,6 +144,8 @@ class Walk:
             self.stopped[place.node] = None
         elif reader is not None:
             yield from self._reads(point, place, reader)
+        elif place.node in self.roles.escalated:
+            yield from self._escalates(point, place, self.roles.escalated[place.node])
         elif element is None:
             if self.roles.loose and place.node in self.roles.refusals:
                 # Drawn by hand: it stops loudly where no branch of a choice of its own fits.
@@ -151,6 +159,11 @@ class Walk:
 
     def _shows(self, point: Point, place: Place, node: Node, element: str) -> Iterator[Move]:
         name, items = place.node, place.inputs[0]
+        if element in point.early:
+            left = list(point.early)
+            left.remove(element)
+            yield self._hidden(point._replace(early=tuple(left)), RUNS, place)
+            return
         for outcome in self._outcomes(point.config, node, place):
             if element in self.roles.splitting and not isinstance(outcome, Opens):
                 for fired in self.marking.splits(point, element, items, name):
@@ -160,6 +173,9 @@ class Walk:
             if isinstance(outcome, Opens):
                 fired = self.marking.opens(point, element, name)
                 text = f"{name}: waits"
+            elif name in self.roles.escalating:
+                fired = self.marking.opens(point, element, name)
+                text = name
             else:
                 fired = self.marking.fires(point, element, items, name)
                 text = name if items < 2 else f"{name} ({items} items)"
@@ -182,6 +198,26 @@ class Walk:
         counts = (*(0,) * (node.behaviour.outputs or 1), items)
         line = SideBySide(opened.text, f"{name}: fails")
         return self._arrive(opened.point, Emits(counts), (line,), opened.steps, name)
+
+    def _escalates(self, point: Point, place: Place, found: Escalated) -> Iterator[Move]:
+        """A node that tells what a called process has thrown: each set of events that may have
+        occurred by then. In the model they occur, and the call ends, now; their nodes run later."""
+        outputs = {source_ids(one.event)[0]: n for n, one in enumerate(found.events)}
+        ending = [source_ids(e.event)[0] for e in found.events if e.event.interrupting]
+        others = [event for event in outputs if event not in ending]
+        for size in range(len(others) + 1):
+            for some in combinations(others, size):
+                for last in (*ending, found.call):
+                    now, steps = point, tuple[Step, ...]()
+                    for element in (*some, last):
+                        fired = self.marking.fires(now, element, 1, place.node)
+                        now, steps = fired.point, (*steps, *fired.steps)
+                    events = tuple(e for e in (*some, last) if e != found.call)
+                    now = now._replace(early=tuple(sorted((*now.early, *events))))
+                    taken = [outputs.get(e, found.completed) for e in (*some, last)]
+                    said = " + ".join(self.marking.label(e) for e in (*some, last))
+                    line = SideBySide(said, f"{place.node} → {said}")
+                    yield self._leave(now, place, tuple(taken), (line,), steps)
 
     def _switched_off(self, point: Point, place: Place, element: str | None) -> Iterator[Move]:
         """A node that only hands on its items: what it stands for is not done, unless there was

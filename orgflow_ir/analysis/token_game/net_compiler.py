@@ -140,12 +140,12 @@ class _Compiler:
         for node in self.net.nodes:
             node.thrown_inside = self._thrown_inside(node)
         for node in self.net.nodes:
-            if node.kinds() == {"error"}:
+            if node.kinds() in ({"error"}, {"escalation"}):
                 steps = self._failing(node)
                 throwing = self._throwing(steps, node) if self.policy.calls == "steps" else None
                 if throwing:
-                    steps = throwing  # calls throw the error, and steps beside them do not
-                elif node.thrown_inside:
+                    steps = throwing  # calls throw it, and steps beside them do not
+                elif node.thrown_inside or node.kinds() == {"escalation"}:
                     continue
                 node.failing = steps
                 for i in node.failing:
@@ -290,8 +290,8 @@ class _Compiler:
         return False
 
     def _failing(self, node: NetNode) -> frozenset[int]:
-        """The steps in a scope or called process whose errors a boundary event of it, or the start
-        of an event sub-process in it, catches."""
+        """The steps in a scope or called process that may throw what a boundary event of it, or the
+        start of an event sub-process in it, catches."""
         scope: Scope | None = None
         handler = ""
         if len(node.definitions) != 1:

@@ -13,10 +13,12 @@ from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import RunRequest
 from orgflow.backends.n8n.format.schema_check import check_schemas
 from orgflow.backends.n8n.format.versions import N8nVersion
+from orgflow.backends.n8n.model_runner import ModelRunner
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.server.executions.runner import ServerRunner
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compiler import compile_model
+from orgflow.evaluation.replay import replay_model
 from played_models import compiled, faults
 from seeds import seeds
 from sub_process_models import (
@@ -24,6 +26,7 @@ from sub_process_models import (
     CATALOG,
     ERROR,
     LATE,
+    LATER,
     boundary,
     definition,
     end,
@@ -33,6 +36,7 @@ from sub_process_models import (
     start,
     sub,
     task,
+    throw,
 )
 from sub_process_models import MODELS as PARTS
 
@@ -172,8 +176,114 @@ FAILING: dict[str, Model] = {
 """Errors of called processes that events of the caller catch."""
 
 
+ANY_LATE = definition("escalation")
+REMARK = throw("rm", LATE, "Remark")
+
+
+def remarking(*last: Node, id: str = "q", event: Event = REMARK) -> Process:
+    """A called process that throws an escalation, goes on, and may end at `last`."""
+    part = callee(*last, id=id)
+    first = [f.replace(target=event.id) if f.target == f"{id}_x" else f for f in part.flows]
+    more = flows(f"{id}r", f"{event.id}>{id}_x")
+    return part.replace(nodes=(*part.nodes, event), flows=(*first, *more))
+
+
+def late(id: str, definitions: Any = LATE, *, interrupting: bool = True, at: str = "call") -> Event:
+    return boundary(definitions, at=at, interrupting=interrupting).replace(id=id)
+
+
+def both_in_one() -> Process:
+    """A remark that interrupts nothing, then perhaps an escalation at the end."""
+    return remarking(end("ee", "Out", LATER))
+
+
+def two_ends() -> Process:
+    """Every end throws an escalation, each another one."""
+    part = callee(end("ee", "Out", LATE))
+    ends = tuple(n.replace(definitions=LATER) if n.id == "q_ie" else n for n in part.nodes)
+    return part.replace(nodes=ends)
+
+
+def beside_sub() -> Model:
+    """A sub-process in which an event and a called process throw, one after the other."""
+    inner = sub(
+        [start("is"), call(), split("g2", "exclusive", "Fine?"), end("ie"), end("bad", "", LATE)],
+        "is>call", "call>g2", "g2>ie:yes", "g2>bad:no",
+    )  # fmt: skip
+    nodes = [start("st"), inner, end("e1"), late("bd", at="sub"), task("c"), end("e2")]
+    return process(nodes, "st>sub", "sub>e1", "bd>c", "c>e2")
+
+
+def remarked_in_loop() -> Model:
+    nodes = [start("st"), split("lp", "exclusive"), call(), task("b"), late("bd"), task("r")]
+    nodes += [split("ag", "exclusive", "Again?"), end("e1")]
+    wires = ("st>lp", "lp>call", "call>b", "b>ag", "bd>r", "r>ag", "ag>lp:again", "ag>e1:no")
+    return process(nodes, *wires)
+
+
+OUT = callee(end("ee", "Out", LATE))
+ESCALATING: dict[str, Model] = {
+    "escalation: any escalation on a call": with_callee(failing(late("any", ANY_LATE)), OUT),
+    "escalation: a code on a call": with_callee(failing(late("l")), OUT),
+    "escalation: a code on a call that goes on": with_callee(
+        failing(late("l", interrupting=False)), OUT
+    ),
+    "escalation: any on a call that goes on": with_callee(
+        failing(late("any", ANY_LATE, interrupting=False)), OUT
+    ),
+    "escalation: two codes on a call": with_callee(
+        failing(late("l"), late("m", LATER, interrupting=False)), two_ends()
+    ),
+    "escalation: thrown on the way": with_callee(
+        failing(late("l", interrupting=False)), remarking()
+    ),
+    "escalation: on the way and at the end": with_callee(
+        failing(late("l", interrupting=False), late("m", LATER)), both_in_one()
+    ),
+    "escalation: both go on": with_callee(
+        failing(late("l", interrupting=False), late("m", LATER, interrupting=False)),
+        both_in_one(),
+    ),
+    "escalation: a code before any": with_callee(
+        failing(late("any", ANY_LATE), late("l", interrupting=False)), both_in_one()
+    ),
+    "escalation: an error and an escalation": with_callee(
+        failing(late("l"), on_call("oos", ERROR)),
+        callee(end("ee", "Out", LATE)),
+    ),
+    "escalation: thrown two calls below": with_callee(
+        failing(late("l", interrupting=False), called="middle"), chained(), OUT
+    ),
+    "escalation: caught below": with_callee(
+        failing(late("any", ANY_LATE, interrupting=False), called="middle"),
+        chained().replace(
+            nodes=(*chained().nodes, late("ml", at="mc"), end("mle")),
+            flows=(*chained().flows, *flows("ml", "ml>mle")),
+        ),
+        two_ends(),
+    ),
+    "escalation: a call in a sub-process": with_callee(failing_inside(late("bd", at="sub")), OUT),
+    "escalation: a call in a sub-process that goes on": with_callee(
+        failing_inside(late("bd", at="sub", interrupting=False)), OUT
+    ),
+    "escalation: an event and a call throw an escalation": with_callee(beside_sub(), OUT),
+    "escalation: nobody catches it": with_callee(
+        straight(call()), remarking(end("ee", "Out", LATE))
+    ),
+    "escalation: one of two calls catches it": with_callee(
+        failing(late("l", interrupting=False)),
+        remarking(),
+        Process(id="r", name="R", nodes=(start("rs"), call("rc"), end("re")),
+                flows=flows("r", "rs>rc", "rc>re")),
+    ),
+    "escalation: an escalation in a loop": with_callee(remarked_in_loop(), OUT),
+}  # fmt: skip
+"""Escalations of called processes that events of the caller catch."""
+
+
 MODELS = {
     **FAILING,
+    **ESCALATING,
     "a call": with_callee(straight(call())),
     "the same process twice": with_callee(straight(call(), call("call2"))),
     "a call in a loop": with_callee(looped()),
@@ -198,6 +308,15 @@ def test_the_engine_runs_it_as_the_token_game_does(
     assert made is not None, errors
     assert len(made.artifacts) == len(model.processes)
     assert faults(model, made, LocalRunner(engine), registry) == []
+
+
+@pytest.mark.parametrize("name", ESCALATING)
+def test_the_engine_model_runs_escalations(registry: Registry, name: str) -> None:
+    made, _ = compiled(ESCALATING[name], registry)
+    assert made is not None
+    report = replay_model(ESCALATING[name], made, ModelRunner(), PassContext())
+    assert [r.divergence or r.error for r in report.runs if r.verdict != "equal"] == []
+    assert report.runs
 
 
 def mapped(**more: Any) -> CallActivity:
@@ -580,7 +699,23 @@ def branches() -> Process:
     return Process(id="q", name="Part q", nodes=nodes, flows=wires)
 
 
-LATE_ON_CALL = on_call("bd", LATE)
+def remarking_again() -> Process:
+    part = remarking()
+    back = flows("qb", "q_y>rm")
+    return part.replace(flows=(*(f for f in part.flows if f.source != "q_y"), *back))
+
+
+def throwing_beside() -> Process:
+    part = branches()
+    ends = tuple(end("qe", "Out", LATE) if n.id == "x" else n for n in part.nodes if n.id != "qe")
+    wires = flows("q", "qs>f", "f>qe", "f>y")
+    return part.replace(nodes=tuple(n for n in ends if n.id != "j"), flows=wires)
+
+
+def both_ways() -> Process:
+    return remarking(end("ee", "Out", ERROR))
+
+
 NOT_CAUGHT = {
     "no step of `Part q` can fail": with_callee(
         failing(on_call("any", ANY_ERROR)), no_step_fails()
@@ -588,11 +723,25 @@ NOT_CAUGHT = {
     "`X` may fail while `Y` may be active": with_callee(
         failing(on_call("any", ANY_ERROR)), branches()
     ),
-    "no flow leads from where an escalation is thrown": with_callee(
-        failing(LATE_ON_CALL), callee(end("ee", "", LATE))
+    "nothing that `Do it` calls throws what it catches": with_callee(failing(late("l"))),
+    "another event catches the same escalation": with_callee(
+        failing(late("l"), late("any", ANY_LATE)), OUT
     ),
-    "catches an escalation of what `Do it` calls": with_callee(
-        failing_inside(on_call("bd", LATE, "sub")), callee(end("ee", "", LATE))
+    "`Remark` is not the end of what it ends": with_callee(failing(late("l")), remarking()),
+    "`Remark` may be thrown several times": with_callee(
+        failing(late("l", interrupting=False)), remarking_again()
+    ),
+    "`Out` and `Remark` may both be thrown": with_callee(
+        failing(late("l", interrupting=False)), remarking(end("ee", "Out", LATE))
+    ),
+    "`Out` also ends the process that `Do it` is in": with_callee(
+        failing(late("l"), called="middle"), chained(), OUT
+    ),
+    "`Out` ends its process while `Y` may be active": with_callee(
+        failing(late("l")), throwing_beside()
+    ),
+    "`Do it` may also fail, and then returns nothing that it has thrown": with_callee(
+        failing(late("l", interrupting=False), on_call("oos", ERROR)), both_ways()
     ),
 }
 
@@ -602,6 +751,62 @@ def test_errors_of_calls_that_are_refused(registry: Registry, reason: str) -> No
     made, errors = compiled(NOT_CAUGHT[reason], registry)
     assert made is None
     assert any(reason in e for e in errors), errors
+
+
+@pytest.mark.parametrize(
+    "name", ["a code on a call", "a code on a call that goes on", "two codes on a call"]
+)
+def test_an_escalation_that_leads_elsewhere_is_not_the_model(registry: Registry, name: str) -> None:
+    """Where the Switch behind the call is wired past the event, or the call past the Switch."""
+    model = ESCALATING[f"escalation: {name}"]
+    made, _ = compiled(model, registry)
+    assert made is not None
+    for kept in ("Do it", "Escalation of Do it?"):
+        workflow = json.loads(made.artifacts[0].text)
+        wires = workflow["connections"]
+        past = wires["Escalation of Do it?"]["main"][-1]
+        wires[kept]["main"] = [past for _ in wires[kept]["main"]]
+        found = verify_process(model, model.processes[0], workflow, PassContext(registry=registry))
+        assert found.verdict is Verdict.DIFFERENT, kept
+
+
+def test_data_comes_back_with_an_escalation(engine: LocalEngine, registry: Registry) -> None:
+    """As in Camunda 7, where the outputs of the call are set also if an escalation ends it."""
+    model = ESCALATING["escalation: a code on a call"]
+    caller, part = model.processes
+    binding = SubProcessCall(
+        inputs=(Parameter(name="x", text="amount", language="variable"),),
+        outputs=(Parameter(name="total", text="${x + 1}", language="juel"),),
+    )
+    caller = caller.replace(
+        nodes=tuple(n.replace(binding=binding) if n.id == "call" else n for n in caller.nodes)
+    )
+    decide = Task(
+        id="q_x", name="X", task_type="script", binding=Script(language="groovy", code='ok = "no"')
+    )
+    gates = tuple(
+        f.replace(condition=Expression(text="${ok == 'yes'}"))
+        if f.target == "q_y"
+        else f.replace(condition=Expression(text="${ok == 'no'}"))
+        if f.target == "ee"
+        else f
+        for f in part.flows
+    )
+    part = part.replace(
+        nodes=tuple(decide if n.id == "q_x" else n for n in part.nodes), flows=gates
+    )
+    model = model.replace(processes=(caller, part))
+    made, errors = compiled(model, registry)
+    assert made is not None, errors
+    main, called = (json.loads(a.text) for a in made.artifacts)
+    request = RunRequest(
+        main, "Start", items=[{"json": {"amount": 7}}], workflows={called["id"]: called}, data=True
+    )
+    (run,) = engine.run_many([request])
+    last = run.order[-1]
+    assert last.node == "Failed l", run.error
+    assert last.items is not None
+    assert last.items[0][0]["total"] == 8
 
 
 def test_a_call_without_its_error_output_is_not_the_model(registry: Registry) -> None:
