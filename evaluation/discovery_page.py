@@ -4,6 +4,7 @@ no process."""
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,10 +12,13 @@ from orgflow.agents.discovery.discover import Found
 from orgflow.evaluation.page import clean_text, page_templates
 
 from orgflow_ir.model import Event, Flow, Gateway, Task
-from orgflow_ir.model.message import Message
+from orgflow_ir.model.message import Message, bare_subject
 
 NOISE = 100
 """Messages of no process that are listed."""
+
+_LISTED = 12
+"""Messages of a case that are listed: enough to see what it is about."""
 
 _LINE = 160
 
@@ -97,15 +101,26 @@ def _label(node: Any) -> str:
     return ""
 
 
-def _case(case: Sequence[str], of: Mapping[str, Message]) -> dict[str, str]:
+def _case(case: Sequence[str], of: Mapping[str, Message]) -> dict[str, Any]:
     known = [of[id_] for id_ in case if id_ in of]
-    days = [m.date.date().isoformat() for m in known if m.date is not None]
-    title = next((m.subject for m in known if m.subject), known[0].body if known else "")
+    days = sorted({m.date.date().isoformat() for m in known if m.date is not None})
     return {
-        "title": _cut(title),
-        "size": str(len(case)),
-        "days": f"{min(days)} to {max(days)}" if days else "no date",
+        "title": _cut(_title(known)),
+        "size": len(case),
+        "days": " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "no date",
+        "messages": [_message(message) for message in known[:_LISTED]],
     }
+
+
+def _title(messages: Sequence[Message]) -> str:
+    """The subject that most of the messages have, as the first of them writes it; of messages
+    without one the beginning of the first."""
+    bare = [bare_subject(message.subject)[0] for message in messages]
+    counts = Counter(subject for subject in bare if subject)
+    if not counts:
+        return messages[0].body if messages else ""
+    (most, _), *_ = counts.most_common(1)
+    return messages[bare.index(most)].subject
 
 
 def _quote(document: str, quote: str, of: Mapping[str, Message]) -> dict[str, str]:

@@ -28,6 +28,10 @@ T3 -> O2
 """
 
 
+IN_VIEW = """e => { const box = e.getBoundingClientRect();
+    return box.top >= 0 && box.bottom <= innerHeight }"""
+
+
 def test_questions_are_answered_in_a_browser(tmp_path: Path) -> None:
     from model_server import model_server
 
@@ -110,9 +114,15 @@ def test_processes_are_decided_about_in_a_browser(tmp_path: Path) -> None:
             page.get_by_role("button", name="Merge into").nth(1).click()
             page.get_by_text("is part of").wait_for()
             assert sections.count() == 2
+            case = sections.nth(1).locator(".case").first
+            case.locator("summary").click()
+            assert case.locator("li").first.is_visible()
+            page.set_viewport_size({"width": 390, "height": 500})
             page.get_by_role("button", name="Reject").nth(1).click()
             page.get_by_text("is rejected").wait_for()
             assert not sections.nth(1).locator(".picture").is_visible()
+            assert sections.nth(1).get_by_role("heading").evaluate(IN_VIEW), "the page stays there"
+            assert page.get_by_role("status").evaluate(IN_VIEW)
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             page.get_by_role("button", name="Finish").click()
             page.get_by_text("You can close this page").wait_for()

@@ -6,6 +6,7 @@ import json
 import threading
 import urllib.parse
 import urllib.request
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,14 @@ from orgflow.agents.discovery.decisions import (
 from orgflow.agents.discovery.discover import Discovery, Stages, grouped
 from orgflow.commands.discovery_page import DiscoveryPage
 from orgflow.commands.page_server import PageServer, Refused
+from orgflow.evaluation.discovery_page import _case
 from orgflow.store.embedder import HashedWords
 from orgflow.store.messages import MessageStore
 from scripted_reader import ScriptedReader
 from small_corpus import corpus
 
 from orgflow_ir.analysis.evidence import check_evidence
+from orgflow_ir.model.message import Message
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -239,3 +242,30 @@ def _visit(address: str) -> None:
         data = urllib.parse.urlencode(fields).encode()
         with urllib.request.urlopen(address, data, timeout=60) as answer:
             answer.read()
+
+
+def test_cases_are_named_after_what_most_messages_are_about(stages: Stages) -> None:
+    def one(n: int, subject: str, day: int = 1) -> Message:
+        return Message(f"{n}", datetime(2026, 3, day, tzinfo=UTC), "email", None, subject=subject,
+                       body=f"text {n}")  # fmt: skip
+
+    listed = [one(0, "Lost umbrella"), one(1, "Order 7"), one(2, "RE: order 7", 4), one(3, "", 5)]
+    of = {m.id: m for m in (*listed, one(4, ""), *(one(n, "x", 6) for n in range(5, 30)))}
+    case = _case([m.id for m in listed], of)
+    assert (case["title"], case["days"], case["size"]) == (
+        "Order 7", "2026-03-01 to 2026-03-05", 4,
+    )  # fmt: skip
+    assert [m["text"] for m in case["messages"]][::3] == ["Lost umbrella text 0", "text 3"]
+    assert _case(["4"], of)["title"] == "text 4"
+    assert _case(["4"], of)["days"] == "2026-03-01"
+    long = _case(list(of), of)
+    assert (long["size"], len(long["messages"])) == (30, 12)
+    page, _ = page_of(stages)
+    assert page.text("").html.count("<li>") >= sum(len(c) for f in page._found for c in f.cases[:1])
+
+
+def test_a_decision_leads_back_to_its_process(stages: Stages) -> None:
+    html = page_of(stages)[0].text("").html
+    for number in (0, 1):
+        assert html.count(f'id="process-{number}"') == 1
+        assert html.count(f'action="#process-{number}"') == 1
