@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orgflow.agents.english import parser, seems_english
+from orgflow.agents.text.contrasts import Kind, are_opposed, kinds_of, label_of
 from orgflow.agents.text.coverage import content_words, coverage
 from orgflow.agents.text.drafts import draft_errors, read_draft, report_unused
+from orgflow.agents.text.parsed_sentences import parse_sentence
 from orgflow.agents.text.sentences import Sentence, is_table_row, place_of, split_sentences
 
 from orgflow_ir.model import Model
@@ -146,6 +148,10 @@ class _Reader:
         self._loops = loops
         self._actor = ""
         self._object = ""
+        self._before: tuple[tuple[Kind, ...], list[tuple[int, _Step]]] = ((), [])
+        """Kinds and steps of the sentence before, where it is a sequence."""
+        self._choice: tuple[_Block, list[Kind]] | None = None
+        """The choice that the sentence before made of kinds."""
 
     def read(self, sentences: tuple[Sentence, ...], *, parsed: bool = True) -> list[Any]:
         nlp = parser() if parsed else None
@@ -156,11 +162,14 @@ class _Reader:
             if nlp is None:
                 items.append(_Step(_first_words(sentence.text), sentence=sentence.number))
             else:
-                self._sentence(nlp(" ".join(sentence.text.split())), sentence, items)
+                doc = parse_sentence(nlp, " ".join(sentence.text.split()))
+                self._sentence(doc, sentence, items)
         return items
 
     def _sentence(self, doc: Any, sentence: Sentence, items: list[Any]) -> None:
         text = sentence.text
+        (kinds_before, found_before), self._before = self._before, ((), [])
+        choice, self._choice = self._choice, None
         found = list(self._clauses(doc, sentence.number, first=not items))
         condition, governed = self._condition(doc)
         steps = [step for _, step in found]
@@ -194,6 +203,9 @@ class _Reader:
             opened.open = False
         if not steps:
             return
+        kinds = kinds_of(doc)
+        if self._chosen(kinds, found, kinds_before, found_before, choice, text, items):
+            return
         while_ = any(t.lower_ in ("while", "whilst") and t.dep_ == "mark" for t in doc)
         together = _PARALLEL.search(text) is not None
         if (while_ and len(steps) > 1) or (
@@ -213,6 +225,50 @@ class _Reader:
                 again = _Block("X", [(until, []), ("otherwise", [_Back(steps[0])])])
                 again.sentence = sentence.number
                 items.append(again)
+            else:
+                self._before = kinds, found
+
+    def _chosen(
+        self,
+        kinds: tuple[Kind, ...],
+        found: list[tuple[int, _Step]],
+        kinds_before: tuple[Kind, ...],
+        found_before: list[tuple[int, _Step]],
+        choice: tuple[_Block, list[Kind]] | None,
+        text: str,
+        items: list[Any],
+    ) -> bool:
+        """Whether what is done with kinds of a thing became branches: of the choice that the
+        sentence before made, with that sentence, or within this one."""
+        if choice is not None:
+            block, told = choice
+            kind = next((k for k in kinds if all(are_opposed(t, k) for t in told)), None)
+            if kind is not None:
+                steps = [step for _, step in found]
+                block.branches.append((label_of(kind), self._ended(steps, text, items[:-1])))
+                self._choice = block, [*told, kind]
+                return True
+        pairs = [(a, b, found_before) for a in kinds_before for b in kinds]
+        pairs += [(a, b, found) for a in kinds for b in kinds if a.at < b.at]
+        pair = next((p for p in pairs if are_opposed(p[0], p[1])), None)
+        if pair is None:
+            return False
+        one, other, of_one = pair
+        within = of_one is found
+        first = [s for at, s in of_one if at >= one.at and not (within and at >= other.at)]
+        second = [s for at, s in found if at >= other.at or not within]
+        if not first or not second:
+            return False
+        always = [s for at, s in of_one if at < one.at]
+        if not within:
+            del items[len(items) - len(of_one) :]
+        items.extend(always)
+        block = _Block("X", sentence=first[0].sentence)
+        block.branches.append((label_of(one), list(first)))
+        block.branches.append((label_of(other), self._ended(second, text, items)))
+        items.append(block)
+        self._choice = block, [one, other]
+        return True
 
     def _until(self, doc: Any) -> str:
         """The condition of `… until …`."""
@@ -336,7 +392,7 @@ class _Reader:
             phrase = self._phrase(thing)
             if not phrase:
                 return None
-            words.append(phrase)
+            words.append(_within_a_name(phrase, thing))
         recipient = next((t for t in children if t.dep_ == "dative"), None)
         if recipient is not None and recipient.pos_ in ("NOUN", "PROPN"):
             words.append(f"to {self._phrase(recipient)}")
@@ -349,6 +405,8 @@ class _Reader:
                 short = phrase and len(phrase.split()) <= 3
                 if phrase and (thing is None or (short and preposition.lower_ in ("to", "for"))):
                     words.append(f"{preposition.lower_} {phrase}")
+                if phrase and thing is None:
+                    self._object = phrase  # `fills in the report and sends it`
         if thing is None and (asked := _question(verb)):
             words.append(asked)
         if verb.lemma_ == "wait" and len(words) == 1:
@@ -371,28 +429,48 @@ class _Reader:
         return self._actor
 
     def _phrase(self, noun: Any) -> str:
-        """A noun with what belongs to it; a pronoun is the thing of the step before."""
+        """A noun with what belongs to it; a pronoun is the object before it in the sentence, or the
+        one of the step before."""
         if noun.pos_ == "PRON" and noun.lower_ in ("it", "they", "them", "this", "these", "that"):
-            return self._object
+            named = _named_before(noun)
+            return self._phrase(named) if named is not None else self._object
+        article = next((t for t in noun.children if t.dep_ == "det"), noun)
+        first = article.i if article.i < noun.i else -1  # `then the unit head`
         left = [
             t for t in noun.subtree
-            if t.i <= noun.right_edge.i
+            if first < t.i <= noun.right_edge.i
             and t.dep_ not in ("det", "punct", "predet", "poss" if t.pos_ == "PRON" else "det")
             and not _within(t, noun, ("relcl", "acl", "advcl", "appos"))
         ]  # fmt: skip
         left += _hyphenated(noun.doc, left)
         phrase = " ".join(_as_written([*left, *_number_behind(noun.doc, left)]).split()[:8])
-        if noun.dep_ in ("dobj", "obj", "nsubjpass") and phrase:
+        if noun.dep_ in _THINGS and phrase:
             self._object = phrase
         return phrase
 
 
+_THINGS = ("dobj", "obj", "nsubjpass")
 _AMOUNTS = ("PERCENT", "MONEY", "CARDINAL", "QUANTITY", "DATE", "TIME", "ORDINAL")
 _TEXTS = ("procedure", "process", "document", "policy", "section", "chapter", "text", "description")
 _DESCRIBES = (
     "describe", "apply", "define", "explain", "cover", "show", "list", "specify", "regulate",
     "outline", "govern", "refer",
 )  # fmt: skip
+
+
+def _named_before(pronoun: Any) -> Any | None:
+    """The thing of a clause before a pronoun in its sentence, of its number, as in `after the lead
+    signs the form, the clerk files it`; `None` where there is none."""
+    plural = pronoun.lower_ in ("they", "them", "these")
+    for token in reversed(pronoun.doc[: pronoun.i]):
+        if (
+            token.dep_ in _THINGS
+            and token.pos_ in ("NOUN", "PROPN")
+            and token.head.dep_ in ("advcl", "ROOT", "conj")
+            and plural == (token.tag_ in ("NNS", "NNPS"))
+        ):
+            return token
+    return None
 
 
 def _is_verb(token: Any) -> bool:
@@ -493,6 +571,14 @@ def _hyphenated(doc: Any, phrase: list[Any]) -> list[Any]:
         rest += [doc[at], doc[at + 1]]
         at += 2
     return rest
+
+
+def _within_a_name(phrase: str, noun: Any) -> str:
+    """A phrase with the initial that it has where it does not begin the sentence."""
+    first = noun.doc[0]
+    begins = noun.left_edge.i == 0 and phrase.startswith(first.text)
+    plain = first.is_title and first.pos_ != "PROPN"
+    return phrase[:1].lower() + phrase[1:] if begins and plain else phrase
 
 
 def _within(token: Any, top: Any, kinds: tuple[str, ...]) -> bool:

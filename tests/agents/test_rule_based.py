@@ -301,3 +301,130 @@ def test_what_is_checked_and_what_is_no_step(text: str, steps: list[str]) -> Non
 )
 def test_words_that_are_parsed_wrong(text: str, expected: str) -> None:
     assert expected in graph_lines(split_sentences(text))
+
+
+_ACTORS = (
+    "team lead", "sales lead", "project lead", "shift lead", "tech lead", "account lead",
+    "quality lead", "support desk", "help desk", "service desk", "trade desk", "front desk",
+    "process owner", "order clerk", "return clerk", "claim handler", "review board", "board chair",
+    "call center", "purchase department", "audit committee", "design team", "change manager",
+    "release manager", "test engineer", "research fellow", "control room", "credit office",
+    "tax office", "dispatch office", "intake nurse", "case worker", "repair shop", "watch officer",
+    "night watch", "head cook", "line cook", "head judge", "unit head", "tour guide", "sales rep",
+    "contact person", "market research group",
+)  # fmt: skip
+"""People and places of work; the last noun or one before it may also be a verb."""
+
+
+@pytest.mark.parametrize("actor", _ACTORS)
+def test_an_actor_whose_nouns_may_be_verbs(actor: str) -> None:
+    drafts = {
+        "The {} fills in the report and sends it to the customer.": [
+            "Fill in report | {}", "Send report to customer | {}",
+        ],
+        "The {} reviews the request.": ["Review request | {}"],
+        "Then the {} checks the order.": ["Check order | {}"],
+        "The {} must sign the contract.": ["Sign contract | {}"],
+        "The {} then archives the file.": ["Archive file | {}"],
+        "The {}s check the order.": ["Check order | {}s"],
+        "After the review, the {} answers the question.": ["Answer question | {}"],
+        "The clerk opens the case, and the {} orders the parts.": [
+            "Open case | clerk", "Order parts | {}",
+        ],
+        "While the {} plans the visit, the clerk books the room.": [
+            "Plan visit | {}", "Book room | clerk",
+        ],
+    }  # fmt: skip
+    for text, expected in drafts.items():
+        assert steps(text.format(actor)) == [step.format(actor) for step in expected], text
+
+
+def steps(text: str) -> list[str]:
+    """Name and actor of the steps that the rules find."""
+    lines = graph_lines(split_sentences(text)).splitlines()
+    declared = [line.split(" ", 1)[1].split(" | ") for line in lines if line.startswith("T")]
+    return [f"{parts[0]} | {parts[1]}" for parts in declared if len(parts) == 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The team lead and the clerk review the form.", "Review form | team lead and clerk"),
+        ("The clerk and the team lead review the form.", "Review form | clerk and team lead"),
+        ("The form is approved by the team lead.", "Approve form | team lead"),
+        ("The form is sent to the team lead.", "Send form to team lead | "),
+        ("The team lead, who owns the budget, signs the form.", "Sign form | team lead"),
+        ("After the team lead approves the form, the clerk files it.", "File form | clerk"),
+        ("Team lead signs the form.", "Sign form | Team lead"),
+        # These are verbs.
+        ("The assistant helps prepare the letter.", "Help | assistant"),
+        ("The provisions of the act apply.", "Apply | provisions of act"),
+    ],
+)
+def test_a_noun_that_may_be_a_verb_elsewhere(text: str, expected: str) -> None:
+    assert steps(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "one", "other"),
+    [
+        ("Unsuitable candidates receive a rejection. Suitable candidates are invited.",
+         ("unsuitable candidates", "Receive rejection"),
+         ("suitable candidates", "Invite suitable candidates")),
+        ("The clerk checks the forms and rejects unsuitable ones. Suitable ones are kept.",
+         ("unsuitable ones", "Reject unsuitable ones"), ("suitable ones", "Keep suitable ones")),
+        ("Incomplete forms are returned, and complete forms are archived.",
+         ("incomplete forms", "Return incomplete forms"),
+         ("complete forms", "Archive complete forms")),
+        ("Incomplete forms are returned, while complete forms are archived.",
+         ("incomplete forms", "Return incomplete forms"),
+         ("complete forms", "Archive complete forms")),
+        ("Non-urgent tickets are queued. Urgent tickets are solved.",
+         ("non-urgent tickets", "Queue non-urgent tickets"),
+         ("urgent tickets", "Solve urgent tickets")),
+        ("Small claims are paid. Large claims are checked by an expert.",
+         ("small claims", "Pay small claims"), ("large claims", "Check large claims")),
+        ("Candidates who are not suitable receive a rejection. Suitable candidates are invited.",
+         ("candidates who are not suitable", "Receive rejection"),
+         ("suitable candidates", "Invite suitable candidates")),
+        ("Defective parts are sent back. The remaining parts are stored.",
+         ("defective parts", "Send defective parts"), ("otherwise", "Store remaining parts")),
+        ("The clerk rejects invalid requests. The clerk approves valid requests.",
+         ("invalid requests", "Reject invalid requests"),
+         ("valid requests", "Approve valid requests")),
+    ],
+)  # fmt: skip
+def test_kinds_that_exclude_each_other(
+    text: str, one: tuple[str, str], other: tuple[str, str]
+) -> None:
+    model = drafted(f"The clerk opens the case. {text} The manager closes the case.")
+    assert kinds(model) == ["exclusive", "exclusive"]
+    found = flows(model)
+    for label, step in (one, other):
+        assert ("exclusive", label, step) in found
+        assert (step, "", "exclusive") in found
+    split = next(n for n in model.processes[0].nodes if isinstance(n, Gateway))
+    assert one[0].split()[0] in split.evidence[0].quote.lower()
+
+
+def test_three_kinds_are_three_branches() -> None:
+    model = drafted(
+        "The clerk reads the claim. Low claims are paid. Medium claims are checked. "
+        "High claims are refused. The clerk closes the file."
+    )
+    branches = {label for _, label, _ in flows(model) if label}
+    assert branches == {"low claims", "medium claims", "high claims"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Small parts are packed. Then large parts are packed.",
+        "The clerk packs small parts. The clerk packs large parts.",
+        "The clerk checks internal accounts. The clerk checks external accounts.",
+        "Suitable candidates are invited. Unsuitable machines are sold.",
+        "Large parts are packed. Big parts are sold.",
+    ],
+)
+def test_kinds_that_are_a_sequence(text: str) -> None:
+    assert kinds(drafted(f"The clerk opens the case. {text}")) == []

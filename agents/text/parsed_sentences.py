@@ -1,0 +1,178 @@
+"""Sentences parsed; noun phrases such as `team lead`, whose last noun the parser takes for a verb,
+are parsed a second time with a plain noun in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import Any, NamedTuple
+
+_IN_A_PHRASE = frozenset(
+    ("NN", "NNS", "NNP", "NNPS", "JJ", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG", "UH")
+)
+"""Tags of the words of a noun phrase, also where the parser takes one for a verb."""
+_BETWEEN = frozenset(("RB", "RBR", "either", "both"))
+"""Tags and words that may stand between a subject and its verb."""
+_BARE_INFINITIVE = frozenset(
+    ("help", "let", "make", "have", "dare", "need", "do", "go", "come", "be", "see", "hear")
+)
+"""Verbs that another verb may follow without `to`: `the assistant helps prepare the letter`."""
+_PREPOSITIONS = frozenset(("by", "to", "from", "with", "for", "of", "at", "in", "on", "via"))
+_SUBJECTS = ("nsubj", "nsubjpass")
+_OBJECTS = ("pobj", "dobj", "dative", "conj", *_SUBJECTS)
+_MOST_PHRASES = 4
+"""So many phrases of a sentence are parsed again."""
+_MOST_WORDS = 3
+"""So many words a phrase has."""
+
+
+class _Suspect(NamedTuple):
+    """A noun phrase that is not parsed as one: its words, and the verb that it is the subject of;
+    `None` where it is an object, or where its verb is not the next word."""
+
+    words: tuple[Any, ...]
+    verb: Any | None
+
+
+def parse_sentence(nlp: Any, text: str) -> Any:
+    """The parsed sentence, a `Doc`; a noun phrase that was parsed again is one token.
+
+    Args:
+        nlp: the parser, as `orgflow.agents.english.parser` returns it.
+        text: the sentence on one line.
+    """
+    doc = nlp(text)
+    tried: set[int] = set()
+    for _ in range(_MOST_PHRASES):
+        suspect = next((s for s in _suspects(doc) if s.words[0].idx not in tried), None)
+        if suspect is None:
+            break
+        tried.add(suspect.words[0].idx)
+        doc = _with_stand_in(nlp, doc, suspect) or doc
+    return doc
+
+
+def _suspects(doc: Any) -> Iterator[_Suspect]:
+    """Phrases of two words or more behind an article, or at the beginning of the sentence, whose
+    last word cannot be the verb that the parser takes it for."""
+    for token in doc:
+        article = token.tag_ in ("DT", "PRP$")
+        if not article and token.i > 0:
+            continue
+        start = token.i + 1 if article else token.i
+        words = list(takewhile(lambda t: t.tag_ in _IN_A_PHRASE, doc[start:]))
+        for length in range(2, min(len(words), _MOST_WORDS) + 1):
+            phrase = tuple(words[:length])
+            verb = _verb_behind(phrase)
+            if verb is not None:
+                if not _is_subject(phrase, verb):
+                    yield _Suspect(phrase, verb)
+                break
+            if article and _is_noun_elsewhere(phrase, token):
+                yield _Suspect(phrase, None)
+                break
+
+
+def _verb_behind(phrase: tuple[Any, ...]) -> Any | None:
+    """The verb behind a phrase that agrees with it in number, where the last word of the phrase, as
+    a verb, is of the other number: `lead reviews`, `desks check`, and never `clerk reviews`."""
+    last = phrase[-1]
+    if last.tag_ in ("VBN", "VBG") or " " in last.text:
+        return None
+    behind = [t for t in last.doc[last.i + 1 :] if not _BETWEEN & {t.tag_, t.lower_}][:1]
+    if not behind:
+        return None
+    verb = behind[0]
+    has_object = any(
+        t.dep_ in ("dobj", "obj", "appos", "dative") and t.pos_ != "NUM" for t in verb.children
+    )
+    if _is_plural(last):
+        rest = {t.dep_ for t in phrase[:-1]}
+        if last.tag_ == "NNS" and not rest & {"ROOT", *_SUBJECTS}:
+            return None
+        bare = verb.tag_ in ("VB", "VBP") and verb.i == last.i + 1
+        return verb if bare and has_object and last.lemma_ not in _BARE_INFINITIVE else None
+    if last.tag_ == "VBZ":
+        return None
+    if verb.dep_ in ("aux", "auxpass") and verb.tag_ in ("VBZ", "MD") and verb.head.i > verb.i:
+        return verb.head
+    return verb if verb.tag_ == "VBZ" or (verb.tag_ == "NNS" and has_object) else None
+
+
+def _is_plural(noun: Any) -> bool:
+    return bool(noun.lower_.endswith("s") and noun.tag_ in ("VBZ", "NNS"))
+
+
+def _is_noun_elsewhere(phrase: tuple[Any, ...], article: Any) -> bool:
+    """Whether a singular noun stands before a plural verb or an infinitive that cannot be its:
+    behind a preposition (`by the team lead`), as an object (`asks the team lead to approve`), or
+    apart from the verb (`the team lead and the clerk review`, `the team lead, who`)."""
+    last, noun = phrase[-1], phrase[-2]
+    doc = last.doc
+    if last.tag_ not in ("VB", "VBP") or noun.tag_ not in ("NN", "NNP") or last.i + 1 >= len(doc):
+        return False
+    if last.pos_ == "AUX":
+        return False
+    before = doc[article.i - 1] if article.i else None
+    behind = doc[last.i + 1]
+    if before is not None and before.lower_ in _PREPOSITIONS:
+        if any(t.dep_ in _SUBJECTS for t in last.children):
+            return False
+        return behind.tag_ not in ("DT", "PRP", "PRP$")
+    if before is not None and before.tag_ == "CC":  # `the clerk and the team lead review`
+        return behind.tag_ in ("VB", "VBP", "MD")
+    if before is not None and before.tag_[:2] == "VB" and before.lemma_ not in _BARE_INFINITIVE:
+        return behind.tag_ == "TO"
+    apart = behind.nbor(1).tag_ if behind.i + 1 < len(doc) else ""
+    return (behind.text == "," and apart in ("WP", "WDT")) or (
+        behind.tag_ == "CC" and apart in ("DT", "PRP$")
+    )
+
+
+def _is_subject(phrase: tuple[Any, ...], verb: Any) -> bool:
+    """Whether the parser took a phrase as a whole for the subject of a verb."""
+    last = phrase[-1]
+    return (
+        last.dep_ in (*_SUBJECTS, "csubj")
+        and last.head.i == verb.i
+        and last.pos_ in ("NOUN", "PROPN")
+        and all(last.is_ancestor(word) and word.dep_ != "nsubj" for word in phrase[:-1])
+    )
+
+
+def _with_stand_in(nlp: Any, doc: Any, suspect: _Suspect) -> Any | None:
+    """The sentence parsed with a plain noun in place of a phrase, under the words of the text;
+    `None` where the noun is then not what the phrase is taken for."""
+    from spacy.tokens import Doc
+
+    first, last = suspect.words[0], suspect.words[-1]
+    before = doc[first.i - 1].lower_ if first.i else ""
+    noun = ("agent" if before == "an" else "clerk") + "s"[: _is_plural(last)]
+    if first.i == 0:
+        noun = noun.capitalize()
+    kept = [t for t in doc if not first.i < t.i <= last.i]
+    words = [noun if t.i == first.i else t.text for t in kept]
+    spaces = [bool((last if t.i == first.i else t).whitespace_) for t in kept]
+    again = Doc(doc.vocab, words=words, spaces=spaces)
+    for _, component in nlp.pipeline:
+        again = component(again)
+    stand_in = again[first.i]
+    if suspect.verb is not None:
+        verb = again[suspect.verb.i - (len(suspect.words) - 1)]
+        read = stand_in.dep_ in _SUBJECTS and stand_in.head.i == verb.i and verb.pos_ == "VERB"
+    else:
+        read = stand_in.pos_ == "NOUN" and stand_in.dep_ in _OBJECTS
+    if not read:
+        return None
+    whole = doc.text[first.idx : last.idx + len(last.text)]
+    return Doc(
+        doc.vocab,
+        words=[whole if t.i == first.i else t.text for t in again],
+        spaces=spaces,
+        tags=[t.tag_ for t in again],
+        pos=[t.pos_ for t in again],
+        lemmas=[whole if t.i == first.i else t.lemma_ for t in again],
+        heads=[t.head.i for t in again],
+        deps=[t.dep_ for t in again],
+        ents=[f"{t.ent_iob_}-{t.ent_type_}" if t.ent_type_ else "O" for t in again],
+    )
