@@ -118,14 +118,14 @@ def _is_noun_elsewhere(phrase: tuple[Any, ...], article: Any) -> bool:
     if before is not None and before.lower_ in _PREPOSITIONS:
         if any(t.dep_ in _SUBJECTS for t in last.children):
             return False
-        return behind.tag_ not in ("DT", "PRP", "PRP$")
+        return bool(behind.tag_ not in ("DT", "PRP", "PRP$"))
     if before is not None and before.tag_ == "CC":  # `the clerk and the team lead review`
-        return behind.tag_ in ("VB", "VBP", "MD")
+        return bool(behind.tag_ in ("VB", "VBP", "MD"))
     if before is not None and before.tag_[:2] == "VB" and before.lemma_ not in _BARE_INFINITIVE:
-        return behind.tag_ == "TO"
+        return bool(behind.tag_ == "TO")
     apart = behind.nbor(1).tag_ if behind.i + 1 < len(doc) else ""
-    return (behind.text == "," and apart in ("WP", "WDT")) or (
-        behind.tag_ == "CC" and apart in ("DT", "PRP$")
+    return (behind.text, apart) in ((",", "WP"), (",", "WDT")) or (
+        (behind.tag_, apart) in (("CC", "DT"), ("CC", "PRP$"))
     )
 
 
