@@ -111,7 +111,8 @@ class _Reader:
         self._serve(other, {n.id for n in serving}, {n.id for n in steps})
         self.artifacts += [_annotation(n) for n in notes]
         self._judge(steps)
-        self.shapes = drawing(self.flow.nodes, self.wiring)
+        helping = self.wiring.bypasses
+        self.shapes = drawing(helping.steps(self.flow.nodes), self.wiring)
         raw = self.flow.document.raw
         named = isinstance(raw.get("name"), str)
         extra = list(keep(raw, _MODELLED if named else _MODELLED[:2]))
@@ -122,6 +123,8 @@ class _Reader:
         extra += [(key("odd-node"), text(n)) for n in odd]
         extra += [(key("lost-wire"), text(w)) for w in self.flow.document.lost]
         extra += [(key("dead-wire"), text(_kept(wire))) for wire, _ in self.wiring.dead]
+        extra += [(key("bypass-node"), text(node.raw)) for node in helping.nodes]
+        extra += [(key("bypass-wire"), text(_kept(wire))) for wire in helping.wires]
         described = raw.get("description")
         return Process(
             id=id,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from orgflow.frontends.n8n.bodies import Bodies, Body, form_limit
+from orgflow.frontends.n8n.bypasses import Bypasses, find_bypasses
 from orgflow.frontends.n8n.identity import Ids
 from orgflow.frontends.n8n.keeping import key, text
 from orgflow.frontends.n8n.ports import NO_MATCH, Join, Outlet, Ways, merge_join, ways
@@ -66,12 +67,16 @@ class Wiring:
         self.flows: list[Flow] = []
         self.dead: list[tuple[Wire, str]] = []
         self.beside: dict[str, Beside] = {}
+        self.bypasses = Bypasses()
         self._wired: dict[int, Wired] = {}
         self._ends: dict[int, str] = {}
 
     def build(self, nodes: list[SourceNode], wires: list[Wire]) -> None:
         """Fill `nodes` and `flows`; `dead` are wires that carry nothing, with the reason, and
-        `beside` tells for each element added the one it was added for."""
+        `beside` tells for each element added the one it was added for, and `bypasses` has the
+        nodes and wires that only help an inclusive gateway."""
+        self.bypasses = find_bypasses(nodes, wires)
+        nodes, wires = self.bypasses.steps(nodes), self.bypasses.flows(wires)
         into: dict[int, list[Wire]] = {n.place: [] for n in nodes}
         out: dict[int, list[Wire]] = {n.place: [] for n in nodes}
         for wire in wires:  # one that is there twice carries two tokens: n8n runs its target twice
@@ -86,7 +91,9 @@ class Wiring:
             self._leave(self._wired[node.place], live)
 
     def _ways(self, node: SourceNode, out: list[Wire]) -> Ways:
-        found = ways(node.raw, node.short, node.version, sorted({w.output for w in out}))
+        known = self.bypasses.outlets.get(node.place, {})
+        wired = sorted({w.output for w in out if w.output not in known})
+        found = self.bypasses.ways(node, ways(node.raw, node.short, node.version, wired))
         if node.short == "stopAndError" and not node.disabled:
             return Ways("one", {})
         return found
@@ -113,6 +120,8 @@ class Wiring:
         kind: Join | None = None
         if node.short == "merge":
             kind = merge_join(node.raw, node.version, inputs)
+            if node.place in self.bypasses.joins and kind.kind == "parallel":
+                kind = Join("inclusive")
         elif shape.own:
             kind = Join("inclusive" if shape.mode == "inclusive" else "exclusive")
         entry = node.id

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from model_gen import random_model
 from n8n_language import Seen, difference, in_both
+from n8n_scopes import flows
 from orgflow import compiler
 from random_processes import process as random_process
 from seeds import at_least, seeds
 
-from orgflow_ir.model import Event, Gateway, Model, Process, Task
+from orgflow_ir.model import Event, Expression, Gateway, Model, Node, Process, Task
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -121,6 +123,111 @@ def test_random_processes(registry: Registry) -> None:
         counts[verdict] += 1
     print(dict(counts))
     assert counts["same"] >= at_least(30)
+
+
+# -- inclusive gateways in loops ---------------------------------------------------------------
+
+
+def looped_choice(
+    branches: int, *, default: bool = False, direct: bool = False, coded: bool = False
+) -> Model:
+    """A loop over an inclusive split with its join, and a parallel one: `default` adds a default
+    branch, `direct` a branch without a step, `coded` conditions on data."""
+    nodes: list[Node] = [
+        Event(id="s", position="start"),
+        Gateway(id="lp", gateway_kind="exclusive"),
+        Gateway(id="o", gateway_kind="inclusive", name="Which?"),
+        Gateway(id="oj", gateway_kind="inclusive"),
+        Gateway(id="p", gateway_kind="parallel"),
+        Task(id="x", name="X"),
+        Task(id="y", name="Y"),
+        Gateway(id="pj", gateway_kind="parallel"),
+        Gateway(id="again", gateway_kind="exclusive", name="Again?"),
+        Event(id="e", position="end", name="Done"),
+    ]
+    wires = [
+        "s>lp",
+        "lp>o",
+        "oj>p",
+        "p>x",
+        "p>y",
+        "x>pj",
+        "y>pj",
+        "pj>again",
+        "again>lp:yes",
+        "again>e:no",
+    ]
+    for number in range(branches):
+        nodes.append(Task(id=f"t{number}", name=f"T{number}"))
+        wires += [f"o>t{number}:branch {number}", f"t{number}>oj"]
+    if direct:
+        wires.append("o>oj:nothing")
+    if default:
+        nodes.append(Task(id="other", name="Other"))
+        wires += ["o>other:otherwise", "other>oj"]
+    found = []
+    for flow in flows("f", *wires):
+        if flow.name == "otherwise":
+            flow = flow.replace(default=True)
+        elif coded and flow.source == "o":
+            flow = flow.replace(condition=Expression(text=f"${{amount > {10 * len(found)}}}"))
+        found.append(flow)
+    return Model(id="m", processes=(Process(id="p1", nodes=tuple(nodes), flows=tuple(found)),))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(looped_choice(2), id="two branches"),
+        pytest.param(looped_choice(3, default=True), id="a default branch"),
+        pytest.param(looped_choice(2, direct=True), id="a branch without a step"),
+        pytest.param(looped_choice(2, coded=True), id="conditions"),
+        pytest.param(looped_choice(2, default=True, coded=True), id="conditions and a default"),
+        pytest.param(looped_choice(11), id="more branches than a Merge has inputs"),
+    ],
+)
+def test_branches_that_are_wired_around(model: Model, registry: Registry) -> None:
+    """A split in a loop of which some branch is taken, though each has an If of its own."""
+    workflow, _ = compiled(model, registry)
+    assert workflow is not None
+    back = read_back(workflow, registry)
+    kinds = {n.id: n.gateway_kind for n in back.processes[0].nodes if isinstance(n, Gateway)}
+    assert kinds["o"] == kinds["oj"] == "inclusive"
+    assert not any("branch" in id for id in kinds)
+    if len(model.processes[0].nodes) < 20:
+        assert compare(model, back) in ("same", "bounded")
+
+
+def test_random_inclusive_gateways_in_loops(registry: Registry) -> None:
+    counts: Counter[str] = Counter()
+    for seed in dict.fromkeys((98, 242, 249, 295, *seeds(300))):
+        model = random_model(seed, 8 + seed % 9, ("and", "or", "loop", "task"))
+        workflow, faults = compiled(model, registry)
+        if workflow is None or faults or "(branch)" not in json.dumps(workflow):
+            continue
+        verdict = compare(model, read_back(workflow, registry), 2_000)
+        assert verdict in ("same", "bounded"), f"{seed}: {verdict}"
+        counts[verdict] += 1
+    assert counts["same"] >= 4
+
+
+def rewire(workflow: dict[str, Any], name: str, output: int, target: str) -> None:
+    outputs(workflow, name)[output] = [{"node": target, "type": "main", "index": 0}]
+
+
+@pytest.mark.parametrize("edit", ["past a branch", "into another step"])
+def test_edited_wires_around_branches_are_read_as_they_are(edit: str, registry: Registry) -> None:
+    model = looped_choice(2)
+    workflow, _ = compiled(model, registry)
+    assert workflow is not None
+    if edit == "past a branch":
+        rewire(workflow, "branch 0?", 1, "T1")
+    else:
+        rewire(workflow, "Which?", 0, "T0")
+    back = read_back(workflow, registry)
+    kinds = {n.id: n.gateway_kind for n in back.processes[0].nodes if isinstance(n, Gateway)}
+    assert kinds["oj"] == "parallel"
+    assert compare(model, back).startswith("different")
 
 
 # -- the comparison can fail -------------------------------------------------------------------
