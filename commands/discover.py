@@ -16,6 +16,7 @@ from orgflow.commands.language_model import (
     connect_model,
     model_flags,
     model_options,
+    paid_calls,
     report_usage,
 )
 from orgflow.commands.model import drawn
@@ -366,10 +367,11 @@ def evaluated(
             announce_model(session, client, once.times(len(chosen) * samples))
             client.learn(message.text for message in messages)
         try:
-            rows, sweeps = evaluate(
-                messages, known, embedder, seeds=range(1, seeds + 1),
-                models=models, others=others, samples=samples,
-            )  # fmt: skip
+            with paid_calls(client):
+                rows, sweeps = evaluate(
+                    messages, known, embedder, seeds=range(1, seeds + 1),
+                    models=models, others=others, samples=samples,
+                )  # fmt: skip
         except (OverBudget, MissingService) as error:
             raise click.UsageError(str(error)) from None
         except ServiceError as error:

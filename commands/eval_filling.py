@@ -98,5 +98,5 @@ def evaluate(
         if not report.complete:
             keep_calls(client)
     if not report.complete:
-        return 130
+        raise click.Abort
     return 0 if report.ok else 1

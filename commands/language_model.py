@@ -105,7 +105,9 @@ def connect_model(session: Session, flags: dict[str, Any], near: str) -> OpenAIM
         raise
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
-    client = OpenAIModelClient(settings, cancellation=session.services.cancellation)
+    client = OpenAIModelClient(
+        settings, cancellation=session.services.cancellation, report=_report_stop
+    )
     session.services.model = client
     session.services.budget = client.budget
     return client
@@ -236,6 +238,12 @@ def paid_calls(client: OpenAIModelClient | None, record: str = "--record {}") ->
         if client is not None:
             keep_calls(client, record)
         raise
+
+
+def _report_stop(line: str) -> None:
+    """A line for the person who pressed Ctrl-C; nothing where standard error is closed."""
+    with contextlib.suppress(OSError):
+        click.echo(line, err=True)
 
 
 def keep_calls(client: OpenAIModelClient, record: str = "--record {}") -> None:

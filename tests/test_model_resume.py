@@ -1,5 +1,5 @@
-"""Ctrl-C while a language model answers: nothing that was paid is lost, and the next run pays for
-nothing twice. Real signals, real processes, a slow server."""
+"""Ctrl-C while a language model answers: the answer in flight is waited for, nothing that was paid
+is lost, and the next run pays for nothing twice. Real signals, real processes, a slow server."""
 
 from __future__ import annotations
 
@@ -67,20 +67,31 @@ def reviewed(request: dict[str, Any]) -> str:
     return FAULTY if len(request["messages"]) == 2 else SOUND
 
 
-def slow(answer: Answer, at: int) -> Callable[[dict[str, Any]], Scripted]:
-    """The answers, of which the one at a place never comes in time."""
+LATE, NEVER = 2.0, 60.0
+"""Seconds until an answer: within those that a stopped run waits, and beyond."""
+
+
+def slow(answer: Answer, at: int, delay: float) -> Callable[[dict[str, Any]], Scripted]:
+    """The answers, of which the one at a place comes late."""
     asked = 0
 
     def script(request: dict[str, Any]) -> Scripted:
         nonlocal asked
         asked += 1
-        return Scripted(answer(request), delay=60 if asked == at + 1 else 0)
+        return Scripted(answer(request), delay=delay if asked == at + 1 else 0)
 
     return script
 
 
-def stopped(folder: Path, server: ModelServer, at: int, *line: str) -> Ran:
-    """The command line, with Ctrl-C while the call at a place waits for its answer."""
+def stopped(
+    folder: Path, server: ModelServer, at: int, *line: str, twice: bool = False, most: float = 20
+) -> Ran:
+    """The command line, with Ctrl-C while the call at a place waits for its answer.
+
+    Args:
+        twice: with a second Ctrl-C as soon as the first is answered.
+        most: seconds that the command may then take to end.
+    """
     running = subprocess.Popen(
         [sys.executable, "-m", "orgflow.cli", *line], cwd=folder, text=True,
         env={**os.environ, **variables(server)}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -92,9 +103,18 @@ def stopped(folder: Path, server: ModelServer, at: int, *line: str) -> Ran:
     assert running.poll() is None, running.communicate()
     running.send_signal(signal.SIGINT)
     begun = time.monotonic()
+    first = ""
+    if twice:
+        assert running.stderr is not None
+        while "Ctrl-C again ends at once" not in first:
+            first += (got := running.stderr.readline())
+            assert got, first
+        running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
-    assert time.monotonic() - begun < 10, "it does not wait for the answer"
-    return Ran(running.returncode, out, err)
+    assert time.monotonic() - begun < most
+    assert "Traceback" not in first + err
+    assert err.endswith("orgflowc: interrupted\n")
+    return Ran(running.returncode, out, first + err)
 
 
 def variables(server: ModelServer) -> dict[str, str]:
@@ -132,12 +152,12 @@ def test_a_stopped_run_goes_on(name: str, at: int, recorded: bool, tmp_path: Pat
     record = ("--record", "calls") if recorded and name != "compile" else ()
     if recorded and name == "compile":
         settings.write_text('[model]\nrecord = "calls"\n')
-    with model_server(slow(answer, at)) as server:
+    with model_server(slow(answer, at, LATE)) as server:
         first = stopped(tmp_path, server, at, *line, *record)
         assert asked_of(server) == every[: at + 1]
     assert (first.code, first.out) == (130, "")
-    assert f"{at} call{'s'[: at != 1]}, " in first.err, "what was paid is reported"
-    assert "Traceback" not in first.err
+    assert "waiting up to 5 seconds for the answer in flight" in first.err
+    assert f"{at + 1} calls, " in first.err, "what was paid is reported"
     kept = tmp_path / "calls"
     if not recorded:
         found = re.search(r"so far: (\S+); the same command with (.*?) does not pay", first.err)
@@ -151,11 +171,85 @@ def test_a_stopped_run_goes_on(name: str, at: int, recorded: bool, tmp_path: Pat
     assert "sk-x" not in "".join(path.read_text() for path in kept.rglob("*.json"))
     with model_server(answer) as server:
         second = orgflowc(*line, *record, cwd=tmp_path, env=variables(server))
-        assert asked_of(server) == every[at:], "answered requests are not sent again"
+        assert asked_of(server) == every[at + 1 :], "answered requests are not sent again"
     assert (second.code, second.out) == (whole.code, whole.out), second.err
-    assert f"({at} replayed)" in second.err
+    assert f"({at + 1} replayed)" in second.err
     if not recorded:
         shutil.rmtree(kept)
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_an_answer_that_does_not_come_is_not_waited_for(twice: bool, tmp_path: Path) -> None:
+    """A few seconds at most, and not at all after a second Ctrl-C."""
+    answer, line = case("model", tmp_path)
+    with model_server(answer) as server:
+        whole = orgflowc(*line, cwd=tmp_path, env=variables(server))
+        every = asked_of(server)
+    with model_server(slow(answer, 1, NEVER)) as server:
+        first = stopped(tmp_path, server, 1, *line, "--record", "calls", twice=twice)
+    assert (first.code, first.out) == (130, "")
+    assert ("no answer within 5 seconds" in first.err) != twice
+    assert "1 call, " in first.err, "what was paid is reported"
+    with model_server(answer) as server:
+        second = orgflowc(*line, "--record", "calls", cwd=tmp_path, env=variables(server))
+        assert asked_of(server) == every[1:]
+    assert (second.code, second.out) == (whole.code, whole.out), second.err
+
+
+@pytest.mark.parametrize("status", [429, 500])
+def test_a_failure_in_flight_is_not_tried_again(status: int, tmp_path: Path) -> None:
+    _, line = case("model", tmp_path)
+
+    def fails(request: dict[str, Any]) -> Scripted:
+        return Scripted("busy", status=status, delay=1.0)
+
+    with model_server(fails) as server:
+        ran = stopped(tmp_path, server, 0, *line)
+        assert len(server.requests) == 1
+    assert (ran.code, ran.out) == (130, "")
+
+
+MAIL = """From shop@example.com Mon Mar  4 09:00:00 2024
+From: {0}@example.com
+To: office@example.com
+Date: Mon, 4 Mar 2024 09:0{1}:00 +0000
+Message-ID: <{0}{1}@example.com>
+Subject: Order {1}
+
+{2}
+
+"""
+
+
+def test_a_stopped_discovery_goes_on(tmp_path: Path) -> None:
+    """The store keeps the answers, the one in flight among them."""
+    texts = ("Please send me an offer.", "Here is the offer.", "I order what you offer.",
+             "The goods are on their way.", "I have paid the invoice.")  # fmt: skip
+    mails = "".join(
+        MAIL.format(who, number, text)
+        for who in ("ann", "bob")
+        for number, text in enumerate(texts)
+    )
+    for store in ("one", "two"):
+        (tmp_path / "mail.mbox").write_text(mails)
+        ran = orgflowc("ingest", "mail.mbox", "--store", store, cwd=tmp_path)
+        assert ran.code == 0, ran.err
+
+    def answer(request: dict[str, Any]) -> str:
+        return "I do not know."
+
+    with model_server(answer) as server:
+        whole = orgflowc("discover", "one", cwd=tmp_path, env=variables(server))
+        every = asked_of(server)
+    assert len(every) > 2, whole.err
+    with model_server(slow(answer, 1, LATE)) as server:
+        first = stopped(tmp_path, server, 1, "discover", "two")
+    assert (first.code, first.out) == (130, "")
+    assert "2 calls, " in first.err
+    with model_server(answer) as server:
+        second = orgflowc("discover", "two", cwd=tmp_path, env=variables(server))
+        assert asked_of(server) == every[2:], "answered requests are not sent again"
+    assert (second.code, second.out) == (whole.code, whole.out), second.err
 
 
 def test_a_stopped_evaluation_goes_on(tmp_path: Path) -> None:
@@ -174,16 +268,16 @@ def test_a_stopped_evaluation_goes_on(tmp_path: Path) -> None:
         whole = orgflowc(*line, cwd=tmp_path, env=variables(server))
         every = asked_of(server)
     assert len(every) > 2, whole.err
-    with model_server(slow(answer, 2)) as server:
+    with model_server(slow(answer, 2, LATE)) as server:
         first = stopped(tmp_path, server, 2, *line)
     assert first.code == 130
     found = re.search(
-        r"the 2 answers so far: (\S+); the same command with (.*?) does not", first.err
+        r"the 3 answers so far: (\S+); the same command with (.*?) does not", first.err
     )
     assert found is not None, first.err
     with model_server(answer) as server:
         again = orgflowc(*line, *found[2].split(), cwd=tmp_path, env=variables(server))
-        assert asked_of(server) == every[2:], "answered requests are not sent again"
+        assert asked_of(server) == every[3:], "answered requests are not sent again"
     assert again.code == whole.code
     shutil.rmtree(found[1])
 
@@ -215,8 +309,8 @@ def test_a_stopped_diagnosis_goes_on(tmp_path: Path) -> None:
         whole = orgflowc(*line, cwd=tmp_path, env=variables(server))
         every = asked_of(server)
     assert len(every) == 2, whole.err
-    with model_server(slow(answer, 1)) as server:
-        first = stopped(tmp_path, server, 1, *line)
+    with model_server(slow(answer, 0, LATE)) as server:
+        first = stopped(tmp_path, server, 0, *line)
     assert first.code == 130
     found = re.search(
         r"the answer so far: (\S+); the same command with (\w+)=(\S+) does", first.err

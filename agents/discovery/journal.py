@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from orgflow.agents.model_client.client import StoppedAfterAnswer
 from orgflow.agents.model_client.recordings import call_hash
 
 from orgflow_ir.pipeline.agent_services import ModelClient, Reply, Tool, ToolCall
@@ -56,7 +57,16 @@ class Journal:
         if key in self._answers:
             self.replayed += 1
             return self._answers[key]
-        reply = self._client.ask(messages, schema=schema, tools=tools)
+        try:
+            reply = self._client.ask(messages, schema=schema, tools=tools)
+        except StoppedAfterAnswer as stopped:
+            self._keep(key, stopped.reply)
+            raise
+        self._keep(key, reply)
+        return reply
+
+    def _keep(self, key: str, reply: Reply) -> None:
+        """Append an answer to the file. Raises `ServiceError`."""
         line = json.dumps({"question": key, "reply": reply._asdict()}, ensure_ascii=True)
         try:
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -67,7 +77,6 @@ class Journal:
                 os.fsync(file.fileno())
         except OSError as error:
             raise ServiceError(f"answers cannot be kept in {self._path}: {error}") from None
-        return reply
 
 
 def _read(path: Path) -> dict[str, Reply]:

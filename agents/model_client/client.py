@@ -28,6 +28,7 @@ from orgflow_ir.pipeline.services import (
     Budget,
     CancelFlag,
     Cancellation,
+    Cancelled,
     MissingService,
     OverBudget,
     ServiceError,
@@ -40,11 +41,30 @@ _FORMS = ("json_schema", "json_object", "prompt")
 """How an endpoint is asked for structured output; the next where it refuses one."""
 
 
+LAST_ANSWER = 5.0
+"""Seconds that a stopped run waits for the answer in flight, which is paid for in any case."""
+
+
+class StoppedAfterAnswer(Cancelled):
+    """The user stopped the run while a call was in flight, and its answer came nevertheless.
+
+    Attributes:
+        reply: the answer; it is counted, and recorded where calls are.
+    """
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__()
+        self.reply = reply
+
+
 class OpenAIModelClient:
     """Chat with structured output and tool calls.
 
     Retries what fails for the moment, notices cancellation while it waits, spends the budget,
     replaces personal data where the settings say so, and records every call.
+
+    Args:
+        report: is given the lines that a person reads while a stopped run waits for an answer.
 
     Attributes:
         usage: what was used so far, by agent.
@@ -58,12 +78,15 @@ class OpenAIModelClient:
         budget: Budget | None = None,
         cancellation: Cancellation | None = None,
         redactor: Redactor | None = None,
+        report: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.settings = settings
         self.usage = UsageLedger()
         self.budget = budget if budget is not None else RunBudget(settings.tokens, settings.cost)
         self.redactor = redactor or (Redactor() if settings.redacts else None)
         self._cancellation = cancellation or CancelFlag()
+        self._report = report
+        self._stopped = False
         self._recordings = Recordings(settings.record, (settings.key,)) if settings.record else None
         self._unrecorded: list[tuple[dict[str, Any], Reply]] = []
         self._asked: dict[str, int] = {}
@@ -102,7 +125,8 @@ class OpenAIModelClient:
             OverBudget: before a call that the budget does not allow. The reply that overdraws a
                 budget is paid, so it is given and recorded; the next call is refused.
             MissingService: the package `openai` is not installed.
-            Cancelled: also while the endpoint works.
+            Cancelled: also while the endpoint works, after up to `LAST_ANSWER` seconds;
+                `StoppedAfterAnswer` where the answer came in that time.
         """
         self._cancellation.check()
         self.learn(message_texts(messages))
@@ -130,6 +154,8 @@ class OpenAIModelClient:
                 self.budget.spend(requests=1, tokens=usage.tokens, cost=usage.cost, agent=agent)
             except OverBudget as error:
                 self._overdrawn = error
+            if self._stopped:
+                raise StoppedAfterAnswer(self._restored(reply))
         return self._restored(reply)
 
     def keep_calls(self) -> tuple[str, int]:
@@ -248,6 +274,7 @@ class OpenAIModelClient:
                 break
             except openai.APIStatusError as error:
                 usage.seconds += time.monotonic() - started
+                self._check_stopped()
                 if self._adapt(error, arguments):
                     continue
                 tried += 1
@@ -256,6 +283,7 @@ class OpenAIModelClient:
                 asked = _retry_after(error)
             except (openai.APIError, _Unusable, *_NO_JSON) as error:  # no connection, no answer
                 usage.seconds += time.monotonic() - started
+                self._check_stopped()
                 tried += 1
                 if tried >= self.settings.tries:
                     raise ServiceError(
@@ -307,8 +335,8 @@ class OpenAIModelClient:
         return openai
 
     def _interruptible(self, call: Callable[[], Any]) -> Any:
-        """What a call gives, or `Cancelled` as soon as the user stops, whatever the endpoint does;
-        an abandoned call ends with the process."""
+        """What a call gives. Where the user stops, it is waited for up to `LAST_ANSWER` seconds,
+        and not at all where the user stops again; an abandoned call ends with the process."""
         outcome: list[Any] = []
         failure: list[BaseException] = []
         done = threading.Event()
@@ -324,13 +352,28 @@ class OpenAIModelClient:
         threading.Thread(target=work, daemon=True, name="orgflow-model-call").start()
         # A server that sends a byte now and then never times out by itself.
         limit = time.monotonic() + self.settings.seconds + 1
-        while not done.wait(0.05):
-            self._cancellation.check()
-            if time.monotonic() > limit:
-                raise _Unusable(f"did not answer within {self.settings.seconds:g} seconds")
+        try:
+            while not done.wait(0.05):
+                self._cancellation.check()
+                if time.monotonic() > limit:
+                    raise _Unusable(f"did not answer within {self.settings.seconds:g} seconds")
+        except KeyboardInterrupt:
+            self._stopped = True
+            seconds = f"{LAST_ANSWER:g} seconds"
+            self._report(
+                f"waiting up to {seconds} for the answer in flight; Ctrl-C again ends at once"
+            )
+            if not done.wait(LAST_ANSWER):
+                self._report(f"no answer within {seconds}; the server may charge for it")
+                raise
         if failure:
             raise failure[0]
         return outcome[0]
+
+    def _check_stopped(self) -> None:
+        """Raises `Cancelled` where the user stopped while a call was in flight that then failed."""
+        if self._stopped:
+            raise Cancelled
 
     def _adapt(self, error: Any, arguments: Mapping[str, Any]) -> bool:
         """Whether a refusal is about a part that the endpoint does not know, which the next try

@@ -6,12 +6,13 @@ import email.utils
 import json
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from model_server import Scripted, model_server
-from orgflow.agents.model_client.client import OpenAIModelClient
+from orgflow.agents.model_client.client import OpenAIModelClient, StoppedAfterAnswer
 from orgflow.agents.model_client.settings import (
     KEYS,
     ModelSettings,
@@ -43,9 +44,15 @@ SCHEMA = {
 }  # fmt: skip
 
 
-def client(url: str, *, cancellation: CancelFlag | None = None, **more: Any) -> OpenAIModelClient:
+def client(
+    url: str,
+    *,
+    cancellation: CancelFlag | None = None,
+    report: Callable[[str], None] = lambda line: None,
+    **more: Any,
+) -> OpenAIModelClient:
     settings = ModelSettings(url=url, name="toy", key=KEY, **{"patience": 5.0, **more})
-    return OpenAIModelClient(settings, cancellation=cancellation)
+    return OpenAIModelClient(settings, cancellation=cancellation, report=report)
 
 
 def test_a_reply_and_what_it_took() -> None:
@@ -198,14 +205,26 @@ def test_an_answer_that_does_not_come() -> None:
         client(server.url, seconds=0.2, tries=1).ask(QUESTION)
 
 
-def test_cancellation_ends_a_call_at_once() -> None:
-    flag = CancelFlag()
-    with model_server([Scripted("2", delay=5)]) as server:
+@pytest.mark.parametrize(("delay", "kept"), [(1.0, True), (30.0, False)])
+def test_cancellation_waits_a_moment_for_the_answer_in_flight(
+    delay: float, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("orgflow.agents.model_client.client.LAST_ANSWER", 5.0 if kept else 0.2)
+    flag, lines = CancelFlag(), list[str]()
+    with model_server([Scripted("2", delay=delay)]) as server:
+        asking = client(
+            server.url, cancellation=flag, report=lines.append, record=str(tmp_path / "calls")
+        )
         threading.Timer(0.3, flag.cancel).start()
         started = time.monotonic()
-        with pytest.raises(Cancelled):
-            client(server.url, cancellation=flag).ask(QUESTION)
-        assert time.monotonic() - started < 2
+        with pytest.raises(Cancelled) as stopped:
+            asking.ask(QUESTION)
+        assert time.monotonic() - started < 10
+    assert isinstance(stopped.value, StoppedAfterAnswer) == kept
+    assert [line.split(" ")[0] for line in lines] == ["waiting", *(["no"] if not kept else [])]
+    assert asking.usage.total.calls == len(list((tmp_path / "calls").rglob("*.json"))) == kept
+    with pytest.raises(Cancelled):
+        asking.ask(QUESTION)
 
 
 def test_a_cut_off_answer_says_so() -> None:
