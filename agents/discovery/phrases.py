@@ -33,23 +33,62 @@ _WEAK = _words("make take give put set keep use bring start hold run")
 """Verbs that name a step only with an object that says what."""
 
 ACTS = _words("""
-accept acknowledge activate add adjust allocate allow answer apply appoint approve archive
-arrange assemble assess assign audit authorise authorize award book build calculate
-calibrate call cancel certify charge check choose clarify clean close collect compare compile
-complete compute conduct configure confirm contact copy correct create credit decide declare
-decline define deliver design determine develop diagnose disconnect dispatch document download
-draft draw edit enrol enter escalate estimate evaluate examine exchange execute extend file fill
-fix forward grant handle hire identify implement import inform inspect install invite invoice
-issue label launch list load log maintain manufacture measure monitor negotiate notify obtain
-offer open order organise organize pack package pay pick place plan post prepare present print
-process produce propose provide publish purchase quote receive recommend record refund refuse
-register reject release remind remove renew rent repair replace reply report request reschedule
-reserve resolve return review revise schedule scan score search select sell send ship sign
-sketch sort specify stamp stock store submit suggest supply switch terminate test track train
-transfer transport treat update upgrade upload validate verify weigh withdraw write
+accept acknowledge acquire activate add adjust administer admit advertise advise allocate allow
+analyse analyze announce answer apply appoint approve archive arrange assemble assess assign audit
+authenticate authorise authorize award book borrow brief build calculate calibrate call cancel
+certify charge check choose clarify classify clean close collect compare compensate compile complete
+compute conduct configure confirm consolidate construct consult contact convert coordinate copy
+correct create credit debit decide declare decline deduct define delegate delete deliver deploy
+design destroy determine develop diagnose disable disassemble discharge disconnect dismantle
+dispatch dispense distribute document donate download draft draw edit enable enrol enroll enter
+erect escalate estimate evaluate evict examine exchange execute exempt export extend extract file
+fill finalise finalize fix forward fulfil fulfill gather generate grade grant handle harvest hire
+identify implement import inform initiate inspect install insure interview invest investigate invite
+invoice isolate issue label launch lease lend list load log maintain manufacture measure merge
+migrate modify monitor mount negotiate nominate notify obtain offer onboard open operate order
+organise organize outline oversee pack package park pay perform pick place plan post prepare
+prescribe present print prioritise prioritize process procure produce promote propose provide
+publish purchase quote rank reassign recalculate receive recommend reconcile record recruit recycle
+redeem refill refund refuse register reimburse reinstall reject release remind remove renew rent
+reorder repair repeat replace reply report reprint request reschedule resend reserve reset resolve
+restart restock restore retrieve return review revise revoke reward schedule scan score search
+secure select sell send settle shelve ship shortlist sign sketch solicit sort specify stamp
+sterilise sterilize stock store submit suggest summarise summarize supervise supply suspend
+switch terminate test track train transcribe transfer translate transport treat unload unpack
+update upgrade upload vaccinate validate verify weigh withdraw write
 """)
 """Verbs of what organisations do, in whatever line of business: where a sentence has one, it names
 the step."""
+
+_LIGHT = _words("do get give hold make run start take")
+"""Verbs that mean little before a noun that is an act: `make a payment`, `do the inspection`."""
+
+_ACT_NOUN = re.compile(r"\w{3,}(?:[ts]ion|ment|ysis|ing)s?")
+
+_NO_ACT = _words("""
+action apartment attention attraction basement building ceiling cement compartment condition
+department direction document element emotion environment equipment evening exception expression
+feeling fraction function garment heating impression information instrument intention investment
+lighting location lotion meaning mention moment morning motion nation occasion option permission
+portion position proportion question reaction relation section sentiment situation something
+station thing
+""")
+"""Nouns that end as acts do, and are none."""
+
+_MORE_ACTS = _words("""
+appointment approval audit backup booking call check confirmation decision delivery diagnosis
+forecast inquiry interview order payment proposal purchase refund referral registration removal
+renewal repair request reservation review sale search shipment survey tender test tour training
+transfer treatment visit withdrawal
+""")
+"""Nouns that are acts, whatever they end on."""
+
+
+def _is_act(noun: str) -> bool:
+    """Whether a noun is what somebody does: `payment`, `inspection`."""
+    one = noun.removesuffix("s")
+    return one in _MORE_ACTS or bool(_ACT_NOUN.fullmatch(noun) and one not in _NO_ACT)
+
 
 _EMPTY = _words("""
 it this that thing something anything nothing one way time day week hour minute moment lot bit
@@ -58,6 +97,7 @@ eye head part side case matter reason luck fun joke morning evening afternoon ni
 pair couple today tomorrow yesterday month year end start news weekend monday tuesday wednesday
 thursday friday saturday sunday trouble attempt hope greeting regard incl approx etc
 percent euro dollar pound cent penny metre meter kilometre kilogram gram litre degree phone
+eur usd gbp chf half third quarter dozen rest remainder majority handful bunch
 """)
 """Objects that say nothing of what is done."""
 
@@ -157,31 +197,149 @@ def _of(document: Any, names: Collection[str], about: Sequence[str] = ()) -> lis
         for verb in sentence:
             if verb.pos_ != "VERB" or not verb.lemma_.isalpha() or _is_noun(verb):
                 continue
-            base = _base(verb)
-            known = base in ACTS
-            lemma = _particle(verb, base)
-            words, tail, less = _done_to(verb, base, names)
-            if not words and known and about and _stands_for_topic(verb):
-                words, tail, less = list(about), "", 0.5
-            if not words or (base in _TALK and base not in _WEAK):
+            base, lemma = _named(verb)
+            if base not in ACTS and _bare(verb):
                 continue
-            if any(w.removesuffix("s") == base for w in words):
-                continue
-            score = 1.0 - less - 0.04 * place - (0.5 if base in _WEAK else 0.0)
-            score -= 0.4 if base in _WEAK and len(words) == 1 and not tail else 0.0
-            score += 0.3 if verb.dep_ in ("ROOT", "conj") else 0.0
-            score += 0.3 if _done_or_asked(verb) else 0.0
-            score += 0.6 if known else 0.0
-            score -= 0.4 if any(c.dep_ == "neg" for c in verb.children) else 0.0
-            score -= 0.4 if verb.dep_ in ("relcl", "acl") or _supposed(verb) else 0.0
-            score -= 0.4 if not known and _bare(verb) else 0.0
-            score -= 0.3 if text.endswith("?") and verb.dep_ != "ROOT" else 0.0
-            name = f"{lemma} {' '.join(words)}{tail}"
-            if name not in phrases or phrases[name].score < score:
-                phrases[name] = Phrase(
-                    name, lemma, tuple(words), text, (begin, begin + len(text)), score
-                )
+            targets = _targets(verb, base, names, about)
+            alone = not targets and _complete(verb, base)
+            for words, tail, less in [([base], "", 0.5)] if alone else targets:
+                if not alone and any(w.removesuffix("s") == base for w in words):
+                    continue
+                score = _score(verb, base, lemma, words, tail)
+                if score is None:
+                    continue
+                score -= less + 0.04 * place
+                score -= 0.3 if text.endswith("?") and verb.dep_ != "ROOT" else 0.0
+                name = lemma if alone else f"{lemma} {' '.join(words)}{tail}"
+                if name not in phrases or phrases[name].score < score:
+                    phrases[name] = Phrase(
+                        name, lemma, tuple(words), text, (begin, begin + len(text)), score
+                    )
     return sorted(phrases.values(), key=lambda p: (-p.score, p.span, p.name))
+
+
+def _score(verb: Any, base: str, lemma: str, words: Sequence[str], tail: str) -> float | None:
+    """How well a verb and its object name what a message is for; `None` where they name nothing."""
+    act = base in _LIGHT and _is_act(words[-1])
+    known = base in ACTS or act
+    if base in _TALK and base not in _WEAK and not act:
+        return None
+    score = 1.6 if known else 1.0
+    if base in _WEAK and not act and lemma == base:
+        score -= 0.9 if len(words) == 1 and not tail else 0.5
+    score += 0.3 if verb.dep_ in ("ROOT", "conj") else 0.0
+    score += 0.3 if _done_or_asked(verb) else 0.0
+    score -= 0.8 if _negated(verb) else 0.0
+    score -= 0.4 if _aside(verb) or _supposed(verb) else 0.0
+    score -= 0.4 if _usual(verb, base) else 0.0
+    return score
+
+
+Target = tuple[list[str], str, float]
+"""The words of an object, what follows them (` of incident`), and how much less clear it is than a
+plain object."""
+
+
+def _targets(verb: Any, base: str, names: Collection[str], about: Sequence[str]) -> list[Target]:
+    """What is done to what; nothing where a verb has no object of its own or of another verb."""
+    if _arrives(verb):
+        things = [c for c in verb.children if c.dep_ == "nsubj" and _is_thing(c, names)]
+        return [(words, "", 0.3) for c in things if (words := _object_words(c, names))]
+    found = [_done_to(verb, base, names)]
+    if not found[0][0] and base in ACTS and _stands_for_topic(verb):
+        found = [(_before(verb, names) or list(about), "", 0.5)]
+    if not found[0][0] and base in ACTS and not _has_object(verb):
+        found += _shared(verb, names)
+    return [target for target in found if target[0]]
+
+
+def _before(verb: Any, names: Collection[str]) -> list[str]:
+    """The words of the thing before a pronoun: `the base is hollow, I'll fill it`."""
+    pronoun = next((c for c in verb.children if c.lower_ in _PRONOUNS), None)
+    if pronoun is None:
+        return []
+    many = pronoun.lower_ != "it"
+    for noun in reversed(verb.doc[verb.sent.start : pronoun.i]):
+        fits = noun.tag_ == ("NNS" if many else "NN") and noun.dep_ in _PARTS
+        if fits and (words := _object_words(noun, names)):
+            return words
+    return []
+
+
+_PARTS = ("dobj", "obj", "nsubj", "nsubjpass", "attr", "ROOT", "pobj")
+"""What a noun is that a pronoun may stand for; nouns that describe others are none."""
+
+_PEOPLE = _words("""
+agent applicant author bank board boss brother buyer candidate carrier client colleague committee
+company council court courier customer daughter department doctor driver employee employer engineer
+father friend guest husband insurer landlord lawyer man manager mechanic mother neighbour nurse
+office officer owner parent partner patient player police seller sister son staff student supervisor
+supplier teacher team tenant user vendor visitor wife woman worker workshop
+""")
+"""Who does things rather than has things done: `customer called` is no report of a call to one."""
+
+
+_ALONE = {
+    "log": "in on out", "sign": "in up off out", "check": "in out",
+    "apply": "", "enrol": "", "enroll": "", "register": "", "resign": "", "retire": "",
+    "vote": "", "withdraw": "",
+}  # fmt: skip
+"""Verbs that name a step without an object, some with one of these particles only."""
+
+
+def _complete(verb: Any, base: str) -> bool:
+    """Whether a verb without an object names a step: `I signed up`."""
+    if base not in _ALONE or _has_object(verb) or any(c.dep_ == "ccomp" for c in verb.children):
+        return False
+    subject = next((c.lower_ for c in verb.children if c.dep_ == "nsubj"), "")
+    if not subject and (verb.tag_ == "VB" or any(c.dep_ == "prt" for c in verb.children)):
+        subject = "you"
+    particle = next((c.lower_ for c in verb.children if c.dep_ == "prt"), "")
+    return subject in ("i", "we", "you") and particle in (_ALONE[base].split() or [""])
+
+
+def _has_object(verb: Any) -> bool:
+    return any(c.dep_ in ("dobj", "obj", "nsubjpass", "dative") for c in verb.children)
+
+
+def _is_passive(verb: Any) -> bool:
+    """Whether a verb is passive by itself, or as the one before it: `was signed and sent`."""
+    parts = {c.dep_ for c in verb.children}
+    if "auxpass" in parts:
+        return True
+    follows = verb.dep_ == "conj" and verb.tag_ == "VBN" and "nsubj" not in parts
+    return follows and any(c.dep_ == "auxpass" for c in verb.head.children)
+
+
+_SENTENCE = frozenset(("aux", "neg", "ccomp", "xcomp", "advmod"))
+"""What a verb has in a sentence, and not in a headline."""
+
+
+def _shared(verb: Any, names: Collection[str]) -> list[Target]:
+    """The object that a verb has together with the next one (`review and sign the contract`), or
+    that a report in headlines has before it (`Documents received`)."""
+    parts = {c.dep_ for c in verb.children}
+    things = []
+    if _is_passive(verb):
+        if verb.dep_ == "conj":
+            things = [c for c in verb.head.children if c.dep_ in ("nsubj", "nsubjpass")]
+    else:
+        things = [
+            c for beside in verb.children
+            if beside.dep_ == "conj" and beside.pos_ == "VERB" and beside.i - verb.i < 4
+            for c in beside.children if c.dep_ in ("dobj", "obj")
+        ]  # fmt: skip
+        report = verb.dep_ == "ROOT" and verb.tag_ in ("VBN", "VBD") and not parts & _SENTENCE
+        if report and not any(_is_thing(c, names) for c in things):
+            things = [
+                c for c in verb.lefts
+                if c.dep_ == "nsubj" and c.lemma_.lower() not in _PEOPLE
+                and not any(t.dep_ in ("det", "poss") for t in c.lefts)
+            ]  # fmt: skip
+    return [
+        (_object_words(noun, names), _tail((noun,), names), 0.1)
+        for noun in things if _is_thing(noun, names)
+    ]  # fmt: skip
 
 
 def _done_to(verb: Any, base: str, names: Collection[str]) -> tuple[list[str], str, float]:
@@ -192,8 +350,9 @@ def _done_to(verb: Any, base: str, names: Collection[str]) -> tuple[list[str], s
     `log into the game`.
     """
     for child in verb.children:
-        if child.dep_ in ("dobj", "obj", "nsubjpass") and child.pos_ == "NOUN":
-            if child.lemma_.lower() in _MEDIA and base not in _SENDING:
+        if child.dep_ in ("dobj", "obj", "nsubjpass") and _is_thing(child, names):
+            itself = any(c.lower_ == "this" for c in child.lefts)
+            if child.lemma_.lower() in _MEDIA and (base not in _SENDING or itself):
                 return [], "", 0.0
             if any(t.text == ":" for t in verb.doc[verb.i : child.i]):
                 return [], "", 0.0  # `status changed: claim` changes no claim
@@ -204,12 +363,17 @@ def _done_to(verb: Any, base: str, names: Collection[str]) -> tuple[list[str], s
     noted = verb.tag_ in ("VBN", "VBD") and verb.i > 0 and verb.nbor(-1).text == "("
     if noted and verb.head.pos_ == "NOUN" and verb.head.i < verb.i:  # a notice: `order (approved)`
         return _object_words(verb.head, names), "", 0.0
+    passive = _is_passive(verb)
     for preposition in verb.children:
-        if preposition.dep_ == "prep" and (
-            preposition.lower_ in _DIRECT
-            or (preposition.lower_ == "for" and base in _FOR)
-            or (preposition.lower_ == "about" and base in ACTS)
-            or (preposition.lower_ == "over" and base not in ACTS)
+        if (
+            preposition.dep_ == "prep"
+            and not passive
+            and (
+                preposition.lower_ in _DIRECT
+                or (preposition.lower_ == "for" and base in _FOR)
+                or (preposition.lower_ in _TOWARDS and base in ACTS)
+                or (preposition.lower_ == "over" and base not in ACTS)
+            )
         ):
             for noun in preposition.children:
                 if noun.dep_ == "pobj" and noun.pos_ == "NOUN":
@@ -218,8 +382,24 @@ def _done_to(verb: Any, base: str, names: Collection[str]) -> tuple[list[str], s
     return [], "", 0.0
 
 
+def _is_thing(noun: Any, names: Collection[str]) -> bool:
+    """Whether a word is a noun, or taken for a name by the parser: `the RFP`, `the Contract`."""
+    if noun.pos_ == "NOUN":
+        return True
+    if noun.pos_ != "PROPN" or not noun.is_alpha or noun.lower_ in names:
+        return False
+    if any(c.dep_ == "nummod" for c in noun.children):
+        return False  # a currency
+    return (noun.is_upper and 1 < len(noun) < 6) or any(
+        c.dep_ in ("det", "poss") for c in noun.lefts
+    )
+
+
 _DIRECT = _words("into through")
 """Prepositions that make a verb say what it is about."""
+
+_TOWARDS = _words("about at on to with")
+"""Prepositions that name the object of a verb that has none: `reply to the customer`."""
 
 _FOR = _words("apply search register sign pay")
 """Verbs that say it with `for`."""
@@ -262,18 +442,64 @@ def _stands_for_topic(verb: Any) -> bool:
     """Whether a verb has a pronoun as its object, or none at all where it reports: `Approved.`"""
     objects = [c for c in verb.children if c.dep_ in ("dobj", "obj", "nsubjpass")]
     if objects:
-        return bool(objects[0].lower_ in _PRONOUNS)
+        vague = any(c.dep_ == "nsubj" and c.tag_ in ("DT", "WDT", "WP") for c in verb.children)
+        return bool(objects[0].lower_ in _PRONOUNS) and not vague  # `does that settle it?`
     subjects = [c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass")]
     return bool(verb.dep_ == "ROOT" and verb.tag_ in ("VBN", "VBD") and not subjects)
 
 
 def _supposed(verb: Any) -> bool:
-    """Whether a verb is only supposed: behind `if` or `would`."""
+    """Whether a verb is only supposed: behind `if` or `would`, or `can be done`."""
+    passive = _is_passive(verb)
     return any(
         (c.dep_ == "mark" and c.lower_ in ("if", "unless"))
         or (c.dep_ == "aux" and c.lower_ in ("would", "might", "'d"))
+        or (c.dep_ == "aux" and c.lower_ in ("can", "could", "may") and passive)
         for c in verb.children
     )
+
+
+_BESIDE = _words(
+    "after although as because before since so than that though until when whereas while"
+)
+"""Words that begin a clause beside the one that says what a message is for."""
+
+_NOBODY = _words("nobody none neither nothing")
+
+
+def _negated(verb: Any) -> bool:
+    """Whether a verb says what was not done: `nobody checked the fuse`."""
+    return any(
+        c.dep_ == "neg" or (c.dep_ in ("nsubj", "nsubjpass") and c.lower_ in _NOBODY)
+        for c in verb.children
+    )
+
+
+def _aside(verb: Any) -> bool:
+    """Whether a verb stands in a clause about something else: `before I can lift my cup`."""
+    if verb.dep_ in ("relcl", "acl"):
+        return True
+    return verb.dep_ == "advcl" and any(
+        c.lower_ in _BESIDE and c.dep_ in ("mark", "advmod") for c in verb.children
+    )
+
+
+_STATED = _words("""
+accept acknowledge advise announce apply appoint approve authorise authorize cancel certify confirm
+decide decline grant invite nominate offer order propose quote recommend refuse reject release
+report request resign submit suggest withdraw
+""")
+"""Verbs that are done by stating them: `I approve the budget`."""
+
+
+def _usual(verb: Any, base: str) -> bool:
+    """Whether a verb says how things usually are, not what is done: `the kitchen shares a wall`,
+    `I answer all my post`. Notices report in the present, too: `the system sends a reminder`."""
+    if verb.tag_ not in ("VBZ", "VBP") or any(c.dep_ == "aux" for c in verb.children):
+        return False
+    if base in _STATED or (verb.tag_ == "VBZ" and base in ACTS):
+        return False
+    return any(c.dep_ == "nsubj" for c in verb.children)
 
 
 def _object_words(noun: Any, names: Collection[str]) -> list[str]:
@@ -328,6 +554,27 @@ def _in_verbs(verb: Any) -> bool:
 _PLAIN = ("VB", "VBP")
 """Tags of verbs that have no ending: those of other words, too, where the parser errs."""
 
+
+def _arrives(verb: Any) -> bool:
+    """Whether a verb reports that something came: `the parts have arrived`."""
+    lemma = verb.lemma_.lower()
+    into = any(c.lower_ in ("in", "back") and c.i == verb.i + 1 for c in verb.children)
+    if not (lemma == "arrive" or (lemma == "come" and into)) or _supposed(verb):
+        return False
+    came = verb.tag_ in ("VBD", "VBN")
+    return came and any(
+        c.dep_ == "nsubj" and c.lemma_.lower() not in _PEOPLE for c in verb.children
+    )
+
+
+def _named(verb: Any) -> tuple[str, str]:
+    """The infinitive of a verb, and the same with its particle; what comes is received."""
+    if _arrives(verb):
+        return "receive", "receive"
+    base = _base(verb)
+    return base, _particle(verb, base)
+
+
 _BEFORE_REQUEST = _words("please to and or then just now also kindly you let")
 
 
@@ -364,6 +611,8 @@ def _base(verb: Any) -> str:
     """The infinitive of a verb. Where the parser's is none of the usual verbs, spelling decides:
     `readied`, `installed` and `rated` are of `ready`, `install` and `rate`."""
     lemma, text = str(verb.lemma_.lower()), str(verb.lower_)
+    if lemma == text and text.endswith("ed") and lemma not in _verbs():
+        lemma = next((one for one in (text[:-2], text[:-1]) if one in _verbs()), lemma)
     if lemma in ACTS or lemma in _TALK:
         return lemma
     if lemma in _IRREGULAR:
@@ -387,6 +636,8 @@ _SHORT = re.compile(r"[^aeiou]*[aeiou][bdgklmnprtvz]")
 
 def _bare(verb: Any) -> bool:
     """Whether what seems a request may as well be two words of a title: `Wet groundsheet`."""
+    if verb.i > verb.sent.start and verb.nbor(-1).lower_ in _BEFORE_REQUEST:
+        return False
     following = verb.doc[verb.i + 1] if verb.i + 1 < len(verb.doc) else None
     subjects = [c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass", "aux", "auxpass")]
     return (

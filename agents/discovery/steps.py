@@ -38,6 +38,10 @@ FEWEST, SHARE = 3, 0.4
 case."""
 
 
+FAIR = 0.7
+"""Beyond the fewest, a step that nobody says clearly has a phrase of this worth."""
+
+
 @dataclass(eq=False)
 class Step:
     """A step of a process.
@@ -108,12 +112,13 @@ def find_steps(
         for group in _groups(mentions, embedder)
     ]
     # those that are said clearly; where there are few of them, the best of the others, too
-    steps.sort(key=lambda item: (not item[2], -item[1].support, item[1].name))
+    steps.sort(key=lambda item: (not item[2], item[3] < FAIR, -item[1].support, item[1].name))
     usual = max(FEWEST, round(SHARE * float(np.median([len(case) for case in cases]))))
     clear = sum(one[2] for one in steps)
-    kept = steps[: min(MOST, max(clear, usual))]
+    fair = sum(one[2] or one[3] >= FAIR for one in steps)
+    kept = steps[: min(MOST, max(clear, min(usual, max(fair, FEWEST))))]
     kept.sort(key=lambda item: (item[0], item[1].name))
-    return _attached(cases, _joined([step for _, step, _ in kept]))
+    return _attached(cases, _joined([one[1] for one in kept]))
 
 
 def key(phrase: Phrase) -> str:
@@ -144,8 +149,8 @@ def _step(
     own: Mapping[str, float],
     common: Mapping[str, float],
     labels: Mapping[str, str],
-) -> tuple[Step, bool]:
-    """The step of a group, and whether it is said clearly enough."""
+) -> tuple[Step, bool, float]:
+    """The step of a group, whether it is said clearly enough, and how clearly at best."""
     cases = {m.case for m in group}
     places = {m.place for m in group}
     scores = {m: _worth(m.phrase, own, common) for m in group}
@@ -170,7 +175,7 @@ def _step(
     actors = Counter(labels[_actor(traits, place)] for place in step.quotes)
     actor, number = min(actors.items(), key=lambda item: (-item[1], item[0]))
     step.actor = actor if number * 2 > sum(actors.values()) or len(cases) == 1 else ""
-    return step, clear >= CLEAR + (0.2 if len(places) == 1 else -0.3)
+    return step, clear >= CLEAR + (0.2 if len(places) == 1 else -0.3), clear
 
 
 def _worth(phrase: Phrase, own: Mapping[str, float], common: Mapping[str, float]) -> float:

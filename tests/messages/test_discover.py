@@ -401,12 +401,52 @@ def test_what_is_not_installed_is_reported(
         ("It is paid.", "paid!", ""),
         ("I checked it.", "three sketches for Ember", "check sketches"),
         ("Could you hand over the buzzer?", "", "hand over buzzer"),
-        ("Could you then ship and reach truck drivers?", "", "reach truck drivers"),
+        ("Could you then go and reach truck drivers?", "", "reach truck drivers"),
+        ("Please sign the NDA.", "", "sign nda"),
+        ("Documents received, thank you.", "", "receive documents"),
+        ("Could you review and stamp the lease?", "", "stamp lease"),
+        ("I opened the crate and weighed it.", "pallet scales", "open crate"),
+        ("The crate is here, I weighed it.", "pallet scales", "weigh crate"),
+        ("The new tiles have arrived.", "", "receive new tiles"),
+        ("My brother has arrived.", "", ""),
+        ("I replied to the customer.", "", "reply to customer"),
+        ("I signed up yesterday.", "", "sign up"),
+        ("Customer called.", "", ""),
+        ("We transferred 300 EUR.", "", ""),
+        ("Does that settle it?", "broken lift", ""),
+        ("Slate roof is leaking.", "", ""),
+        ("This letter was sent by the scanner.", "", "send letter"),
+        ("This mail was sent by the scanner.", "", ""),
     ],
 )
 def test_what_a_sentence_says_is_done(text: str, topic: str, expected: str) -> None:
     (found,) = phrases([text], {"ann"}, [topic])
     assert (found[0].name if found else "") == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "not_said"),
+    [
+        ("We made the payment this morning.", "We made the kids laugh."),
+        ("I inspected the boiler.", "Nobody inspected the boiler."),
+        ("I opened the crates.", "I open all crates on Mondays."),
+        ("I filed the report.", "He came by before I filed the report."),
+        ("The fence has been painted.", "The fence can be painted."),
+        ("Please set up the stall.", "The stall shares a socket with us."),
+        ("I took the order.", "I took the stairs."),
+    ],
+)
+def test_asides_name_steps_less_clearly(said: str, not_said: str) -> None:
+    (found,), (others,) = phrases([said], set()), phrases([not_said], set())
+    best = max((p.score for p in others), default=0.0)
+    assert found[0].score > max(best + 0.3, 1.2), (found, others)
+
+
+def test_verbs_share_an_object() -> None:
+    (found,) = phrases(["Could you review and stamp the lease?"], set())
+    assert [p.name for p in found] == ["stamp lease", "review lease"]
+    (found,) = phrases(["The lease was signed and sent to the tenant."], set())
+    assert [p.name for p in found] == ["sign lease", "send lease"]
 
 
 def test_talk_is_no_case() -> None:
