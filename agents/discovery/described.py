@@ -10,6 +10,9 @@ from orgflow.agents.prompting import visible
 
 MOST_STEPS = 40
 FEWEST_STEPS = 2
+MOST_DECISIONS, MOST_OPTIONS = 12, 12
+"""Combinations of options become branches: with more of them the model is too large to read."""
+
 _LONGEST = {"name": 80, "actor": 60, "text": 300}
 
 
@@ -140,8 +143,10 @@ def read_saved(value: Any, shown: Mapping[str, int]) -> Saved:
     if not isinstance(given, list) or not FEWEST_STEPS <= len(given) <= MOST_STEPS:
         raise UnusableProcess(f"A process needs {FEWEST_STEPS} to {MOST_STEPS} steps.")
     steps = tuple(_step(number, step, shown) for number, step in enumerate(given, 1))
-    decisions = value.get("decisions")
-    same = value.get("same_as")
+    stated = value.get("decisions")
+    decisions = stated if isinstance(stated, list) else []
+    if len(decisions) > MOST_DECISIONS:
+        raise UnusableProcess(f"A process has at most {MOST_DECISIONS} decisions.")
     return Saved(
         name,
         _line(value.get("description"), "text"),
@@ -150,11 +155,18 @@ def read_saved(value: Any, shown: Mapping[str, int]) -> Saved:
         steps,
         tuple(
             _decision(number, decision, len(steps), shown)
-            for number, decision in enumerate(decisions if isinstance(decisions, list) else (), 1)
+            for number, decision in enumerate(decisions, 1)
         ),
         places(value.get("excluded"), shown),
-        int(same) if isinstance(same, int | str) and str(same).strip().isdigit() else None,
+        _number(value.get("same_as")),
     )
+
+
+def _number(value: Any) -> int | None:
+    """A number, which may be in quotes; `None` for anything else."""
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value):
+        return int(value)
+    return value if type(value) is int else None
 
 
 def _step(number: int, value: Any, shown: Mapping[str, int]) -> SavedStep:
@@ -175,7 +187,10 @@ def _decision(number: int, value: Any, steps: int, shown: Mapping[str, int]) -> 
     for option in options if isinstance(options, list) else ():
         one = option if isinstance(option, Mapping) else {}
         condition = _line(one.get("condition"), "name")
-        numbers = [n for n in one.get("steps") or () if isinstance(n, int)]
+        named = one.get("steps")
+        numbers = [
+            n for n in map(_number, named if isinstance(named, list) else [named]) if n is not None
+        ]  # fmt: skip
         wrong = next((n for n in numbers if not 1 <= n <= steps), None)
         if wrong is not None:
             raise UnusableProcess(f"Decision {number} names step {wrong} of {steps}.")
@@ -183,9 +198,14 @@ def _decision(number: int, value: Any, steps: int, shown: Mapping[str, int]) -> 
             raise UnusableProcess(f"An option of decision {number} has no condition.")
         evidence = places(one.get("evidence"), shown)
         found.append(Option(condition, tuple(sorted({n - 1 for n in numbers})), evidence))
+    if len(found) > MOST_OPTIONS:
+        raise UnusableProcess(f"Decision {number} has more than {MOST_OPTIONS} options.")
     if len(found) < 2:
         raise UnusableProcess(f"Decision {number} has fewer than two options.")
     return Decision(_line(entry.get("question"), "name"), tuple(found))
+
+
+_NUMBER = re.compile(r"(?<![0-9])[0-9]{1,9}(?![0-9])")
 
 
 def places(value: Any, shown: Mapping[str, int]) -> tuple[int, ...]:
@@ -194,7 +214,7 @@ def places(value: Any, shown: Mapping[str, int]) -> tuple[int, ...]:
     given: Iterable[Any] = value if isinstance(value, list | tuple) else [value]
     found = set()
     for item in given:
-        for number in re.findall(r"\d+", str(item)) if isinstance(item, str | int) else ():
+        for number in _NUMBER.findall(str(item)) if isinstance(item, str | int) else ():
             if f"m{int(number)}" in shown:
                 found.add(shown[f"m{int(number)}"])
     return tuple(sorted(found))

@@ -72,7 +72,7 @@ class Toolbox:
         """What a tool other than `SAVE` gives, as text for the model."""
         try:
             given = json.loads(arguments or "{}")
-        except ValueError:
+        except (ValueError, RecursionError):
             return "The arguments are no JSON."
         if not isinstance(given, Mapping):
             return "The arguments are no JSON object."
