@@ -133,30 +133,35 @@ def _nearly(text: str) -> ReadAnswer | None:
 _COMMA = re.compile(r",\s*([}\]])")
 
 
+_STRUCTURE = re.compile(
+    r""""(?:[^"\\]++|\\.)*+(?:(")|\\?\Z)|'(?:[^'\\]++|\\.)*+(?:(')|\\?\Z)|[{}\[\]]""", re.DOTALL
+)
+"""A bracket, or a string: with its end, or up to the end of the text, perhaps in an escape."""
+
+
+_ESCAPING = re.compile(r"(?<!\\)(?:\\\\)*+\\\Z")
+"""An odd number of backslashes at the end."""
+
+
 def _balanced(text: str) -> tuple[str, str, bool]:
     """The text up to where its first bracket closes, what closes the open ones, and whether any
     was open."""
     stack: list[str] = []
     quoted, escaped = "", False  # outside of strings an apostrophe can only be Python's
-    for at, character in enumerate(text):
-        if quoted:
-            if escaped:
-                escaped = False
-            elif character == "\\":
-                escaped = True
-            elif character == quoted:
-                quoted = ""
-        elif character in "\"'":
-            quoted = character
+    for match in _STRUCTURE.finditer(text):
+        character = match.group()
+        if character[0] in "\"'":
+            if match.lastindex is None:  # the text ends in it
+                quoted, escaped = character[0], _ESCAPING.search(character) is not None
         elif character in "{[":
             stack.append("}" if character == "{" else "]")
             if len(stack) > _MAX_DEPTH:
-                return text[:at], "", False
-        elif character in "}]":
+                return text[: match.start()], "", False
+        else:
             if not stack or stack[-1] != character:
-                return text[:at], "", False
+                return text[: match.start()], "", False
             stack.pop()
             if not stack:
-                return text[: at + 1], "", False
+                return text[: match.end()], "", False
     body = text[:-1] if escaped else text
     return body, quoted + "".join(reversed(stack)), True
