@@ -253,6 +253,8 @@ class LocalRunner(Runner):
                     stubs[f"{place}{name}"] = {
                         "visits": [*given, *rows], "errors": list(messages), "mode": "merge",
                     }  # fmt: skip
+        for stub in stubs.values():  # n8n also tries again what merely hands on an old error
+            stub["tries"] = "one visit"
         called = {
             s.scope.workflow_id: _without_secrets(s.workflow) for s in self._scopes if s is not root
         }

@@ -26,7 +26,8 @@ class RunRequest:
         stubs: nodes whose body is replaced: `{"visits": [{field: value, …}, …],
             "mode": "merge" | "replace", "errors": [message or None, …]}`. The k-th visit of the run
             gets `visits[k]`, merged into each input item or in its place, and fails with
-            `errors[k]` where that is given.
+            `errors[k]` where that is given. Each try of a node that n8n tries again is a visit;
+            with `"tries": "one visit"` all tries of one execution of the node are.
         answers: what each visit of a webhook or form wait is answered with: a body (a query where
             the wait takes GET, values by field for a form), {} past the end of the list, None for
             no answer: a limited wait times out, an unlimited one leaves the run "waiting".

@@ -8,14 +8,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
-from orgflow.backends.n8n.emit.graph import GraphNode, Port, start_key
+from orgflow.backends.n8n.emit.graph import GraphNode, HelperKey, start_key
 from orgflow.backends.n8n.engine_model.config import Config, Event, Phase, Place
 from orgflow.backends.n8n.engine_model.model import EngineModel
 from orgflow.backends.n8n.engine_model.outcome import ANSWERED, FAILS, Emits, Outcome
 
 from orgflow_ir.analysis.stub_data import decided_by
 from orgflow_ir.analysis.token_game.stimulus import Stimulus, StimulusError, replay_stimuli
-from orgflow_ir.model import Model
+from orgflow_ir.model import CallActivity, Model
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.escalations import Escalated
@@ -171,10 +171,13 @@ class _Driver:
         return visits[at - 1] if 0 < at <= len(visits) else None
 
     def _caught(self, scope: CompiledScope, node: GraphNode, place: Place) -> Outcome:
-        """By which output the error of a task goes on."""
+        """By which output the error of a task or call goes on; one of what a call runs that no
+        event catches goes to the node that stops the run."""
         event = self._catcher(node.element) if node.element in self.failures else None
+        called = isinstance(scope.graph.nodes.get(node.element), CallActivity)
+        stop = HelperKey(node.element, "stop") if called else None
         for source, target in scope.workflow_graph.wires:
-            if source.node == node.key and event is not None and target == Port(event):
+            if source.node == node.key and target.node == (event or stop):
                 return Emits((*(0 for _ in range(source.number)), place.inputs[0]))
         raise StimulusError(f"the run does not define which error `{node.name}` gets")
 

@@ -59,6 +59,7 @@ class Run {
     this.nodesLimit = request.limits?.nodes ?? 20000;
     this.timeLimit = request.limits?.ms ?? 30000;
     this.visits = new Map();
+    this.tried = new WeakMap();
     this.order = [];
     this.waits = [];
     this.detached = [];
@@ -87,10 +88,12 @@ class Run {
     return visit;
   }
 
-  /** What a stub does at its next visit; asked by the body of the stub. */
+  /** What a stub does at its next visit; asked by the body of the stub, each time it is tried. */
   visit(execution, name) {
     const { place, value } = this.lookup(this.stubs, execution, name);
-    const visit = this.count('stub ', place);
+    const again = value.tries === 'one visit' ? this.tried.get(execution.entry) : undefined;
+    const visit = again ?? this.count('stub ', place);
+    this.tried.set(execution.entry, visit);
     return {
       values: value.visits?.[visit] ?? {},
       failure: value.errors?.[visit] ?? null,

@@ -310,11 +310,11 @@ def test_the_engine_runs_it_as_the_token_game_does(
     assert faults(model, made, LocalRunner(engine), registry) == []
 
 
-@pytest.mark.parametrize("name", ESCALATING)
-def test_the_engine_model_runs_escalations(registry: Registry, name: str) -> None:
-    made, _ = compiled(ESCALATING[name], registry)
+@pytest.mark.parametrize("name", [*FAILING, *ESCALATING])
+def test_the_engine_model_runs_errors_and_escalations(registry: Registry, name: str) -> None:
+    made, _ = compiled(MODELS[name], registry)
     assert made is not None
-    report = replay_model(ESCALATING[name], made, ModelRunner(), PassContext())
+    report = replay_model(MODELS[name], made, ModelRunner(), PassContext())
     assert [r.divergence or r.error for r in report.runs if r.verdict != "equal"] == []
     assert report.runs
 

@@ -27,7 +27,7 @@ from sub_process_models import (
 )
 
 from orgflow_ir.model import Event, Expression, Model, SubProcess, Task
-from orgflow_ir.model.bindings import Listener, Script, Worker
+from orgflow_ir.model.bindings import Http, Listener, Script, Worker
 from orgflow_ir.model.dialect import Dialect, Engine
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -103,7 +103,14 @@ def conditions() -> Model:
     return found.replace(processes=(only.replace(flows=tuple(flows)),))
 
 
+TRIED_AGAIN = Task(
+    id="t", name="Call", task_type="service",
+    binding=Http(url="http://127.0.0.1:9/", method="GET", retries="R3/PT0.01S"),
+)  # fmt: skip
+
+
 PLAYED = {
+    "tried again": failing(on("any", ANY_ERROR), on("oos", ERROR), middle=TRIED_AGAIN),
     "in a sub-process": inside(),
     "beside another branch": beside(),
     "conditions behind": conditions(),
