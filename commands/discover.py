@@ -361,10 +361,19 @@ def evaluated(
             raise click.UsageError(f"there is no message in the store {location}")
         if client is not None:
             from orgflow.agents.discovery.agent import expected_discovery
+            from orgflow.agents.discovery.baselines import expected_baseline
             from orgflow.agents.discovery.discover import grouped
+            from orgflow.agents.model_client.usage import Expected
 
-            once = expected_discovery(grouped(messages, embedder))
-            announce_model(session, client, once.times(len(chosen) * samples))
+            once = {
+                "messages": expected_discovery(grouped(messages, embedder)),
+                "clusters": expected_baseline(messages, len(known.texts)),
+                "one-call": expected_baseline(messages, 1),
+            }
+            expected = Expected()
+            for name in chosen:
+                expected += once[name]
+            announce_model(session, client, expected.times(samples))
             client.learn(message.text for message in messages)
         try:
             with paid_calls(client):

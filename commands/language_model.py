@@ -213,8 +213,13 @@ def diagnose_runs(
 
 
 def announce_model(session: Session, client: OpenAIModelClient, expected: Expected) -> None:
-    """Report what is about to be asked and what it is expected to take, before the first call."""
+    """Report what is about to be asked and what it is expected to take, before the first call; no
+    more calls than that are made."""
+    from orgflow.agents.model_client.usage import RunBudget
+
     settings = client.settings
+    if isinstance(client.budget, RunBudget):
+        client.budget.calls = client.budget.spent_calls + expected.most_calls
     session.note(_announcement(client, expected))
     session.language_model = {
         "name": settings.name,
@@ -283,7 +288,10 @@ def _announcement(client: OpenAIModelClient, expected: Expected) -> str:
     if settings.replay:
         return f"answering from {settings.record}; nothing is sent"
     calls = f"{expected.calls} call{'s'[: expected.calls != 1]}"
-    limits.append(f"about {expected.tokens_in + expected.tokens_out:,} expected in up to {calls}")
+    within = f"up to {calls}"
+    if expected.most_calls > expected.calls:
+        within = f"about {calls}, at most {expected.most_calls:,}"
+    limits.append(f"about {expected.tokens_in + expected.tokens_out:,} expected in {within}")
     cost = client.expected_cost(expected)
     limits.append(NO_PRICE if cost is None else f"cost about {cost:.4f}")
     if client.redactor is not None:

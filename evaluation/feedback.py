@@ -56,7 +56,7 @@ def expected_diagnosis(failures: Sequence[Failure], model: Model, target: str) -
     index = ModelIndex(model)
     asked = [one for one in failures if is_unexplained(one)][:MOST]
     prompts = [_prompt(one, index, target, "") for one in asked]
-    return Expected(len(asked), estimate_tokens(prompts), len(asked) * _ANSWER)
+    return Expected(len(asked), estimate_tokens(prompts), len(asked) * _ANSWER, len(asked) * TRIES)
 
 
 def is_unexplained(failure: Failure) -> bool:

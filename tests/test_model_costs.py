@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,17 @@ import pytest
 from cli_cases import orgflowc
 from engine_fixture import missing
 from model_server import ModelServer, Scripted, model_server
+from orgflow.agents.model_client.client import OpenAIModelClient
+from orgflow.agents.model_client.settings import ModelSettings
+from orgflow.agents.model_client.usage import Expected
 from orgflow.backends.n8n.engine.install import status
+from orgflow.commands.language_model import announce_model
+from orgflow.commands.session import Session
+from orgflow.store.messages import MessageStore
+from small_corpus import corpus
+from stored_executions import unexplained_failures
+
+from orgflow_ir.pipeline.services import OverBudget
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = json.loads((ROOT / "orgflow_ir/schema/diagnostics.schema.json").read_text())
@@ -30,6 +43,19 @@ NOTHING_OPEN = """\
 <process id="p" name="Orders" isExecutable="true"><startEvent id="s"/>
 <sequenceFlow id="f0" sourceRef="s" targetRef="e"/><endEvent id="e" name="Done"/>
 </process></definitions>"""
+
+STORY = "The clerk checks the order. If it is fine, the clerk ships the order. Else he rejects it."
+CHOICE = """\
+T1 check order | clerk | s1
+X1 fine? | | s2
+T2 ship order | clerk | s2
+T3 reject order | clerk | s3
+X2 join | | s3
+Start -> T1 -> X1
+X1 -(fine)-> T2 -> X2
+X1 -(otherwise)-> T3 -> X2
+X2 -> End
+"""
 
 
 @pytest.fixture
@@ -135,10 +161,11 @@ def test_filling(tmp_path: Path, line: tuple[str, ...]) -> None:
         ran = orgflowc(*line, path, "--format", "json", env=variables(server))
     assert shown.code == 0, shown.err
     before = next(row for row in shown.err.splitlines() if row.startswith("asking toy"))
-    assert " expected in up to 3 calls, no price configured" in before
+    assert " expected in about 3 calls, at most 6, no price configured" in before
     assert "operations: 1 call, 10 tokens in, 5 out, no price configured" in shown.err
     told = as_data(ran.err)
     assert told["language_model"]["expected"]["calls"] == 3
+    assert told["language_model"]["expected"]["most_calls"] == 6
     assert told["language_model"]["used"]["calls"] == 1
     assert any("operations of" in note for note in told["notes"])
 
@@ -153,3 +180,147 @@ def test_no_call_is_reported_too(tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     assert "about 0 expected in up to 0 calls" in ran.err
     assert "model: 0 calls, 0 tokens in, 0 out" in ran.err
+
+
+# -- the limit of calls, with the worst answers ----------------------------------------------------
+
+
+def spent(err: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What was expected, and what was used, of findings as JSON."""
+    model = as_data(err)["language_model"]
+    return model["expected"], model["used"]
+
+
+def lines_of(err: str) -> tuple[str, str]:
+    """The line before the first call and the one after the last."""
+    rows = err.splitlines()
+    before = next(row for row in rows if row.startswith("asking toy at "))
+    after = next(row for row in rows if " tokens in, " in row)
+    return before, after
+
+
+def at_most(before: str) -> int:
+    """The limit of calls in the line before the first."""
+    found = re.search(r"at most ([\d,]+), (?:no price|cost)|in up to ([\d,]+) call", before)
+    assert found is not None, before
+    return int((found[1] or found[2]).replace(",", ""))
+
+
+def made(after: str) -> int:
+    """The calls in the line after the last."""
+    found = re.search(r": ([\d,]+) calls?[, ]", after)
+    assert found is not None, after
+    return int(found[1].replace(",", ""))
+
+
+def searching(request: dict[str, Any]) -> Scripted:
+    """A model that only looks around, until nothing more is asked of it."""
+    calls = [("search_messages", '{"query": "invoice"}')] if request.get("tools") else []
+    return Scripted("hm", calls=calls, usage=(10, 5))
+
+
+def refused(request: dict[str, Any]) -> Scripted:
+    """A model whose processes are never accepted."""
+    calls = [("save_discovered_process", '{"name": 5}')] if request.get("tools") else []
+    return Scripted("{", calls=calls, usage=(10, 5))
+
+
+@pytest.fixture(scope="module")
+def mails(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with the messages of the example."""
+    store = tmp_path_factory.mktemp("mails") / "store"
+    given, _ = corpus()
+    with MessageStore.create(str(store)) as messages:
+        messages.add(given)
+        messages.link()
+    return store
+
+
+@pytest.mark.parametrize("answer", [searching, refused], ids=["searching", "refused"])
+def test_discovery_keeps_its_limit(
+    mails: Path, answer: Callable[[dict[str, Any]], Scripted], tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    shutil.copytree(mails, store)
+    with model_server(answer) as server:
+        ran = orgflowc("discover", store, env=variables(server))
+        asked = len(server.requests)
+    assert ran.code == 0, ran.err
+    before, after = lines_of(ran.err)
+    assert made(after) == asked
+    typical = re.search(r"in about (\d+) calls", before)
+    assert typical is not None, before
+    assert int(typical[1]) < asked <= at_most(before)
+    assert before.endswith("no price configured")
+    assert "no price configured" in after
+
+
+def test_discovery_prints_costs_as_data(mails: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    shutil.copytree(mails, store)
+    (tmp_path / "orgflow.toml").write_text(PRICES)
+    with model_server([Scripted("NONE", usage=(1000, 100))]) as server:
+        ran = orgflowc("discover", store, "--format", "json", env=variables(server), cwd=tmp_path)
+        asked = len(server.requests)
+    assert ran.code == 0, ran.err
+    expected, used = spent(ran.err)
+    assert used["calls"] == asked <= expected["most_calls"]
+    assert used["cost"] == pytest.approx(0.12 * asked)
+    assert expected["cost"] > 0
+
+
+@pytest.mark.parametrize("more", [(), ("--rounds", "2")])
+def test_an_evaluation_keeps_its_limit(tmp_path: Path, more: tuple[str, ...]) -> None:
+    """Every draft has a fault, and every question is answered with a complaint."""
+    for number in (1, 2):
+        for name, text in (("descriptions/{}.txt", STORY), ("bpmn/{}.bpmn", NOTHING_OPEN)):
+            path = tmp_path / name.format(number)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+
+    def worst(request: dict[str, Any]) -> Scripted:
+        if "response_format" in request:
+            return Scripted('{"verdict": "wrong", "kind": "inclusive", "why": "it is not"}')
+        return Scripted(CHOICE if more else "nothing", usage=(10, 5))
+
+    with model_server(worst) as server:
+        ran = orgflowc("eval", "text", tmp_path, "--agent", "text", *more, env=variables(server))
+        asked = len(server.requests)
+    before, after = lines_of(ran.err)
+    assert 2 < made(after) == asked <= at_most(before), ran.err
+
+
+def test_a_diagnosis_keeps_its_limit(tmp_path: Path) -> None:
+    model, runs = unexplained_failures(tmp_path)
+    line = ("run", model, "--executions", runs, "--json", "--diagnose")
+    with model_server(["this is no record"]) as server:
+        ran = orgflowc(*line, env=variables(server))
+        asked = len(server.requests)
+    before, after = lines_of(ran.err)
+    assert "about 2 calls, at most 4," in before
+    assert made(after) == asked == at_most(before) == 4
+
+
+@pytest.mark.parametrize("answer", ["no JSON", '{"operation": "invented"}'])
+def test_filling_keeps_its_limit(tmp_path: Path, answer: str) -> None:
+    if not status().installed:
+        missing("n8n's engine is not installed")
+    path = tmp_path / "order.bpmn"
+    path.write_text(TASKS)
+    with model_server([answer]) as server:
+        ran = orgflowc("fill", path, env=variables(server))
+        asked = len(server.requests)
+    before, after = lines_of(ran.err)
+    assert 1 < made(after) == asked <= at_most(before)
+
+
+def test_no_more_calls_are_made_than_announced() -> None:
+    """Whatever an agent does, such as one of a plugin."""
+    with model_server(["2"]) as server:
+        client = OpenAIModelClient(ModelSettings(url=server.url, name="toy"))
+        announce_model(Session(), client, Expected(1, 10, 10, 2))
+        for _ in range(2):
+            client.ask([{"role": "user", "content": "1 + 1"}])
+        with pytest.raises(OverBudget, match="the limit of 2 calls is reached"):
+            client.ask([{"role": "user", "content": "1 + 1"}])
+        assert len(server.requests) == 2

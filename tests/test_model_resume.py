@@ -20,7 +20,7 @@ from cli_cases import Ran, interruptible, orgflowc
 from engine_fixture import missing
 from model_server import ModelServer, Scripted, model_server
 from orgflow.backends.n8n.engine.install import status
-from stored_executions import plain, stored
+from stored_executions import unexplained_failures
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -284,19 +284,7 @@ def test_a_stopped_evaluation_goes_on(tmp_path: Path) -> None:
 
 def test_a_stopped_diagnosis_goes_on(tmp_path: Path) -> None:
     """`run --diagnose` has no option for recorded calls: a variable names the folder."""
-    path = tmp_path / "order.triples"
-    path.write_text("T1 check order\nT2 ship order\nStart -> T1 -> T2 -> End\n")
-    workflow = json.loads(orgflowc("compile", path, "--target", "n8n").out)
-    names = [node["name"] for node in workflow["nodes"]]
-    start = next(name for name in names if name not in ("check order", "ship order", "End"))
-    moon, tide = "the moon is in the wrong house", "the tide is out today"
-    late = [*plain([start, "check order"]), ("ship order", (), "error", moon)]
-    soon = [*plain([start]), ("check order", (), "error", tide)]
-    runs = [
-        stored(1, workflow, late, "error", moon),
-        stored(2, workflow, soon, "error", tide),
-    ]
-    (tmp_path / "executions.json").write_text(json.dumps({"data": runs}))
+    unexplained_failures(tmp_path)
     line = ("run", "order.triples", "--executions", "executions.json", "--json", "--diagnose")
 
     def answer(request: dict[str, Any]) -> str:

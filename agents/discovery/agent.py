@@ -446,7 +446,8 @@ def discover_with_model(
 
 def expected_discovery(found: Stages) -> Expected:
     """About what `discover_with_model` takes where each case is one reply, and a sample of the
-    other messages and the review are one each."""
+    other messages and the review are one each. At most it takes `MOST_STEPS` replies for each
+    conversation, as far as the tokens suffice."""
     texts = [message.text for message in found.traits.messages]
     chosen = [case for group in found.processes for case in group]
     cased = {place for case in chosen for place in found.cases[case]}
@@ -456,9 +457,13 @@ def expected_discovery(found: Stages) -> Expected:
     rules = estimate_tokens([render("discover_rules")]) + TOOL_TOKENS
     read = sum(estimate_tokens(texts[place] for place in places) for places in shown)
     calls = len(shown) + 1
+    # each sample of the first kind but the last ends with messages saved, each of the second is new
+    samples = min(MOST_ROUNDS, len(texts) // LEAST + 1) + min(MOST_ROUNDS, -(-len(texts) // SAMPLE))
+    limit = TOKENS_A_MESSAGE * len(texts)
+    most = min(MOST_STEPS * (len(chosen) + samples) + 1, limit // rules + 1)
     return Expected(
-        calls, min(rules * calls + read, TOKENS_A_MESSAGE * len(texts)), calls * _ANSWER
-    )  # fmt: skip
+        min(calls, most), min(rules * calls + read, limit), min(calls, most) * _ANSWER, most
+    )
 
 
 def _discovery(run: _Run) -> Discovery:

@@ -13,7 +13,7 @@ from orgflow.agents.discovery.growing import Known, found_of
 from orgflow.agents.discovery.toolbox import Toolbox, spaced
 from orgflow.agents.discovery.traits import Traits, traits_of
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
-from orgflow.agents.model_client.usage import estimate_tokens
+from orgflow.agents.model_client.usage import Expected, estimate_tokens
 from orgflow.agents.prompting import render
 
 from orgflow_ir.model.message import Message
@@ -24,6 +24,9 @@ CLUSTER_MESSAGES = 30
 
 PROMPT_TOKENS = 100_000
 """The longest prompt of one call over all messages; of more, an even sample is shown."""
+
+_ANSWER = 1_000
+"""Tokens of an answer, for estimates: some processes with their messages."""
 
 ROUNDS = 50
 """Of K-Means, which mostly settles in fewer."""
@@ -76,6 +79,14 @@ def one_call_a_cluster(
         near = own[np.argsort(-(vectors[own] @ centre), kind="stable")][:CLUSTER_MESSAGES]
         known += _asked(traits, sorted(int(p) for p in near), embedder, client, one=True)
     return _found(traits, known)
+
+
+def expected_baseline(messages: Sequence[Message], calls: int) -> Expected:
+    """About what a baseline takes in so many calls: a sample or a cluster of the messages each."""
+    texts = [message.text for message in messages]
+    rules = estimate_tokens([render("discover_baseline"), render("discover_all", messages="")])
+    read = min(estimate_tokens(texts), PROMPT_TOKENS * calls)
+    return Expected(calls, rules * calls + read, calls * _ANSWER, calls)
 
 
 def k_means(vectors: Any, clusters: int, seed: int) -> tuple[Any, Any]:

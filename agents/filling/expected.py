@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orgflow.agents.filling.choose import candidates, choose_prompt, choose_schema
 from orgflow.agents.filling.context import task_context
-from orgflow.agents.filling.filler import OperationFiller
+from orgflow.agents.filling.filler import TRIES, OperationFiller
 from orgflow.agents.filling.labels import LabelReader, label_prompt
 from orgflow.agents.model_client.usage import Expected, estimate_tokens
 from orgflow.agents.prompting import render
@@ -37,7 +37,9 @@ def _about(gap: Gap, model: Model, catalogue: Catalogue) -> Expected:
         if context is None or not known:
             return Expected()
         prompt = estimate_tokens([rules, choose_prompt(context, known), str(choose_schema(known))])
-        return Expected(3, 3 * prompt, 3 * _ANSWER)
+        return Expected(3, 3 * prompt, 3 * _ANSWER, 3 * TRIES * OperationFiller.attempts)
     if LabelReader.kinds is not None and gap.kind in LabelReader.kinds:
-        return Expected(1, estimate_tokens([rules, label_prompt(gap, model)]), _ANSWER)
+        prompt = estimate_tokens([rules, label_prompt(gap, model)])
+        # an answer may bring one more gap: the conditions of branches whose labels it gives
+        return Expected(1, prompt, _ANSWER, 2 * LabelReader.attempts)
     return Expected()

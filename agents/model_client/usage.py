@@ -16,11 +16,17 @@ _CHARACTERS = 4
 
 
 class Expected(NamedTuple):
-    """An estimate of what a command is about to use; `calls` where every answer is usable."""
+    """An estimate of what a command is about to use.
+
+    Attributes:
+        calls, tokens_in, tokens_out: where every answer is usable.
+        most_calls: a limit, whatever is answered.
+    """
 
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    most_calls: int = 0
 
     def __add__(self, other: Expected) -> Expected:  # type: ignore[override]
         """Both together."""
@@ -121,20 +127,22 @@ def describe_usage(usage: Usage, priced: bool) -> str:
 
 
 class RunBudget:
-    """A `Budget` of tokens and cost for one run; `None` is without limit.
+    """A `Budget` of tokens, cost and calls for one run; `None` is without limit.
 
     What is spent counts before `OverBudget` is raised, so that an overdrawn budget stays empty.
     """
 
     def __init__(self, tokens: int | None = None, cost: float | None = None) -> None:
         self.tokens, self.cost = tokens, cost
-        self.spent_tokens, self.spent_cost = 0, 0.0
+        self.calls: int | None = None
+        self.spent_tokens, self.spent_cost, self.spent_calls = 0, 0.0, 0
 
     def spend(
         self, *, requests: int = 0, tokens: int = 0, cost: float = 0.0, agent: str = ""
     ) -> None:
         """Note what was spent. Raises `OverBudget` where that is more than allowed."""
-        del requests, agent
+        del agent
+        self.spent_calls += requests
         self.spent_tokens += tokens
         self.spent_cost += cost
         if self.tokens is not None and self.spent_tokens > self.tokens:
@@ -143,7 +151,9 @@ class RunBudget:
             raise OverBudget(f"the budget of {self.cost:g} is spent")
 
     def allow(self, tokens: int, cost: float = 0.0) -> None:
-        """Raises `OverBudget` where so much more cannot be spent; notes nothing."""
+        """Raises `OverBudget` where a call of so much cannot be made; notes nothing."""
+        if self.calls is not None and self.spent_calls >= self.calls:
+            raise OverBudget(f"the limit of {self.calls:,} calls is reached")
         if self.tokens is not None and self.spent_tokens + tokens > self.tokens:
             raise OverBudget(
                 f"the next call needs about {tokens:,} tokens, but only "

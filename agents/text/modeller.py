@@ -166,12 +166,12 @@ def draft_messages(
 
 
 def expected_drafting(text: str, rounds: int = 0) -> Expected:
-    """About what drafting a text takes at most where every answer is as long as the text: three
-    calls, or those of the rounds."""
+    """About what drafting a text takes where every answer is as long as the text: three calls, or
+    those of the rounds."""
     sentences = split_sentences(text)
     answer = estimate_tokens([text])
-    first = Expected(1, estimate_tokens(message_texts(draft_messages(sentences))), answer)
-    review = first + Expected(0, answer, 0)  # the draft goes back
+    first = Expected(1, estimate_tokens(message_texts(draft_messages(sentences))), answer, 1)
+    review = first + Expected(0, answer)  # the draft goes back
     if not rounds:
         return first + review.times(2)
     return first + (review + expected_questions(sentences)).times(min(rounds, MOST_ROUNDS))

@@ -30,7 +30,9 @@ SUGGESTIONS = 3
 BUDGET = 600
 """Tokens of feedback a round at most."""
 
-_WALKS, _STEPS, _QUESTIONS, _LONGEST = 500, 300, 20, 300
+_WALKS, _STEPS, _LONGEST = 500, 300, 300
+_QUESTIONS = 20
+"""So many gateways, and parts between two, are asked about in a round."""
 _KINDS = ("exclusive", "inclusive", "parallel")
 _WORDS = {
     "exclusive": "exactly one of these branches is taken",
@@ -123,7 +125,7 @@ def expected_questions(sentences: Sequence[Sentence]) -> Expected:
         render("round_segment", sentences=longest, segment=longest),
     ]
     once = Expected(2, estimate_tokens(prompts), 2 * estimate_tokens([longest]))
-    return once.times(gateways)
+    return once.times(gateways)._replace(most_calls=2 * _QUESTIONS)
 
 
 def meaning_points(model: Model, client: ModelClient, cancellation: Cancellation) -> list[Point]:
@@ -132,10 +134,12 @@ def meaning_points(model: Model, client: ModelClient, cancellation: Cancellation
     Raises as `ModelClient.ask` does.
     """
     points: list[Point] = []
+    kinds_left = parts_left = _QUESTIONS
     for process in model.processes:
         graph = _Graph(process)
         splits = [g for g in graph.gateways.values() if len(graph.out[g.id]) > 1]
-        for gateway in splits[:_QUESTIONS]:
+        for gateway in splits[:kinds_left]:
+            kinds_left -= 1
             cancellation.check()
             words = graph.verbalised(gateway)
             cited = graph.sentences((gateway.id, *(t for _, t in graph.out[gateway.id])))
@@ -144,11 +148,10 @@ def meaning_points(model: Model, client: ModelClient, cancellation: Cancellation
             if answer.get("verdict") == "wrong" and kind in _KINDS and kind != gateway.gateway_kind:
                 why = _line(answer.get("why"))
                 points.append(Point(f"{words} The text says {kind}: {why}"))
-        for gateway in list(graph.gateways.values())[:_QUESTIONS]:
+        parts = [(g, *graph.segment(g)) for g in graph.gateways.values()]
+        for gateway, nodes, words in [part for part in parts if part[2]][:parts_left]:
+            parts_left -= 1
             cancellation.check()
-            nodes, words = graph.segment(gateway)
-            if not words:
-                continue
             cited = graph.sentences(nodes)
             answer = _asked(client, render("round_segment", sentences=cited, segment=words), False)
             why = _line(answer.get("why"))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
+from cli_cases import orgflowc
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 
@@ -96,3 +99,18 @@ def production(
         status = "error" if run.status == "limit" else run.status
         found.append(stored(identity, workflow, order, status, run.error))
     return found
+
+
+def unexplained_failures(folder: Path) -> tuple[Path, Path]:
+    """A model and two executions of its workflow that failed for reasons without a rule."""
+    model, runs = folder / "order.triples", folder / "executions.json"
+    model.write_text("T1 check order\nT2 ship order\nStart -> T1 -> T2 -> End\n")
+    workflow = json.loads(orgflowc("compile", model, "--target", "n8n").out)
+    names = [node["name"] for node in workflow["nodes"]]
+    start = next(name for name in names if name not in ("check order", "ship order", "End"))
+    moon, tide = "the moon is in the wrong house", "the tide is out today"
+    late = [*plain([start, "check order"]), ("ship order", (), "error", moon)]
+    soon = [*plain([start]), ("check order", (), "error", tide)]
+    failed = [stored(1, workflow, late, "error", moon), stored(2, workflow, soon, "error", tide)]
+    runs.write_text(json.dumps({"data": failed}))
+    return model, runs

@@ -59,7 +59,8 @@ def _with_work(envelope: dict[str, Any]) -> dict[str, Any]:
     """The envelope with the optional fields about the work."""
     text, maybe = {"type": "string"}, {"type": ["number", "null"]}
     limits = _closed({"tokens": {"type": ["integer", "null"]}, "cost": maybe})
-    expected = _closed({"calls": _COUNT, "tokens_in": _COUNT, "tokens_out": _COUNT, "cost": maybe})
+    counts = dict.fromkeys(("calls", "tokens_in", "tokens_out", "most_calls"), _COUNT)
+    expected = _closed({**counts, "cost": maybe})
     usage = {
         **dict.fromkeys(("calls", "replayed", "retries", "tokens_in", "tokens_out"), _COUNT),
         "cost": maybe, "seconds": {"type": "number"}, "estimated": {"type": "boolean"},
