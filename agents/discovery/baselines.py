@@ -84,7 +84,9 @@ def one_call_a_cluster(
 def expected_baseline(messages: Sequence[Message], calls: int) -> Expected:
     """About what a baseline takes in so many calls: a sample or a cluster of the messages each."""
     texts = [message.text for message in messages]
-    rules = estimate_tokens([render("discover_baseline"), render("discover_all", messages="")])
+    rules = estimate_tokens(
+        [render("discover_baseline"), render("discover_all", messages="", left_out=0, one=False)]
+    )
     read = min(estimate_tokens(texts), PROMPT_TOKENS * calls)
     return Expected(calls, rules * calls + read, calls * _ANSWER, calls)
 
