@@ -197,6 +197,7 @@ def grouped(
             processes[process].append(len(cases))
             cases.append(rest[place])
         said = [before or new for before, new in zip(said, more, strict=True)]
+    processes = sorted(processes, key=lambda process: -len(process))
     kept = sorted(place for process in processes for place in process)
     fresh = {place: number for number, place in enumerate(kept)}
     return Stages(

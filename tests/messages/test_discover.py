@@ -467,3 +467,14 @@ def test_talk_is_no_case() -> None:
     assert any({traits.messages[i].id for i in case} >= {"lift-1", "lift-2"}
                for case in find_cases(traits))  # fmt: skip
     assert {m.id for m in talk} <= set(discover([*messages, *talk], embedder).noise)
+
+
+def test_the_process_with_most_cases_is_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where groups that were put to processes later change which one that is."""
+    from orgflow.agents.discovery import discover as module
+
+    find = module.find_processes
+    monkeypatch.setattr(module, "find_processes", lambda *given: find(*given)[::-1])
+    given, truth = corpus()
+    found = discover([m for m in given if truth.get(m.id) != "leave-2"], HashedWords())
+    assert [len(one.cases) for one in found.found] == [3, 2]
