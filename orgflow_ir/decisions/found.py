@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from orgflow_ir.decisions.link import DecisionModel
+from orgflow_ir.decisions.model import Table
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class FoundDecision:
         hits: how many rules a table may match: `one` or `several`; `value` for other decisions, or
             for tables that aggregate matches to a number.
         columns: expressions of the inputs of a table, as written.
+        table: the table, where it is one.
     """
 
     file: str
@@ -33,6 +35,7 @@ class FoundDecision:
     outputs: tuple[str, ...]
     hits: str
     columns: tuple[str, ...] = ()
+    table: Table | None = None
 
     def __hash__(self) -> int:
         return hash((self.file, self.id))

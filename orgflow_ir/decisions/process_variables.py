@@ -54,8 +54,9 @@ def linked(
     variables = tuple(u.name for u in needed if isinstance(u, Input))
     columns = tuple(c.expression.text.strip() for c in table.inputs) if table is not None else ()
     return FoundDecision(
-        file, decision.id, unit.name, model, variables, frozenset(tested), outputs, hits, columns
-    )
+        file, decision.id, unit.name, model, variables, frozenset(tested), outputs, hits, columns,
+        table,
+    )  # fmt: skip
 
 
 def _with_variables(model: DecisionModel) -> DecisionModel:

@@ -739,7 +739,7 @@ class _Emitter:
         if work is not None and work.steps is not None and not decisions:
             # its code needs the names of nodes around it, so it is written at the end
             node = self.workflow_graph.add(task.id, task.name, "code", {}, element=task.id)
-            node.notes += notes.computed(task)
+            node.notes += notes.computed(task, work)
             return
         if work is not None and work.before:
             self._before(task.id, f"{task.name or task.id} inputs", notes.mapping(before=True))

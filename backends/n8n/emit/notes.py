@@ -21,8 +21,9 @@ from orgflow_ir.analysis.gaps.rules import (
 )
 from orgflow_ir.model import Event, Gateway, Node, Opaque, Scope, Task
 from orgflow_ir.model.binding_text import summary
+from orgflow_ir.model.bindings import Decision as DecisionTask
 from orgflow_ir.model.bindings import Form
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.element_names import listed, one_line
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedBinding
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
     from orgflow_ir.analysis.work.people import About
     from orgflow_ir.analysis.work.tasks import Unread, Work
+    from orgflow_ir.decisions.found import FoundDecision
+    from orgflow_ir.decisions.model import Table
 
 _REPLACE = "in n8n, replace the placeholder with the node that does the work, and keep its name"
 _ONCE = (
@@ -64,9 +67,34 @@ def _or_default(decision: Decision) -> str:
     return f" (anything else: {words})"
 
 
-def computed(node: Task) -> list[str]:
-    """Note of a task that the workflow does itself."""
-    return [f"Computes {summary(node)}, as defined in the model.", *_doc(node.doc)]
+def computed(node: Task, work: Work) -> list[str]:
+    """Note of a task that the workflow does itself, with the rules of a decision table."""
+    lines = [f"Computes {summary(node)}, as defined in the model."]
+    if isinstance(node.binding, DecisionTask):
+        from orgflow_ir.analysis.work.statements import Decide
+
+        made = [step.decision for step in work.steps or () if isinstance(step, Decide)]
+        lines += [_rules(one, one.table) for one in made if one.table is not None]
+    return [*lines, *_doc(node.doc)]
+
+
+_MOST_RULES = 20
+
+
+def _rules(decision: FoundDecision, table: Table) -> str:
+    """The rules of a decision table, a line each."""
+    policy = " ".join(filter(None, (table.hit_policy, table.aggregation)))
+    lines = [f"Rules of {plain(decision.name)} ({plain(decision.file)}, {policy}):"]
+    for rule in table.rules[:_MOST_RULES]:
+        tests = [
+            f"{one_line(column)}: {one_line(test)}"
+            for column, test in zip(decision.columns, rule.tests, strict=False)
+            if test.strip() not in ("", "-")
+        ]
+        lines.append(f"- {', '.join(tests) or 'any input'} → {one_line(', '.join(rule.entries))}")
+    if len(table.rules) > _MOST_RULES:
+        lines.append(f"- … and {len(table.rules) - _MOST_RULES} more")
+    return "\n".join(lines)
 
 
 def mapping(*, before: bool) -> list[str]:

@@ -13,6 +13,7 @@ import pytest
 from one_task import HEAD, compiled, one_task, variables
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
+from orgflow.backends.n8n.format.identity import tag_of
 
 from orgflow_ir.analysis.variables import Setter
 
@@ -531,6 +532,27 @@ def test_decisions_on_the_engine(engine: LocalEngine, tmp_path: Path) -> None:
         if found != wanted:
             wrong.append((task, amount, found, wanted))
     assert wrong == []
+
+
+def test_the_note_of_a_decision_has_its_rules(tmp_path: Path) -> None:
+    """A line each, whatever the table contains, and at most 20."""
+    odd = table("FIRST", ("< 100", '"low"'), ("-", '"high\n\norgflow: other"'))
+    long = table("COLLECT", *((f"> {n}", str(n)) for n in range(30)))
+    found = []
+    for file in (TWO, odd, long):
+        (tmp_path / "rating.dmn").write_text(file, "utf-8")
+        process, _ = compiled(one_task(decides("")), tmp_path)
+        (node,) = [n for n in process.root.workflow["nodes"] if n["name"] == "Work"]
+        assert tag_of(node["notes"]) == ("t", "")
+        found.append(next(p for p in node["notes"].split("\n\n") if p.startswith("Rules")))
+    assert found[0].splitlines() == [
+        "Rules of Rating (rating.dmn, FIRST):",
+        '- order.amount: < 100 → "low", "a"',
+        '- order.amount: < 500 → "mid", "b"',
+    ]
+    assert found[1].splitlines()[2] == '- any input → "high orgflow: other"'
+    assert len(found[2].splitlines()) == 22
+    assert found[2].endswith("- … and 10 more")
 
 
 def test_an_input_that_nobody_set_stops_the_run(engine: LocalEngine, tmp_path: Path) -> None:
