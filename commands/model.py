@@ -296,5 +296,7 @@ def _explain(path: str, document: Document, model: Model, session: Session) -> N
     picture = drawn(model, session)
     if not picture:
         raise OutputError(f"cannot write {path}: the process cannot be drawn")
-    page = render_text_page(model, split_sentences(document.text), picture)
+    page = render_text_page(
+        model, split_sentences(document.text), picture, Path(document.name).name
+    )
     write_files([(Path(path), page)])

@@ -10,12 +10,15 @@ from orgflow.agents.text.coverage import coverage
 from orgflow.agents.text.sentences import Sentence
 from orgflow.evaluation.page import clean_text, page_templates
 
-from orgflow_ir.model import Model
+from orgflow_ir.model import Model, Node
 from orgflow_ir.model.element_names import one_line
 
 
-def render_text_page(model: Model, sentences: Sequence[Sentence], picture: str) -> str:
+def render_text_page(
+    model: Model, sentences: Sequence[Sentence], picture: str, document: str
+) -> str:
     """The page: each sentence with the elements that rest on it, and the drawn process (SVG text).
+    It is titled by the process, or else by the name of the document.
 
     Every text may come from a document or a model: all are escaped, and the picture is an image.
     """
@@ -27,7 +30,7 @@ def render_text_page(model: Model, sentences: Sequence[Sentence], picture: str) 
         for node in process.nodes:
             for evidence in node.evidence:
                 if evidence.span is not None:
-                    label = one_line(node.caption) if node.name else node.construct.split(".")[-1]
+                    label = one_line(node.caption) if node.name else _kind(node)
                     elements.setdefault(evidence.span, []).append((clean_text(label), node.kind))
     rows: list[dict[str, Any]] = [
         {
@@ -39,12 +42,19 @@ def render_text_page(model: Model, sentences: Sequence[Sentence], picture: str) 
         }
         for s in sentences
     ]
+    named = [process.name for process in model.processes if process.name]
     image = base64.b64encode(picture.encode("utf-8", "replace")).decode()
     text: str = environment.get_template("text.html.j2").render(
-        title=clean_text(model.processes[0].caption if model.processes else model.caption),
+        title=clean_text(one_line(named[0] if named else f"Process of {document}")),
         rows=rows,
         unsupported=[clean_text(label) for label in covered.unsupported],
         foreign=[(clean_text(label), ", ".join(words)) for label, words in covered.foreign],
         image=image,
     )
     return text
+
+
+def _kind(node: Node) -> str:
+    """What a node without a name is called: `exclusive gateway`, `end event`."""
+    parts = node.construct.split(".")
+    return f"{parts[1]} {parts[0]}" if len(parts) > 1 else parts[0]

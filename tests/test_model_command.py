@@ -105,6 +105,12 @@ def test_the_page(text: Path, tmp_path: Path) -> None:
     assert "&lt;script&gt;" in html
     assert "data:image/svg+xml;base64," in html
     assert "Check order" in html
+    assert f"<title>Process of {text.name}</title>" in html
+    assert "end event" in html or "exclusive gateway" in html
+
+    text.write_text(f"Handle orders\n\n{TEXT}")
+    assert run("model", str(text), "--no-model", "--explain", str(page))[0] == 0
+    assert "<title>Handle orders</title>" in page.read_text()
 
 
 def test_questions_and_answers(text: Path, tmp_path: Path) -> None:

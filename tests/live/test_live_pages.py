@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from editor_browser import browser
 
 TEXT = """\
@@ -139,3 +140,29 @@ def test_processes_are_decided_about_in_a_browser(tmp_path: Path) -> None:
     later = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True)
     (again,) = json.loads(later.stdout)["processes"]
     assert (again["name"], again["cases"]) == (name, found["cases"])
+
+
+@pytest.mark.parametrize("width", [320, 420, 900, 1600])
+def test_text_and_process_fit_the_window(width: int, tmp_path: Path) -> None:
+    """Only the picture scrolls sideways, in its frame."""
+    text, explained = tmp_path / "order.txt", tmp_path / "order.html"
+    long = "W" * 80
+    text.write_text(
+        f"The clerk checks the order {long}. Unsuitable orders are rejected by the sales manager. "
+        "Suitable orders are forwarded to the warehouse. The clerk writes the invoice. "
+        "The clerk sends the invoice to the customer."
+    )
+    command = ("model", str(text), "--no-model", "--target", "ir", "--explain", str(explained))
+    subprocess.run(
+        [sys.executable, "-m", "orgflow", *command, "-o", str(tmp_path / "order.json")], check=True
+    )
+    with browser() as context:
+        page = context.new_page()
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto(explained.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.title() == "Process of order.txt"
+        picture = page.get_by_alt_text("The process as a diagram").bounding_box()
+        frame = page.locator(".picture").bounding_box()
+        assert picture["width"] > 300
+        assert frame["x"] + frame["width"] <= width
