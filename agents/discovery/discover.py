@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -340,7 +341,13 @@ def _matters(
         for word, weight in weights.items()
         if word.isalpha() and len(word) > 3 and word not in traits.names and word not in FUNCTION
     }
-    return tuple(sorted(own, key=lambda word: (-own[word], word))[:MATTERS])
+    best: dict[str, str] = {}
+    for word in sorted(own, key=lambda word: (-own[word], word)):
+        best.setdefault(_ENDING.sub("", word), word)  # `offer` and `offers` are one
+    return tuple(best.values())[:MATTERS]
+
+
+_ENDING = re.compile(r"(?<=\w{3})(?:ies|es|s|ied|ed|ing|e|y)$")
 
 
 def _evidence(traits: Traits, place: int, step: Step) -> Evidence:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -63,7 +63,7 @@ the step."""
 _LIGHT = _words("do get give hold make run start take")
 """Verbs that mean little before a noun that is an act: `make a payment`, `do the inspection`."""
 
-_ACT_NOUN = re.compile(r"\w{3,}(?:[ts]ion|ment|ysis|ing)s?")
+_ACT_NOUN = re.compile(r"\w{3,}(?:[ts]ion|ment|ysis)s?")
 
 _NO_ACT = _words("""
 action apartment attention attraction basement building ceiling cement compartment condition
@@ -76,10 +76,9 @@ station thing
 """Nouns that end as acts do, and are none."""
 
 _MORE_ACTS = _words("""
-appointment approval audit backup booking call check confirmation decision delivery diagnosis
-forecast inquiry interview order payment proposal purchase refund referral registration removal
-renewal repair request reservation review sale search shipment survey tender test tour training
-transfer treatment visit withdrawal
+approval audit backup booking briefing call check delivery forecast hearing inquiry interview
+meeting onboarding order proposal purchase refund referral removal renewal repair request review
+sale screening search survey tender test tour training transfer visit withdrawal
 """)
 """Nouns that are acts, whatever they end on."""
 
@@ -96,8 +95,9 @@ question word idea look sense sorry thank problem everything people person someo
 eye head part side case matter reason luck fun joke morning evening afternoon night kind sort
 pair couple today tomorrow yesterday month year end start news weekend monday tuesday wednesday
 thursday friday saturday sunday trouble attempt hope greeting regard incl approx etc
-percent euro dollar pound cent penny metre meter kilometre kilogram gram litre degree phone
-eur usd gbp chf half third quarter dozen rest remainder majority handful bunch
+chance noon midnight lunchtime percent euro dollar pound cent penny metre meter kilometre kilogram
+gram litre degree phone eur usd gbp chf half third quarter dozen rest remainder majority handful
+bunch
 """)
 """Objects that say nothing of what is done."""
 
@@ -150,12 +150,36 @@ def phrases(
     nlp = parser()
     if nlp is None:
         return [[] for _ in texts]
-    found = []
-    cut = [text[:MAX_TEXT] for text in texts]
+    pieces = [list(_pieces(text[:MAX_TEXT])) for text in texts]
+    given = [piece for own in pieces for _, piece in own]
+    parsed = nlp.pipe(given, batch_size=64, disable=["ner"])
     things = _things(topics, names)
-    for place, document in enumerate(nlp.pipe(cut, batch_size=32, disable=["ner"])):
-        found.append(_of(document, names, things[topics[place]] if topics else ()))
-    return found
+    return [
+        _of(
+            [(begin, next(parsed)) for begin, _ in own],
+            names, things[topics[place]] if topics else (),
+        )
+        for place, own in enumerate(pieces)
+    ]  # fmt: skip
+
+
+_BREAK = re.compile(r"\n\s*\n|(?<=[,:;.!?])\n|\n(?=[\W\d]*[A-Z\d])")
+"""Where a text may be broken: a blank line, or a line that ends or begins as a sentence does."""
+
+LINE = 45
+"""Shorter lines are not broken to fit a width: a greeting, an item of a list."""
+
+
+def _pieces(text: str) -> Iterator[tuple[int, str]]:
+    """The paragraphs and the short lines of a text, each with its place: the parser takes a
+    greeting and what follows it for one sentence."""
+    begin = 0
+    for match in _BREAK.finditer(text):
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if "\n" in match.group()[1:] or len(line) < LINE:
+            yield begin, text[begin : match.start()]
+            begin = match.end()
+    yield begin, text[begin:]
 
 
 _UNTIL = re.compile(r"\s(?:about|as|at|by|for|from|in|of|on|to|with)\s.*", re.IGNORECASE)
@@ -186,14 +210,25 @@ def _things(topics: Sequence[str], names: Collection[str]) -> dict[str, tuple[st
     return found
 
 
-def _of(document: Any, names: Collection[str], about: Sequence[str] = ()) -> list[Phrase]:
-    """The phrases of a text; `about` are the words of what it is about."""
+def _of(
+    documents: Sequence[tuple[int, Any]], names: Collection[str], about: Sequence[str] = ()
+) -> list[Phrase]:
+    """The phrases of a text; `about` are the words of what it is about.
+
+    Args:
+        documents: the parsed pieces of the text, each with its place in it.
+    """
     phrases: dict[str, Phrase] = {}
-    for place, sentence in enumerate(document.sents):
+    sentences = [
+        (begin, sentence)
+        for begin, document in documents for sentence in document.sents
+        if any(t.pos_ in ("VERB", "AUX") for t in sentence)  # no greeting
+    ]  # fmt: skip
+    for place, (begin, sentence) in enumerate(sentences):
         text = sentence.text.strip()
         if not 2 < len(text) < 400 or text.startswith(">"):
             continue
-        begin = sentence.start_char + len(sentence.text) - len(sentence.text.lstrip())
+        begin += sentence.start_char + len(sentence.text) - len(sentence.text.lstrip())
         for verb in sentence:
             if verb.pos_ != "VERB" or not verb.lemma_.isalpha() or _is_noun(verb):
                 continue
@@ -209,7 +244,8 @@ def _of(document: Any, names: Collection[str], about: Sequence[str] = ()) -> lis
                 if score is None:
                     continue
                 score -= less + 0.04 * place
-                score -= 0.3 if text.endswith("?") and verb.dep_ != "ROOT" else 0.0
+                asks = text.endswith("?") and verb.dep_ != "ROOT" and not _politely_asked(verb)
+                score -= 0.3 if asks else 0.0
                 name = lemma if alone else f"{lemma} {' '.join(words)}{tail}"
                 if name not in phrases or phrases[name].score < score:
                     phrases[name] = Phrase(
@@ -220,17 +256,21 @@ def _of(document: Any, names: Collection[str], about: Sequence[str] = ()) -> lis
 
 def _score(verb: Any, base: str, lemma: str, words: Sequence[str], tail: str) -> float | None:
     """How well a verb and its object name what a message is for; `None` where they name nothing."""
-    act = base in _LIGHT and _is_act(words[-1])
+    act = base in _LIGHT and lemma == base and _is_act(words[-1])
     known = base in ACTS or act
     if base in _TALK and base not in _WEAK and not act:
         return None
     score = 1.6 if known else 1.0
     if base in _WEAK and not act and lemma == base:
         score -= 0.9 if len(words) == 1 and not tail else 0.5
+    score -= 0.4 if base == "do" and len(words) == 1 and not tail else 0.0  # `do a test`: which?
     score += 0.3 if verb.dep_ in ("ROOT", "conj") else 0.0
-    score += 0.3 if _done_or_asked(verb) else 0.0
     score -= 0.8 if _negated(verb) else 0.0
-    score -= 0.4 if _aside(verb) or _supposed(verb) else 0.0
+    if _politely_asked(verb):
+        return score + 0.3
+    score += 0.3 if _done_or_asked(verb) else 0.0
+    score -= 0.4 if _aside(verb) else 0.0
+    score -= 0.6 if _supposed(verb) else 0.0
     score -= 0.4 if _usual(verb, base) else 0.0
     return score
 
@@ -260,6 +300,8 @@ def _before(verb: Any, names: Collection[str]) -> list[str]:
         return []
     many = pronoun.lower_ != "it"
     for noun in reversed(verb.doc[verb.sent.start : pronoun.i]):
+        if noun.text in (":", ";"):
+            break
         fits = noun.tag_ == ("NNS" if many else "NN") and noun.dep_ in _PARTS
         if fits and (words := _object_words(noun, names)):
             return words
@@ -451,6 +493,9 @@ def _stands_for_topic(verb: Any) -> bool:
 def _supposed(verb: Any) -> bool:
     """Whether a verb is only supposed: behind `if` or `would`, or `can be done`."""
     passive = _is_passive(verb)
+    follows = verb.dep_ == "xcomp" and verb.head.lemma_.lower() in ("have", "need")
+    if follows and _supposed(verb.head):
+        return True  # `we'd have to sell ten`
     return any(
         (c.dep_ == "mark" and c.lower_ in ("if", "unless"))
         or (c.dep_ == "aux" and c.lower_ in ("would", "might", "'d"))
@@ -464,11 +509,26 @@ _BESIDE = _words(
 )
 """Words that begin a clause beside the one that says what a message is for."""
 
+_ASKING = _words("how why where when")
+
 _NOBODY = _words("nobody none neither nothing")
 
 
+def _politely_asked(verb: Any) -> bool:
+    """Whether a clause asks the reader, who stands in it or before it: `it would help if you could
+    file the report`, `any chance that you file it`, `would you mind filing it`."""
+    own = {c.lower_ for c in verb.children if c.dep_ in ("nsubj", "aux", "mark")}
+    if "you" in own:
+        could = "if" in own and bool(own & {"could", "can"})
+        return could or verb.head.lemma_.lower() == "chance"
+    asked = verb.dep_ in ("xcomp", "ccomp", "pcomp") and verb.head.lemma_.lower() in ("mind", "ask")
+    return asked and any(c.lower_ == "you" for c in verb.head.children)
+
+
 def _negated(verb: Any) -> bool:
-    """Whether a verb says what was not done: `nobody checked the fuse`."""
+    """Whether a verb says what was not done: `nobody checked the fuse`, or `wants to check it`."""
+    if verb.dep_ == "xcomp" and verb.head.pos_ == "VERB" and _negated(verb.head):
+        return True
     return any(
         c.dep_ == "neg" or (c.dep_ in ("nsubj", "nsubjpass") and c.lower_ in _NOBODY)
         for c in verb.children
@@ -478,6 +538,10 @@ def _negated(verb: Any) -> bool:
 def _aside(verb: Any) -> bool:
     """Whether a verb stands in a clause about something else: `before I can lift my cup`."""
     if verb.dep_ in ("relcl", "acl"):
+        return True
+    if any(c.dep_ == "advmod" and c.lower_ in _ASKING for c in verb.children):
+        return bool(verb.dep_ != "ROOT")
+    if verb.dep_ == "xcomp" and verb.head.lower_ in ("able", "ready"):
         return True
     return verb.dep_ == "advcl" and any(
         c.lower_ in _BESIDE and c.dep_ in ("mark", "advmod") for c in verb.children
@@ -495,6 +559,9 @@ report request resign submit suggest withdraw
 def _usual(verb: Any, base: str) -> bool:
     """Whether a verb says how things usually are, not what is done: `the kitchen shares a wall`,
     `I answer all my post`. Notices report in the present, too: `the system sends a reminder`."""
+    if verb.tag_ == "VBN" and base not in ACTS:
+        helping = {c.lower_ for c in verb.children if c.dep_ in ("aux", "auxpass")}
+        return bool(helping) and helping <= {"is", "are", "'s", "'re"}  # `the ring is glued`
     if verb.tag_ not in ("VBZ", "VBP") or any(c.dep_ == "aux" for c in verb.children):
         return False
     if base in _STATED or (verb.tag_ == "VBZ" and base in ACTS):
@@ -510,6 +577,8 @@ def _object_words(noun: Any, names: Collection[str]) -> list[str]:
         if child.dep_ in ("compound", "amod") and child.pos_ in ("NOUN", "ADJ")
         and child.text.isalpha() and child.text.lower() not in names
     ][-2:]  # fmt: skip
+    if any(len(w) < 3 for w in words) and any(c.dep_ == "nummod" for c in noun.subtree):
+        return []  # `30 mm outwards`
     words.append(noun)
     return [w.text.lower() for w in words if w.text.isalpha()]
 
@@ -587,6 +656,10 @@ def _is_noun(verb: Any) -> bool:
         return True  # a notice about itself
     if verb.tag_ not in ("VB", "VBP") or verb.i + 1 >= len(verb.doc):
         return False
+    before = verb.nbor(-1) if verb.i > 0 else verb
+    alone = not before.conjuncts and not any(c.dep_ == "aux" for c in verb.children)
+    if before.tag_ == "NN" and before.dep_ == "nsubj" and before.head == verb and alone:
+        return True  # `bike shed key`: one bike sheds
     if any(c.dep_ in ("nsubj", "nsubjpass", "aux", "auxpass", "mark") for c in verb.children):
         return False
     if verb.i == verb.sent.start or verb.doc[verb.i + 1].pos_ != "NOUN":

@@ -230,14 +230,23 @@ def _attached(cases: Sequence[Sequence[int]], steps: list[Step]) -> list[Step]:
 
 
 def _joined(steps: Sequence[Step]) -> list[Step]:
-    """Steps of one name that stand next to each other as one."""
+    """Steps of one name that stand next to each other as one, also where one name has less."""
     joined: list[Step] = []
     for step in steps:
         last = joined[-1] if joined else None
-        if last is not None and last.name == step.name:
+        if last is not None and _same_but_less(last.name, step.name):
+            last.name = max(last.name, step.name, key=len)
             for case, places in step.members.items():
                 last.members.setdefault(case, []).extend(places)
             last.quotes.update(step.quotes)
         else:
             joined.append(step)
     return joined
+
+
+def _same_but_less(first: str, second: str) -> bool:
+    """Whether two names have the same verb and last word, and all words of one are in the other:
+    `check documents`, `check missing documents`."""
+    one, other = first.lower().split(), second.lower().split()
+    ends = one[0] == other[0] and one[-1] == other[-1]
+    return ends and (set(one) <= set(other) or set(other) <= set(one))

@@ -16,7 +16,7 @@ from orgflow.agents.discovery.discover import Discovery, describe, discover, sai
 from orgflow.agents.discovery.evidence import MEASURES, Group, Pairs
 from orgflow.agents.discovery.linkage import linked
 from orgflow.agents.discovery.phrases import phrases
-from orgflow.agents.discovery.steps import Step, one_label
+from orgflow.agents.discovery.steps import Step, _joined, one_label
 from orgflow.agents.discovery.structure import Choice, parts
 from orgflow.agents.discovery.traits import masked, name_parts, traits_of
 from orgflow.store.embedder import HashedWords
@@ -417,6 +417,9 @@ def test_what_is_not_installed_is_reported(
         ("Slate roof is leaking.", "", ""),
         ("This letter was sent by the scanner.", "", "send letter"),
         ("This mail was sent by the scanner.", "", ""),
+        ("Who has the bike shed key?", "", ""),
+        ("Dry dock: I tested it after you left.", "water pump", "test water pump"),
+        ("The socket moved 30 mm outwards.", "", ""),
     ],
 )
 def test_what_a_sentence_says_is_done(text: str, topic: str, expected: str) -> None:
@@ -434,12 +437,30 @@ def test_what_a_sentence_says_is_done(text: str, topic: str, expected: str) -> N
         ("The fence has been painted.", "The fence can be painted."),
         ("Please set up the stall.", "The stall shares a socket with us."),
         ("I took the order.", "I took the stairs."),
+        ("We did the pressure test.", "We did the test."),
+        ("It would help a lot if you could paint the fence.", "It would help if he painted it."),
+        ("Any chance that you order the paint?", "Any chance that he orders the paint?"),
+        ("Would you mind ordering the paint?", "Did he mind ordering the paint?"),
+        ("I weighed the crate.", "We'd have to weigh the crate."),
+        ("I weighed the crate.", "He asked how we weighed the crate."),
+        ("I weighed the crate.", "Nobody wants to weigh the crate."),
+        ("I glued the ring.", "The ring is glued."),
     ],
 )
 def test_asides_name_steps_less_clearly(said: str, not_said: str) -> None:
     (found,), (others,) = phrases([said], set()), phrases([not_said], set())
     best = max((p.score for p in others), default=0.0)
     assert found[0].score > max(best + 0.3, 1.2), (found, others)
+
+
+def test_neighbouring_steps_of_which_one_names_less_are_one() -> None:
+    steps = [
+        Step({0: [1]}, "Check papers"), Step({1: [2]}, "Check missing papers"),
+        Step({0: [3]}, "Check fence"), Step({0: [4]}, "Paint fence"), Step({1: [5]}, "Check fence"),
+    ]  # fmt: skip
+    joined = [(step.name, step.members) for step in _joined(steps)]
+    assert joined[0] == ("Check missing papers", {0: [1], 1: [2]})
+    assert [name for name, _ in joined[1:]] == ["Check fence", "Paint fence", "Check fence"]
 
 
 def test_verbs_share_an_object() -> None:
@@ -478,3 +499,20 @@ def test_the_process_with_most_cases_is_first(monkeypatch: pytest.MonkeyPatch) -
     given, truth = corpus()
     found = discover([m for m in given if truth.get(m.id) != "leave-2"], HashedWords())
     assert [len(one.cases) for one in found.found] == [3, 2]
+
+
+def test_lines_are_no_part_of_the_sentences_beside_them() -> None:
+    text = "Hi Ann,\n\nOrder 4711\nPump: 2\nValve: 3\nThe crate was weighed."
+    (found,) = phrases([text], {"ann"})
+    assert [(p.name, p.sentence) for p in found] == [("weigh crate", "The crate was weighed.")]
+    assert text[slice(*found[0].span)] == found[0].sentence
+    wrapped = "As we agreed on the phone this morning I have now weighed the\ncrate again."
+    (found,) = phrases([wrapped], set())
+    assert [p.name for p in found] == ["weigh crate"]
+    assert wrapped[slice(*found[0].span)] == found[0].sentence
+
+
+def test_what_a_process_is_about_is_named_once(found: Discovery) -> None:
+    for one in found.found:
+        stems = [word.removesuffix("s") for word in one.matters]
+        assert len(set(stems)) == len(stems), one.matters
