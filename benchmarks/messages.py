@@ -1,12 +1,12 @@
-"""Speed and memory of messages: `messages.py ingest [GB]`, `messages.py store [N…]` and
-`messages.py whole [FILE…]`.
+"""Speed and memory of messages: `messages.py ingest [GB]`, `messages.py store [N…] [--curve FILE]`
+and `messages.py whole [FILE…]`.
 
 `ingest` makes an mbox file (2 GB unless said otherwise), reads it into a store, and prints messages
 a second and the peak of memory; exit code 1 above 1 GB or below 2,000 a second of processor time.
 `store` fills stores of 1,000, 10,000 and 100,000 messages with random vectors and prints time,
 disk, memory, the latency of searches, and the share of the ten nearest that are found; where DuckDB
-or LanceDB are installed, the same searches there. Exit code 1 where a search by vector takes more
-than 20 ms of processor time at 100,000.
+or LanceDB are installed, the same searches there. `--curve` draws them as SVG. Exit code 1 where a
+search by vector takes more than 20 ms of processor time at 100,000.
 `whole` reads files of messages (a corpus that `synth` makes of the examples, where none is named)
 into a new store and discovers processes without a language model, nothing embedded before; exit
 code 1 where 793 messages would take more than 60 s of processor time on each of two cores.
@@ -50,7 +50,8 @@ def main(what: str, *rest: str) -> int:
         return ingest(float(rest[0]) if rest else 2.0)
     if what == "whole":
         return whole(rest)
-    return store([int(n) for n in rest] or [1_000, 10_000, 100_000])
+    curve = Path(rest[rest.index("--curve") + 1]) if "--curve" in rest else None
+    return store([int(n) for n in rest if n.isdigit()] or [1_000, 10_000, 100_000], curve)
 
 
 def ingest(size: float) -> int:
@@ -190,12 +191,13 @@ class Noise:
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def store(counts: list[int]) -> int:
-    """The table of stores; the last row decides."""
+def store(counts: list[int], curve: Path | None = None) -> int:
+    """The table of stores; the last row up to 100,000 decides."""
+    lines: dict[str, list[float]] = {}
     print(f"{'messages':>9} {'store':>8} {'add s':>7} {'link s':>7} {'embed s':>8} {'disk MB':>8} "
           f"{'vector ms':>10} {'of cpu':>7} {'found':>6} {'text ms':>8} {'field ms':>9} "
           f"{'peak MB':>8}")  # fmt: skip
-    cpu = 0.0
+    slow = False
     for count in counts:
         with tempfile.TemporaryDirectory() as folder, MessageStore.create(folder) as opened:
             times = [timed(lambda c=count, s=opened: s.add(messages(c)))]
@@ -219,8 +221,68 @@ def store(counts: list[int]) -> int:
             print(f"{count:>9} {'sqlite':>8} {times[0]:>7.1f} {times[1]:>7.1f} {times[2]:>8.1f} "
                   f"{disk:>8} {late:>10.2f} {cpu:>7.2f} {found:>6.3f} {text:>8.2f} {field:>9.2f} "
                   f"{peak:>8}")  # fmt: skip
+            slow = cpu > LIMIT_MS if count <= 100_000 else slow
+            row = {
+                "adding, s": sum(times), "disk, MB": disk, "search by vector, ms": cpu,
+                "search by words, ms": text, "by id, ms": field,
+            }  # fmt: skip
+            for name, value in row.items():
+                lines.setdefault(name, []).append(value)
         others(count)
-    return int(counts[-1] <= 100_000 and cpu > LIMIT_MS)
+    if curve is not None:
+        curve.write_text(drawn(counts, lines), "utf-8")
+    return int(slow)
+
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 340, 56, 160, 16, 40
+STROKES = ("#1558b0", "#1c6b3a", "#9a2f22", "#8a5a00", "#6b3fa0")
+
+
+def drawn(counts: list[int], lines: dict[str, list[float]]) -> str:
+    """Curves over the number of messages, both axes logarithmic, as SVG."""
+    import math
+
+    every = [value for values in lines.values() for value in values if value > 0]
+    low, high = math.floor(math.log10(min(every))), math.ceil(math.log10(max(every)))
+    first, last = math.log10(counts[0]), math.log10(max(counts[-1], counts[0] * 10))
+
+    def x(count: float) -> float:
+        share = (math.log10(count) - first) / (last - first)
+        return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
+
+    def y(value: float) -> float:
+        share = (math.log10(max(value, 10.0**low)) - low) / (high - low)
+        return round(HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM), 1)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        'aria-label="Time and disk of a store by its number of messages" '
+        'font-family="system-ui, sans-serif" font-size="12">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
+    ]
+    for power in range(low, high + 1):
+        at = y(10.0**power)
+        parts.append(f'<path d="M{LEFT} {at}H{WIDTH - RIGHT}" stroke="#d5dae1"/>')
+        parts.append(f'<text x="{LEFT - 6}" y="{at + 4}" text-anchor="end">{10.0**power:g}</text>')
+    for count in counts:
+        parts.append(f'<path d="M{x(count)} {TOP}V{HEIGHT - BOTTOM}" stroke="#d5dae1"/>')
+        parts.append(
+            f'<text x="{x(count)}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{count:,}</text>'
+        )
+    middle = (LEFT + WIDTH - RIGHT) / 2
+    parts.append(f'<text x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">messages</text>')
+    label = 0.0
+    for stroke, (name, values) in zip(
+        STROKES, sorted(lines.items(), key=lambda item: -item[1][-1]), strict=True
+    ):
+        points = " ".join(f"{x(c)},{y(v)}" for c, v in zip(counts, values, strict=True))
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{stroke}" '
+                     'stroke-width="2"/>')  # fmt: skip
+        parts += [f'<circle cx="{x(c)}" cy="{y(v)}" r="3" fill="{stroke}"/>'
+                  for c, v in zip(counts, values, strict=True)]  # fmt: skip
+        label = max(label + 15, y(values[-1]) + 4)  # names of near curves stand below each other
+        parts.append(f'<text x="{WIDTH - RIGHT + 8}" y="{label}" fill="{stroke}">{name}</text>')
+    return "\n".join([*parts, "</svg>"]) + "\n"
 
 
 def found_of_ten(folder: Path, queries: Any) -> float:
