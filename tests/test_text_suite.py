@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import permutations
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from orgflow.evaluation.text_suite import Drafted, evaluate_texts, split_halves
 
 from orgflow_ir.model import Model
 
-PMO = Path(__file__).resolve().parents[2] / "shared" / "data" / "pmo"
+ROOT = Path(__file__).resolve().parents[1]
+PMO = ROOT.parent / "shared" / "data" / "pmo"
 
 
 def model(lines: str, tmp_path: Path) -> Model:
@@ -254,6 +256,24 @@ def test_texts_by_rules(tmp_path: Path) -> None:
     assert "text2flow on PAGED" in ran.err
     assert "all-MiniLM" in ran.err
     assert "pass@" not in ran.err
+
+
+def test_the_figures_of_the_documentation_are_those_of_the_command() -> None:
+    """A table of docs/text.md; it is written again from the rows that a failure shows."""
+    ran = orgflowc("eval", "text", PMO)
+    assert ran.code == 0, ran.err
+    lines = ran.err.splitlines()
+    header = next(line for line in lines if "non-sequence" in line)
+    names = ["number", *header.split()[1:]]
+    page = (ROOT / "docs" / "text.md").read_text()
+    found = re.search(r"^\| texts \|(.*)\|$", page, re.MULTILINE)
+    assert found is not None
+    columns = [name.strip() for name in found[1].split("|")]
+    for group in ("clean", "elaborated", "all"):
+        line = next(line for line in lines if line.startswith(f"text-rules, {group} "))
+        figures = dict(zip(names, line.removeprefix(f"text-rules, {group}").split(), strict=True))
+        row = f"| {group} | {' | '.join(figures[name] for name in columns)} |"
+        assert row in page.splitlines()
 
 
 def test_texts_without_a_model_are_skipped_and_counted(tmp_path: Path) -> None:
