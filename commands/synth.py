@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 from orgflow.commands.completion_values import FILE
+from orgflow.commands.language_model import (
+    announce_model,
+    connect_model,
+    model_flags,
+    model_options,
+    paid_calls,
+    report_usage,
+)
 from orgflow.commands.options import source_options
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
+from orgflow.commands.server import SERVER_FAILED
 from orgflow.commands.session import Session, exit_code, leave
 from orgflow.compiler import check_model, suggestion
 
 from orgflow_ir.model import Model
+from orgflow_ir.pipeline.services import ServiceError
+
+if TYPE_CHECKING:
+    from orgflow.agents.model_client.client import OpenAIModelClient
+    from orgflow.evaluation.corpus.scenarios import Source
+    from orgflow.evaluation.corpus.weave import Written
 
 LANGUAGES = ("en", "de")
 
@@ -42,6 +59,8 @@ LANGUAGES = ("en", "de")
     "--language", default="en", metavar="en|de", help="Language of the messages. [default: en]"
 )
 @click.option("--seed", default=1, metavar="N", help="Seed of the corpus. [default: 1]")
+@click.option("--reword", is_flag=True, help="Let the configured language model word the messages.")
+@model_options
 @source_options
 def command(
     inputs: tuple[str, ...],
@@ -51,16 +70,20 @@ def command(
     stress: str,
     language: str,
     seed: int,
+    reword: bool,
     from_: str | None,
     format_: str,
     verbose: bool,
+    **more: Any,
 ) -> None:
     """Generate a corpus of messages from every MODEL, to test discovery.
 
     Runs of each model become scenarios: people write, phone and text about their tasks, in words
     from templates, mixed with small talk, in one stream of three months. `truth.json` contains the
     process, the scenario and the tasks of every message; `messages.jsonl` contains none of them.
-    Equal seeds give equal files. No language model is used.
+    Equal seeds give equal files. With --reword, a language model words the messages: an answer that
+    loses what a message states, or a number of it, is not used, and the words of the
+    template stay. Exit code 3: the language model failed.
     """
     from orgflow.evaluation.corpus.english import ENGLISH
     from orgflow.evaluation.corpus.german import GERMAN
@@ -73,6 +96,7 @@ def command(
     if language not in LANGUAGES:
         raise click.UsageError(f"no language `{language}`; there are {', '.join(LANGUAGES)}")
     session = Session(format_, verbose=verbose)
+    client = _client(session, model_flags(more), inputs[0]) if reword else None
     models: list[tuple[str, Model]] = []
     with progress_bar() as progress:
         for place, name in enumerate(inputs):
@@ -93,6 +117,8 @@ def command(
         found = sources(models, scenarios)
         writer = Writer(GERMAN if language == "de" else ENGLISH, seed, chosen, noise)
         written = writer.corpus(found)
+    if client is not None:
+        written = _reworded(written, found, language, client, session)
     stream, truth = anonymised(written, found, seed)
     folder = Path(output)
     write_files([(folder / "messages.jsonl", stream), (folder / "truth.json", truth)])
@@ -102,6 +128,48 @@ def command(
         f"{sum(len(s.scenarios) for s in found)} scenarios of {len(found)} processes\n"
     )
     leave(0)
+
+
+def _client(session: Session, flags: dict[str, Any], near: str) -> OpenAIModelClient:
+    """The client of the language model. Raises `click.UsageError` where there is none."""
+    from orgflow.agents.model_client.settings import NotConfigured
+
+    try:
+        return connect_model(session, flags, near)
+    except NotConfigured as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _reworded(
+    written: list[Written],
+    found: Sequence[Source],
+    language: str,
+    client: OpenAIModelClient,
+    session: Session,
+) -> list[Written]:
+    """The messages in words of the language model, and a note about how many."""
+    from orgflow.evaluation.corpus.rewording import expected_rewording, reword
+
+    tasks = {
+        (one.process, task.element): task.name
+        for source in found for one in source.scenarios for task in one.tasks
+    }  # fmt: skip
+    announce_model(session, client, expected_rewording(written, language))
+    client.learn(one.body for one in written)
+    try:
+        with paid_calls(client), progress_bar() as progress:
+            done = reword(written, tasks, language, client, progress)
+    except ServiceError as error:
+        click.echo(f"orgflowc synth: {error}", err=True)
+        leave(SERVER_FAILED)
+    finally:
+        report_usage(session, client)
+    stopped = f"; the others were not asked about: {done.stopped}" if done.stopped else ""
+    session.note(
+        f"{done.changed} of {len(written)} messages in words of the language model, {done.refused} "
+        f"in those of a template, since no answer could be used{stopped}"
+    )
+    return done.written
 
 
 def _key(name: str, taken: list[str]) -> str:
