@@ -23,7 +23,7 @@ from bindings_page import bindings
 from cli_cases import interruptible
 from orgflow.agents.model_client.settings import KEYS as MODEL_KEYS
 from orgflow.commands.configuration import SUPPRESS_KEYS, TOP_LEVEL, read_bytes
-from pictures import DRAWN, MOST_BYTES, TAKEN
+from pictures import DRAWN, MEASURED, MOST_BYTES, TAKEN
 from pictures import FOLDER as PICTURES
 from plugin_install import clean_environment, fresh_environment
 from shown_output import shown, shown_commands
@@ -376,10 +376,19 @@ def test_pictures_of_the_editor_are_small(name: str) -> None:
     assert (PICTURES / name).stat().st_size <= MOST_BYTES
 
 
+def test_the_curves_of_stores_have_the_sizes_of_the_table() -> None:
+    table = re.findall(r"(?m)^\| ([\d,]+) \|", (DOCS / "messages.md").read_text("utf-8"))
+    curve = (PICTURES / "store.svg").read_text("utf-8")
+    assert [count for count in table if f">{count}</text>" not in curve] == []
+    points = re.findall(r'<polyline points="([^"]+)"', curve)
+    assert {len(line.split()) for line in points} == {len(table)}
+    assert len(points) == 5
+
+
 def test_every_picture_is_shown() -> None:
     shown = "".join(page.read_text("utf-8") for page in EVERY)
     named = {path.name for path in PICTURES.iterdir()}
-    assert named == {*DRAWN, *TAKEN}
+    assert named == {*DRAWN, *TAKEN, *MEASURED}
     assert [name for name in named if f"pictures/{name})" not in shown] == []
 
 

@@ -65,6 +65,9 @@ def finding(registry: Registry) -> str:
 
 
 DRAWN: dict[str, Callable[[Registry], str]] = {"model.svg": model, "finding.svg": finding}
+MEASURED = ("store.svg",)
+"""Drawn from a measurement, by `benchmarks/messages.py store … --curve`."""
+
 TAKEN = ("workflow.png", "form.png")
 """Pictures of n8n, which only `--editor` makes."""
 
