@@ -511,6 +511,8 @@ _BESIDE = _words(
 
 _ASKING = _words("how why where when")
 
+_OMITTING = _words("fail forget hesitate neglect omit refuse")
+
 _NOBODY = _words("nobody none neither nothing")
 
 
@@ -526,9 +528,12 @@ def _politely_asked(verb: Any) -> bool:
 
 
 def _negated(verb: Any) -> bool:
-    """Whether a verb says what was not done: `nobody checked the fuse`, or `wants to check it`."""
-    if verb.dep_ == "xcomp" and verb.head.pos_ == "VERB" and _negated(verb.head):
-        return True
+    """Whether a verb says what was not done: `nobody checked the fuse`, or `wants to check it`, or
+    `he forgot to check it`."""
+    if verb.dep_ == "xcomp" and verb.head.pos_ == "VERB":
+        omitted = _base(verb.head) in _OMITTING
+        if omitted != _negated(verb.head):
+            return True  # `do not forget to check it` asks for it
     return any(
         c.dep_ == "neg" or (c.dep_ in ("nsubj", "nsubjpass") and c.lower_ in _NOBODY)
         for c in verb.children
@@ -676,6 +681,7 @@ _IRREGULAR = {
     "bought": "buy", "made": "make", "paid": "pay", "wrote": "write", "chose": "choose",
     "drew": "draw", "found": "find", "held": "hold", "kept": "keep", "left": "leave",
     "got": "get", "built": "build", "brought": "bring", "told": "tell", "met": "meet",
+    "forgot": "forget", "forgotten": "forget",
 }  # fmt: skip
 """What the parser leaves as it is where it is not sure of a verb."""
 

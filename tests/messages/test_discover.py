@@ -445,6 +445,7 @@ def test_what_a_sentence_says_is_done(text: str, topic: str, expected: str) -> N
         ("I weighed the crate.", "He asked how we weighed the crate."),
         ("I weighed the crate.", "Nobody wants to weigh the crate."),
         ("I glued the ring.", "The ring is glued."),
+        ("Please don't forget to send the crate.", "We forgot to send the crate."),
     ],
 )
 def test_asides_name_steps_less_clearly(said: str, not_said: str) -> None:
