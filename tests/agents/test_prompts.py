@@ -99,13 +99,29 @@ def test_the_questions_of_a_round(snapshot: Any) -> None:
     assert f"{gateway}==\n{part}==\n{refined}" == snapshot
 
 
+def test_the_rewording(snapshot: Any) -> None:
+    messages = '{"number": 1, "channel": "email", "from": "Ann", "text": "Please pack the lamps."}'
+    texts = [
+        render("synth_reword", messages=messages, language="English", wrong=wrong)
+        for wrong in ("", "1: it leaves out 4711")
+    ]
+    assert "\n====\n".join(texts) == snapshot
+
+
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.j2")), ids=lambda p: p.stem)
 def test_every_prompt_is_in_a_snapshot(path: Path) -> None:
     filling = {"fill_rules", "fill_choose", "fill_arrange", "fill_parameters", "fill_answer"}
     discovery = {f"discover_{name}" for name in ("rules", "case", "rest", "review", "all",
                                                  "baseline")}  # fmt: skip
     texts = {"text_draft", "text_document", "text_repair", "text_review"}
-    others = {"feedback", "text_feedback", "round_gateway", "round_segment", "round_refine"}
+    others = {
+        "synth_reword",
+        "feedback",
+        "text_feedback",
+        "round_gateway",
+        "round_segment",
+        "round_refine",
+    }
     assert path.stem in texts | filling | discovery | others
 
 
