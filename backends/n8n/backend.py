@@ -26,7 +26,7 @@ from orgflow.backends.n8n.target import N8N_TARGET
 
 from orgflow_ir.analysis.calls import called_from
 from orgflow_ir.analysis.facts import keep
-from orgflow_ir.lowering.meaning import repetition_as_flows
+from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import slug
 from orgflow_ir.model.source import SourceFile
@@ -99,8 +99,8 @@ class N8nBackend(Backend):
         return N8N_TARGET
 
     def meaning(self, model: Model) -> Model:
-        """See `Backend`: repeated activities are loops of flows."""
-        return repetition_as_flows(model)
+        """See `Backend`: repeated activities are loops of flows, listeners are tasks."""
+        return as_executed(model)
 
     def engines(self) -> EngineProvider:
         """n8n's own engine, and servers."""
@@ -224,7 +224,7 @@ class N8nBackend(Backend):
 def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
     """Each process that has anything to run, compiled, not checked."""
     digest = model_hash(model)
-    model = keep(model, "the notes of the workflow", ctx)
+    model = keep(model, "the notes of the workflow", ctx, listeners=True)
     compiled = []
     for process in executable_processes(model):
         for scope in scopes_of(model, process):

@@ -18,7 +18,7 @@ from orgflow_ir.analysis.control_flow.graph import reach
 from orgflow_ir.analysis.failures import CaughtError, steps_called
 from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli
 from orgflow_ir.analysis.token_game.stimulus import Stimulus
-from orgflow_ir.lowering.meaning import repetition_as_flows
+from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import CallActivity, Event, Model, Node, Task
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
@@ -289,8 +289,8 @@ class LocalRunner(Runner):
         return RunResult(run.status, tuple(executed), run.error, run.ms)
 
     def meaning(self, model: Model) -> Model:
-        """See `Runner`: repeated activities are loops of flows."""
-        return repetition_as_flows(model)
+        """See `Runner`: repeated activities are loops of flows, listeners are tasks."""
+        return as_executed(model)
 
     def close(self) -> None:
         if self._own:

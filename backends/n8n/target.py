@@ -29,6 +29,7 @@ from orgflow_ir.lowering.common import (
 )
 from orgflow_ir.lowering.compensation import COMPENSATION, why_not_undone
 from orgflow_ir.lowering.complex_gateways import COMPLEX_GATEWAYS
+from orgflow_ir.lowering.listeners import LISTENERS, listener_uses
 from orgflow_ir.lowering.loops import LOOPS, why_not_repeated
 from orgflow_ir.lowering.sending import SENDING, is_sent_by_itself
 from orgflow_ir.lowering.sub_processes import SUB_PROCESSES, why_no_path, why_not_inline
@@ -433,6 +434,7 @@ N8N_TARGET = TargetSpec(
             yet=True,
             rule=UnsupportedTime,
         ),
+        "listener": Illegal("no node is called when another one begins or ends"),
         "flow.sequence": Legal(),
         "flow.conditional": Legal(),
         "flow.default": Legal(),
@@ -450,8 +452,15 @@ N8N_TARGET = TargetSpec(
         "opaque.illegal": Illegal("its meaning is unknown to orgflow"),
         "stub": Legal("a Stop and Error node, and a placeholder after it"),
     },
-    derivations=(mixed_gateways, conditional_splits, unstructured_inclusive, unsupported_times),
+    derivations=(
+        mixed_gateways,
+        conditional_splits,
+        unstructured_inclusive,
+        unsupported_times,
+        listener_uses,
+    ),
     lowerings=(
+        *LISTENERS,
         *LOWERINGS,
         *COMPLEX_GATEWAYS,
         *COMPENSATION,

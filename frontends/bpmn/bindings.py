@@ -31,7 +31,6 @@ from orgflow_ir.model.bindings import (
     Field,
     Form,
     Http,
-    Listener,
     Mail,
     Parameter,
     Script,
@@ -39,6 +38,7 @@ from orgflow_ir.model.bindings import (
     Worker,
 )
 from orgflow_ir.model.codec import from_json
+from orgflow_ir.model.listener_data import field_text, read_listeners
 
 ACTIVITI, ZEEBE, DROOLS = "activiti", "zeebe", "drools"
 _DOERS = (("class", "class"), ("delegateExpression", "delegate"), ("expression", "expression"))
@@ -288,7 +288,7 @@ def _common(source: _Source) -> dict[str, Any]:
         "outputs": tuple(outputs),
         "result": source.attribute(ACTIVITI, "resultVariable")
         or source.attribute(ACTIVITI, "resultVariableName"),
-        "listeners": tuple(_listeners(source)),
+        "listeners": tuple(read_listeners(element for _, element in source.elements)),
         "retries": _retries(source),
     }
     return {name: value for name, value in found.items() if value}
@@ -365,35 +365,6 @@ def _mappings(children: list[XmlElement], local: str) -> Iterator[Parameter]:
                 text=text,
                 language="feel" if text.startswith("=") else None,
             )
-
-
-def _listeners(source: _Source) -> Iterator[Listener]:
-    names = ("executionListener", "taskListener", "executionListeners", "taskListeners")
-    found = [e for _, e in source.elements if e.local in names]
-    found = [c for e in found for c in (e.children if e.local.endswith("s") else [e])]
-    for element in found:
-        attributes = element.attrs
-        event = attributes.get("event") or attributes.get("eventType") or ""
-        by = next((n for n in ("class", "delegateExpression", "expression", "type")
-                   if n in attributes), "")  # fmt: skip
-        script = next((c for c in element.children if c.local == "script"), None)
-        target = attributes.get(by, "") if by else ""
-        if by == "class" and target.endswith(_SCRIPT_LISTENERS):
-            fields = {c.attrs.get("name"): _field(c) for c in element.children}
-            if fields.get("script"):
-                yield Listener(
-                    event=event,
-                    by="script",
-                    target=fields["script"].strip(),
-                    language=fields.get("language"),
-                )
-                continue
-        if script is not None and (not by or (by, target) == ("type", "script")):
-            by, target = "script", script.text.strip() or script.attrs.get("resource", "")
-        language = None
-        if script is not None:
-            language = script.attrs.get("scriptFormat") or script.attrs.get("language")
-        yield Listener(event=event, by=by, target=target, language=language)
 
 
 def _activiti(
@@ -515,20 +486,8 @@ def _fields(source: _Source) -> dict[str, str]:
     """Injected fields, which Flowable's own tasks take their settings from."""
     found = {}
     for element in source.all(ACTIVITI, "field"):
-        found[element.attrs.get("name", "")] = _field(element)
+        found[element.attrs.get("name", "")] = field_text(element)
     return found
-
-
-def _field(element: XmlElement) -> str:
-    """The value of an injected field."""
-    inner = next((c.text for c in element.children if c.local in ("string", "expression")), "")
-    return element.attrs.get("stringValue") or element.attrs.get("expression") or inner
-
-
-_SCRIPT_LISTENERS = (
-    "bpmn.listener.ScriptExecutionListener", "bpmn.listener.ScriptTaskListener",
-)  # fmt: skip
-"""Ends of the names of Flowable's and Activiti's own classes that run a script in a field."""
 
 
 def _zeebe(

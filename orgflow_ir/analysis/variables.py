@@ -36,15 +36,17 @@ from orgflow_ir.analysis.expressions.syntax import (
 )
 from orgflow_ir.model import (
     CallActivity,
+    Element,
     Event,
     Expression,
     Gateway,
     Node,
     Opaque,
+    Process,
     SubProcess,
     Task,
 )
-from orgflow_ir.model.bindings import Form, Script
+from orgflow_ir.model.bindings import Form, Script, is_listener
 from orgflow_ir.pipeline import PassContext
 
 ReadBy = Literal["condition", "mapping", "collection"]
@@ -125,7 +127,35 @@ class Variables:
         for node in self.graph.scope.nodes:
             for name, by in _sets(node):
                 found.setdefault(name, []).append(Setter(node.id, by))
+        for at, element in self._listening:
+            for name in _set_by_listeners(element):
+                found.setdefault(name, []).append(Setter(at, "script"))
         return {name: tuple(setters) for name, setters in found.items()}
+
+    @cached_property
+    def _listening(self) -> tuple[tuple[str, Element], ...]:
+        """Flows and the process of the scope that have listeners, each with the node at which they
+        are called: the source of the flow, the start of the process."""
+        scope = self.graph.scope
+        found: list[tuple[str, Element]] = [
+            (flow.source, flow) for flow in scope.flows if flow.extra and listens(flow)
+        ]
+        if isinstance(scope, Process) and listens(scope):
+            found += [(entry, scope) for entry in self.graph.entries]
+        return tuple(found)
+
+    @cached_property
+    def unknown(self) -> frozenset[str]:
+        """Elements with listeners whose code is not known, which may set any variable."""
+        listening = [
+            *((n.id, n) for n in self.graph.scope.nodes if not isinstance(n, Task) and listens(n)),
+            *self._listening,
+        ]
+        if not listening:
+            return frozenset()
+        from orgflow_ir.analysis.work.listeners import unread_listeners  # of listeners only
+
+        return frozenset(at for at, element in listening if unread_listeners(element))
 
     def constant(self, element: str, variable: str) -> str | None:
         """The constant text that an element's mapping assigns to a variable, if there is one."""
@@ -138,12 +168,19 @@ class Variables:
 
     def setters(self, read: Read) -> tuple[Setter, ...]:
         """Possible setters of a variable before a reader, nearest first: those that the model
-        defines; without any, every earlier activity; then the start of the process."""
+        defines; without any, every earlier activity; then listeners of unknown code, and the start
+        of the process."""
         before = self.before(read.element)
         declared = {s.element: s for s in self.declared.get(read.variable, ())}
         own = [declared[e] for e in before if e in declared]
         if not own:
-            own = [Setter(e, "unknown") for e in before if may_set(self.graph.nodes[e])]
+            own = [
+                Setter(e, "unknown")
+                for e in before
+                if may_set(self.graph.nodes[e]) or e in self.unknown
+            ]
+        else:
+            own += [Setter(e, "unknown") for e in before if e in self.unknown - declared.keys()]
         starts = [Setter(e, "payload") for e in before if e in self.graph.entries]
         return (*own, *(s for s in starts if s.element not in declared))
 
@@ -407,9 +444,15 @@ def _set_by(code: str, language: str | None, sets: bool) -> Iterator[str]:
 
 def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
     """Variables that the model says an element sets."""
+    if not isinstance(node, Task) and listens(node):
+        yield from ((name, "script") for name in _set_by_listeners(node))
     if not isinstance(node, Task | CallActivity | Event) or node.binding is None:
         return
     binding = node.binding
+    if binding.listeners and not isinstance(node, CallActivity):
+        from orgflow_ir.analysis.work.listeners import sets  # of listeners only
+
+        yield from ((name, "script") for name in dict.fromkeys(sets(binding.listeners)))
     if isinstance(binding, Form):
         yield from ((field.name, "form") for field in binding.fields)
     yield from dict.fromkeys((p.variable, "mapping") for p in binding.outputs)
@@ -418,3 +461,14 @@ def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
         yield from ((name, "script") for name in found)
     if binding.result:
         yield binding.result, "result"
+
+
+def listens(element: Element) -> bool:
+    """Whether an element has listeners in its extension data."""
+    return any(is_listener(key) for key, _ in element.extra)
+
+
+def _set_by_listeners(element: Element) -> Iterator[str]:
+    from orgflow_ir.analysis.work.listeners import listeners_of, sets  # of listeners only
+
+    yield from dict.fromkeys(sets(listeners_of(element)))

@@ -48,6 +48,20 @@ class Listener(Value):
     language: str | None = None
 
 
+LISTENERS = ("executionListener", "taskListener", "executionListeners", "taskListeners")
+"""Names of extension elements that are listeners."""
+
+
+def is_listener(key: str) -> bool:
+    """Whether a key of extension data (`Extra`) is one of listeners."""
+    return key.endswith(("istener", "isteners")) and key.rpartition("}")[2] in LISTENERS
+
+
+def listener_data(extra: Extra) -> Extra:
+    """The part of extension data that is listeners."""
+    return tuple((key, text) for key, text in extra if is_listener(key))
+
+
 class Field(Value):
     """A field of a form. `type` is the vendor's word (`string`, `boolean`, `enum`, `date` …)."""
 

@@ -491,7 +491,7 @@ class _Emitter:
     def _stub_call(self, task: Task) -> bool:
         """Whether a task stands for the call of a process that is not in the model, and became a
         call of the workflow that stands for the process, with the same mappings."""
-        if not isinstance(task.binding, SubProcessCall) or task.binding.listeners:
+        if not isinstance(task.binding, SubProcessCall):
             return False
         from orgflow_ir.analysis.work.tasks import call_mappings
 

@@ -16,7 +16,7 @@ from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.expressions.syntax import ConditionError
 from orgflow_ir.analysis.stub_data import decided_by
 from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.lowering.meaning import repetition_as_flows
+from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -119,7 +119,7 @@ def references(
         NotLegal: n8n cannot say what the model says.
     """
     compiled = compiled_forms(model, ctx) if emitted is None else emitted.compiled
-    sources = {p.id: p for p in repetition_as_flows(model).processes}
+    sources = {p.id: p for p in as_executed(model).processes}
     return {id: _reference(sources.get(id, one.process), one.root) for id, one in compiled.items()}
 
 

@@ -26,7 +26,7 @@ from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.analysis.expressions.syntax import Tree
 from orgflow_ir.analysis.token_game.semantics import Game, Policy, State
 from orgflow_ir.diagnostics import Step
-from orgflow_ir.lowering.meaning import repetition_as_flows
+from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import Event, Model, Node, Opaque, Process, SubProcess
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
@@ -106,7 +106,7 @@ class _Verifier:
     def __init__(
         self, model: Model, ref: Reference, workflow: WorkflowDocument, strict: bool, most: int
     ) -> None:
-        self.model, self.ref, self.workflow = repetition_as_flows(model), ref, workflow
+        self.model, self.ref, self.workflow = as_executed(model), ref, workflow
         self.strict, self.most = strict, most
         self.steps = workflow.steps
         self.matching = match_reference(ref, workflow)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.facts.collect import (
     DOCUMENTATION,
     KINDS,
@@ -14,12 +15,26 @@ from orgflow_ir.analysis.facts.collect import (
     collect,
     loop_statements,
 )
-from orgflow_ir.model import CallActivity, Event, Gateway, Model, Process, SubProcess, Task
+from orgflow_ir.analysis.facts.extensions import extension_statements
+from orgflow_ir.analysis.variables import listens
+from orgflow_ir.model import (
+    CallActivity,
+    Element,
+    Event,
+    Flow,
+    Gateway,
+    Model,
+    Process,
+    Scope,
+    SubProcess,
+    Task,
+)
 from orgflow_ir.model.binding_text import Statement, statements
+from orgflow_ir.model.bindings import listener_data
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.provenance import elements_by_id, source_ids
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets.rules import KeptAsNote
+from orgflow_ir.targets.rules import KeptAsNote, UnsupportedBinding
 
 HEADING = "From the model:"
 MOST_TEXT, MOST_CODE, MOST_DOCUMENTATION, MOST_LINES = 500, 2_000, 4_000, 20
@@ -31,10 +46,14 @@ S = TypeVar("S", Process, SubProcess)
 _ByElement = Mapping[str, tuple[Statement, ...]]
 
 
-def keep(model: Model, where: str, ctx: PassContext, *, lanes: bool = False) -> Model:
+def keep(
+    model: Model, where: str, ctx: PassContext, *, lanes: bool = False, listeners: bool = False
+) -> Model:
     """The model with everything that its source states beside the flow at the end of the
     documentation of nodes and processes, the same value where there is nothing; `lanes` says that
-    the target shows a lane nowhere else. Reports OF408 for each kind of fact, kept in `where`.
+    the target shows a lane nowhere else, `listeners` that steps do the work of listeners where they
+    can. Reports OF408 for each kind of fact, kept in `where`, and
+    OF404 for listeners that nothing executes.
     """
     source = ctx.source or model
     facts = ctx.analysis(collect, source)
@@ -71,7 +90,10 @@ def keep(model: Model, where: str, ctx: PassContext, *, lanes: bool = False) -> 
                     whole[next(iter(whole))].append(fact)
     cut = _Cut()
     processes = tuple(_with_facts(p, about, whole.get(p.id, ()), cut) for p in model.processes)
-    _report(source, facts, lanes, where, cut, ctx, _repeated(source, model))
+    acted_on = {**_repeated(source, model)}
+    for id, about_it in _listening(source, facts, listeners, ctx).items():
+        acted_on[id] = acted_on.get(id, frozenset()) | about_it
+    _report(source, facts, lanes, where, cut, ctx, acted_on)
     return model.replace(processes=processes)
 
 
@@ -87,6 +109,55 @@ def _repeated(source: Model, model: Model) -> dict[str, frozenset[Statement]]:
         for node in scope.nodes
         if (loop := getattr(node, "loop", None)) is not None and node.id not in left
     }
+
+
+def _listening(
+    source: Model, facts: Facts, run: bool, ctx: PassContext
+) -> dict[str, frozenset[Statement]]:
+    """What extension data says of listeners, by the element that it is about; OF404 reports those
+    that nothing executes."""
+    found: dict[str, frozenset[Statement]] = {}
+    for scope in source.scopes():
+        elements: list[Element] = [*scope.nodes, *scope.flows]
+        if isinstance(scope, Process):
+            elements.insert(0, scope)
+        for element in elements:
+            if isinstance(element, Task) or not listens(element):
+                continue
+            _report_listeners(element, scope, run, ctx)
+            said = set(extension_statements(element.replace(extra=listener_data(element.extra))))
+            at = element.id
+            if isinstance(element, Flow):
+                at = element.source
+                about = (f for own in facts.about.values() for f in own.get(at, ()))
+                said = {f for f in about for s in said
+                        if f.label.endswith(f", {s.label}") and f.text == s.text}  # fmt: skip
+            found[at] = found.get(at, frozenset()) | said
+    return found
+
+
+def _report_listeners(element: Element, scope: Scope, run: bool, ctx: PassContext) -> None:
+    """OF404 for each listener of an element that no step stands for: of all of them, unless the
+    target has steps for code that can be (`run`)."""
+    from orgflow_ir.analysis.work.listeners import Left, listeners_of, place  # of listeners only
+
+    once = element
+    if run and isinstance(element, CallActivity | SubProcess) and element.loop is not None:
+        once = element.replace(loop=None)  # it is flows
+    left = place(once, scope, ctx.analysis(ControlFlow, scope)).left
+    if not run:
+        reasons = {one.listener: one.reason for one in left}
+        left = tuple(Left(one, reasons.get(one, "")) for one in listeners_of(element))
+    for one in left:
+        shown = one_line(one.listener.target).replace("`", "'") or one.listener.event
+        of = ctx.name(element) if not isinstance(element, Process) else f"`{element.label}`"
+        ctx.emit(
+            UnsupportedBinding,
+            f"the listener `{shown}` of {of} is not executed"
+            f"{f' ({one.reason})' if one.reason else ''}, whatever variables it sets",
+            element=element,
+            help="do its work in a task of the process",
+        )
 
 
 def _owners(model: Model) -> dict[str, str]:
@@ -165,7 +236,8 @@ def _report(
     for process in source.processes:
         elements: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
         for fact in facts.whole.get(process.id, ()):
-            elements[fact.what][process.id] = None
+            if fact not in acted_on.get(process.id, ()):
+                elements[fact.what][process.id] = None
         for id, found in facts.about.get(process.id, {}).items():
             for fact in found:
                 if fact not in acted_on.get(id, ()):

@@ -56,9 +56,31 @@ def _conditional() -> Model:
     return model.replace(processes=(process.replace(flows=flows),))
 
 
+def _listened() -> Model:
+    script = "<script scriptFormat='groovy'>execution.setVariable('x', 1)</script>"
+    xml = f"<executionListener xmlns='{CAMUNDA}' event='start'>{script}</executionListener>"
+    return Model(
+        id="m",
+        processes=(
+            Process(
+                id="p",
+                nodes=(
+                    Event(id="s", position="start"),
+                    Event(
+                        id="e", position="end", extra=((f"{{{CAMUNDA}}}executionListener", xml),)
+                    ),
+                ),
+                flows=(Flow(id="f", source="s", target="e"),),
+            ),
+        ),
+    )
+
+
+CAMUNDA = "http://camunda.org/schema/1.0/bpmn"
 DERIVED = {
     "gateway.mixed": _mixed(),
     "split.conditional": _conditional(),
+    "listener": _listened(),
     "timer.unsupported": Model(
         id="m",
         processes=(

@@ -14,7 +14,7 @@ from played_models import compiled, faults
 from sub_process_models import ANY_ERROR, boundary, end, process, split, start, task
 
 from orgflow_ir.model import CallActivity, Expression, Loop, Model
-from orgflow_ir.model.bindings import Parameter, SubProcessCall
+from orgflow_ir.model.bindings import Listener, Parameter, SubProcessCall
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
@@ -82,6 +82,21 @@ def test_one_workflow_a_process_with_its_contract(registry: Registry) -> None:
     assert "ok" in text
     notes = [d.message for d in ctx.diagnostics if d.code == "OF401"]
     assert any("`Review`, whose steps are not in the model" in note for note in notes), notes
+
+
+def test_listeners_of_the_call_change_nothing_of_what_it_passes_on(registry: Registry) -> None:
+    """A stub of a process gets what the call names, whatever else an engine calls with it."""
+
+    def passed(call: CallActivity) -> object:
+        model, options = calling(call), {"stubs": "workflow"}
+        ctx = PassContext(registry=registry, options=options)
+        made = compile_model(model, registry.backends["n8n"], ctx, options=options)
+        assert made is not None, ctx.diagnostics
+        nodes = json.loads(made.artifacts[0].text)["nodes"]
+        return [(n["name"], n["parameters"]) for n in nodes if n["name"].startswith("Ask")]
+
+    bound = HANDS.replace(listeners=(Listener(event="end", by="class", target="org.acme.Log"),))
+    assert passed(call().replace(binding=bound)) == passed(call().replace(binding=HANDS))
 
 
 @pytest.mark.parametrize("called", ["${which}", "=which", "#{which}", "", None])

@@ -1,0 +1,241 @@
+"""Code of listeners as steps: what an engine calls when it enters or leaves an event, a gateway, a
+sub-process, a call or a process, or takes a flow, becomes a task at that place.
+
+`listeners_as_steps` gives the same for a whole model, under the same ids: runs of a target that
+rewrites listeners are runs of that model's token game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.model import (
+    CallActivity,
+    Element,
+    Event,
+    Flow,
+    Gateway,
+    Model,
+    Process,
+    Scope,
+    Task,
+)
+from orgflow_ir.model.bindings import Listener, Script, Worker, is_listener
+from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.lowering import RewritePattern, rewrite_all
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.work.listeners import Placement
+    from orgflow_ir.model.rewriter import Rewriter
+
+LISTENER = "listener"
+"""The derived construct: an element with listeners whose code steps can do."""
+
+
+def listener_uses(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
+    """`listener`: elements with listeners whose code steps can do."""
+    for scope in model.scopes():
+        # What is put beside a node later stands nearer to it: a flow is taken after its source has
+        # ended, and a process begins before its start event.
+        elements: list[Element] = [*scope.flows, *scope.nodes]
+        if isinstance(scope, Process):
+            elements.append(scope)
+        for element in elements:
+            if not element.extra or isinstance(element, Task):
+                continue
+            found = _placement(element, scope, ctx)
+            if found is not None and (found.before or found.after):
+                yield ConstructUse(LISTENER, element, scope)
+
+
+def _placement(element: Element, scope: Scope, ctx: PassContext) -> Placement | None:
+    """Where steps do what the listeners of an element do; `None` where they do it already, or it
+    has none."""
+    if not any(is_listener(key) for key, _ in element.extra):
+        return None
+    if isinstance(element, Process) and any(
+        element.id in node.derived_from for node in element.nodes
+    ):
+        return None
+    from orgflow_ir.analysis.work.listeners import place
+
+    return place(element, scope, ctx.analysis(ControlFlow, scope))
+
+
+class ListenerToTask(RewritePattern):
+    """The code of a listener becomes a script task where the engine calls it; code that is not
+    understood, or is called where no step can be, stays."""
+
+    name = "listener-to-task"
+    consumes = (LISTENER,)
+    produces = ("task.script", "task.service", "flow.sequence")
+
+    def meaning(self, model: Model) -> Model:
+        """See `RewritePattern`: each listener is its own step."""
+        return listeners_as_steps(model)
+
+    def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
+        scope = use.scope
+        assert scope is not None
+        found = _placement(use.element, scope, ctx)
+        assert found is not None
+        steps = _Steps(use.element, scope, rewriter, ctx.analysis(ControlFlow, scope))
+        if steps.stale():
+            return None  # in the next round, with what is there then
+        done = (*found.before, *found.after)
+        steps.make(found)
+        number = "listener" if len(done) == 1 else f"{len(done)} listeners"
+        of = "the process" if isinstance(use.element, Process) else ctx.name(use.element)
+        return f"the {number} of {of} became {'a task' if len(done) == 1 else 'tasks'}"
+
+
+class _Steps:
+    """Puts the tasks at their places."""
+
+    def __init__(
+        self, element: Element, scope: Scope, rewriter: Rewriter, graph: ControlFlow
+    ) -> None:
+        self.element, self.scope, self.rewriter, self.graph = element, scope, rewriter, graph
+
+    def stale(self) -> bool:
+        """Whether an earlier rewrite of this round has changed what is around the element."""
+        return any(self.rewriter.touched(self.scope.id, id) for id in self._around())
+
+    def _around(self) -> Iterator[str]:
+        if isinstance(self.element, Flow):
+            yield self.element.id
+            return
+        nodes = [self.element.id]
+        if isinstance(self.element, Process):
+            nodes = [n.id for n in self._starts(self.element)] + [
+                n.id for n in self._ends(self.element)
+            ]
+        for node in nodes:
+            yield node
+            yield from (f.id for f in self.graph.flows_in(node))
+            yield from (f.id for f in self.graph.flows_out(node))
+
+    def make(self, found: Placement) -> None:
+        """All of them."""
+        element = self.element
+        match element:
+            case Flow():
+                target = self.graph.nodes[element.target].label
+                self._on(element.id, (*found.before, *found.after), f"Listener before {target}")
+            case Process():
+                for start in self._starts(element):
+                    self._behind(start.id, found.after, f"Listener of {element.label}")
+                for end in self._ends(element):
+                    self._in_front(end.id, found.before, f"Listener of {element.label}")
+                return
+            case _:
+                before, after = (
+                    f"Listener before {element.label}",
+                    f"Listener after {element.label}",
+                )
+                each = isinstance(element, Gateway) and element.gateway_kind != "exclusive"
+                if each:
+                    for flow in self.graph.flows_in(element.id):
+                        self._on(flow.id, found.before, before)
+                else:
+                    self._in_front(element.id, found.before, before)
+                if isinstance(element, Gateway) and element.gateway_kind == "exclusive":
+                    for flow in self.graph.flows_out(element.id):
+                        self._on(flow.id, found.after, after)
+                else:
+                    self._behind(element.id, found.after, after)
+        self._forget(found)
+
+    @staticmethod
+    def _starts(process: Process) -> list[Event]:
+        return [n for n in process.nodes if isinstance(n, Event) and n.position == "start"]
+
+    @staticmethod
+    def _ends(process: Process) -> list[Event]:
+        return [n for n in process.nodes if isinstance(n, Event) and n.position == "end"]
+
+    def _forget(self, found: Placement) -> None:
+        """The element keeps the listeners that no step stands for."""
+        from orgflow_ir.model.listener_data import listeners_in
+
+        left = [one.listener for one in found.left]
+        element = self.element
+        kept = tuple(
+            (key, text)
+            for key, text in element.extra
+            if not is_listener(key) or any(one in left for one in listeners_in(((key, text),)))
+        )
+        changed = element.replace(extra=kept)
+        if isinstance(changed, CallActivity) and changed.binding is not None:
+            binding = changed.binding.replace(listeners=tuple(left))
+            changed = changed.replace(binding=binding)
+        if isinstance(changed, Flow):
+            changed = self.rewriter.flow(self.scope.id, element.id).replace(extra=kept)
+        self.rewriter.replace(self.scope.id, element.id, changed)  # type: ignore[arg-type]
+
+    def _chain(self, listeners: Sequence[Listener], name: str) -> list[str]:
+        """Tasks one after the other; their ids."""
+        ids: list[str] = []
+        for one in listeners:
+            id = self.rewriter.fresh_id(self.element.id, "listener")
+            script = one.by == "script"
+            binding = (
+                Script(language=one.language, code=one.target)
+                if script
+                else Worker(by="expression", target=one.target)
+            )
+            task = Task(
+                id=id, name=name, task_type="script" if script else "service", binding=binding
+            )
+            self.rewriter.insert(self.scope.id, task)
+            if ids:
+                self._connect(ids[-1], id)
+            ids.append(id)
+        return ids
+
+    def _connect(self, source: str, target: str) -> None:
+        id = self.rewriter.fresh_id(self.element.id, "to_listener")
+        self.rewriter.connect(self.scope.id, source, target, id=id)
+
+    def _on(self, flow: str, listeners: Sequence[Listener], name: str) -> None:
+        """Tasks on a flow, behind its condition."""
+        if not listeners:
+            return
+        target = self.rewriter.flow(self.scope.id, flow).target
+        ids = self._chain(listeners, name)
+        self.rewriter.redirect(self.scope.id, flow, target=ids[0])
+        self._connect(ids[-1], target)
+
+    def _in_front(self, node: str, listeners: Sequence[Listener], name: str) -> None:
+        """Tasks that all flows into a node come by."""
+        if not listeners:
+            return
+        ids = self._chain(listeners, name)
+        for flow in self.graph.flows_in(node):
+            self.rewriter.redirect(self.scope.id, flow.id, target=ids[0])
+        self._connect(ids[-1], node)
+
+    def _behind(self, node: str, listeners: Sequence[Listener], name: str) -> None:
+        """Tasks that all flows out of a node come from."""
+        if not listeners:
+            return
+        ids = self._chain(listeners, name)
+        for flow in self.graph.flows_out(node):
+            self.rewriter.redirect(self.scope.id, flow.id, source=ids[-1])
+        self._connect(node, ids[0])
+
+
+LISTENERS: tuple[RewritePattern, ...] = (ListenerToTask(),)
+
+
+def listeners_as_steps(model: Model) -> Model:
+    """The model with the code of its listeners as tasks; itself where there is none."""
+    ctx = PassContext(source=model)
+    while True:
+        uses = list(listener_uses(model, ctx))
+        if not uses:
+            return model
+        model, _ = rewrite_all(ListenerToTask(), uses, model, ctx)

@@ -1,0 +1,98 @@
+"""Listeners in extension data, as Camunda 7, Camunda 8, Flowable and Activiti write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from orgflow_ir.model.bindings import LISTENERS, Listener, is_listener
+from orgflow_ir.model.value import Extra
+
+_SCRIPT_CLASSES = (
+    "bpmn.listener.ScriptExecutionListener", "bpmn.listener.ScriptTaskListener",
+)  # fmt: skip
+"""Ends of the names of Flowable's and Activiti's own classes that run a script in a field."""
+
+
+class Xml(Protocol):
+    """An element of XML, as far as listeners are read from it."""
+
+    @property
+    def local(self) -> str:
+        """Its name without a prefix."""
+
+    @property
+    def text(self) -> str:
+        """Its text."""
+
+    @property
+    def attrs(self) -> dict[str, str]:
+        """Its attributes."""
+
+    @property
+    def children(self) -> Sequence[Xml]:
+        """What is in it."""
+
+
+def read_listeners(elements: Iterable[Xml]) -> Iterator[Listener]:
+    """The listeners among the extension elements of a node."""
+    found = [e for e in elements if e.local in LISTENERS]
+    for element in (c for e in found for c in (e.children if e.local.endswith("s") else [e])):
+        attributes = element.attrs
+        event = attributes.get("event") or attributes.get("eventType") or ""
+        by = next((n for n in ("class", "delegateExpression", "expression", "type")
+                   if n in attributes), "")  # fmt: skip
+        script = next((c for c in element.children if c.local == "script"), None)
+        target = attributes.get(by, "") if by else ""
+        if by == "class" and target.endswith(_SCRIPT_CLASSES):
+            fields = {c.attrs.get("name"): field_text(c) for c in element.children}
+            if fields.get("script"):
+                yield Listener(
+                    event=event,
+                    by="script",
+                    target=(fields["script"] or "").strip(),
+                    language=fields.get("language"),
+                )
+                continue
+        if script is not None and (not by or (by, target) == ("type", "script")):
+            by, target = "script", script.text.strip() or script.attrs.get("resource", "")
+        language = None
+        if script is not None:
+            language = script.attrs.get("scriptFormat") or script.attrs.get("language")
+        yield Listener(event=event, by=by, target=target, language=language)
+
+
+def field_text(element: Xml) -> str:
+    """The value of an injected field."""
+    inner = next((c.text for c in element.children if c.local in ("string", "expression")), "")
+    return element.attrs.get("stringValue") or element.attrs.get("expression") or inner
+
+
+class _Parsed(NamedTuple):
+    """An element of the standard library's XML as `Xml`."""
+
+    local: str
+    text: str
+    attrs: dict[str, str]
+    children: tuple[_Parsed, ...]
+
+
+def _parsed(text: str) -> _Parsed:
+    from xml.etree import ElementTree  # of models with listeners only
+
+    def one(element: ElementTree.Element) -> _Parsed:
+        local = str(element.tag).rpartition("}")[2]
+        children = tuple(one(c) for c in element if isinstance(c.tag, str))
+        return _Parsed(local, "".join(element.itertext()), dict(element.attrib), children)
+
+    return one(ElementTree.fromstring(text))
+
+
+def listeners_in(extra: Extra) -> tuple[Listener, ...]:
+    """The listeners in extension data."""
+    return tuple(
+        listener
+        for key, text in extra
+        if is_listener(key)
+        for listener in read_listeners([_parsed(text)])
+    )
