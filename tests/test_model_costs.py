@@ -301,6 +301,63 @@ def test_a_diagnosis_keeps_its_limit(tmp_path: Path) -> None:
     assert made(after) == asked == at_most(before) == 4
 
 
+def costs_in(before: str, after: str) -> tuple[float, float]:
+    """The expected cost and the cost of the two lines."""
+    expected = re.search(r", cost about (\d+\.\d+)$", before)
+    used = re.search(r", cost (\d+\.\d+), ", after)
+    assert expected is not None, before
+    assert used is not None, after
+    return float(expected[1]), float(used[1])
+
+
+def test_costs_of_a_discovery(mails: Path, tmp_path: Path) -> None:
+    shutil.copytree(mails, tmp_path / "store")
+    (tmp_path / "orgflow.toml").write_text(PRICES)
+    with model_server([Scripted("NONE", usage=(1000, 100))]) as server:
+        ran = orgflowc("discover", "store", env=variables(server), cwd=tmp_path)
+        asked = len(server.requests)
+    assert ran.code == 0, ran.err
+    expected, used = costs_in(*lines_of(ran.err))
+    assert expected > 0
+    assert used == pytest.approx(0.12 * asked)
+
+
+@pytest.mark.parametrize("samples", [1, 2])
+def test_costs_of_an_evaluation(samples: int, tmp_path: Path) -> None:
+    (tmp_path / "orgflow.toml").write_text(PRICES)
+    for number in (1, 2):
+        for name, text in (("descriptions/{}.txt", STORY), ("bpmn/{}.bpmn", NOTHING_OPEN)):
+            path = tmp_path / "texts" / name.format(number)
+            path.parent.mkdir(exist_ok=True, parents=True)
+            path.write_text(text)
+    line = ("eval", "text", "texts", "--agent", "text", "--samples", str(samples))
+    with model_server([Scripted(CHOICE, usage=(1000, 100))]) as server:
+        ran = orgflowc(*line, env=variables(server), cwd=tmp_path)
+        asked = len(server.requests)
+    assert ran.code == 0, ran.err
+    before, after = lines_of(ran.err)
+    expected, used = costs_in(before, after)
+    assert expected > 0
+    assert asked == made(after) == 2 * samples
+    assert used == pytest.approx(0.12 * asked)
+
+
+def test_costs_of_a_diagnosis(tmp_path: Path) -> None:
+    model, runs = unexplained_failures(tmp_path)
+    (tmp_path / "orgflow.toml").write_text(PRICES)
+    record = {
+        "failure_source": "bpmn_quality", "root_cause": "a field is missing", "element": None,
+        "suggested_fix": "set it", "is_fixable": True, "severity": "blocking", "confidence": "low",
+    }  # fmt: skip
+    line = ("run", model, "--executions", runs, "--json", "--diagnose")
+    with model_server([Scripted(json.dumps(record), usage=(1000, 100))]) as server:
+        ran = orgflowc(*line, env=variables(server))
+    expected, used = costs_in(*lines_of(ran.err))
+    assert expected > 0
+    assert used == pytest.approx(0.12 * 2)
+    json.loads(ran.out)
+
+
 @pytest.mark.parametrize("answer", ["no JSON", '{"operation": "invented"}'])
 def test_filling_keeps_its_limit(tmp_path: Path, answer: str) -> None:
     if not status().installed:
