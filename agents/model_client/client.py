@@ -11,7 +11,7 @@ from importlib import import_module
 from tempfile import mkdtemp
 from typing import Any
 
-from orgflow.agents.model_client.recordings import Recordings, call_hash
+from orgflow.agents.model_client.recordings import Recordings, call_hash, without_secret
 from orgflow.agents.model_client.redaction import Redactor
 from orgflow.agents.model_client.settings import ModelSettings
 from orgflow.agents.model_client.usage import (
@@ -87,7 +87,7 @@ class OpenAIModelClient:
         self._cancellation = cancellation or CancelFlag()
         self._report = report
         self._stopped = False
-        self._recordings = Recordings(settings.record, (settings.key,)) if settings.record else None
+        self._recordings = self._recorded_in(settings.record) if settings.record else None
         self._unrecorded: list[tuple[dict[str, Any], Reply]] = []
         self._asked: dict[str, int] = {}
         self._overdrawn: OverBudget | None = None
@@ -167,10 +167,13 @@ class OpenAIModelClient:
         if not self._unrecorded:
             return self.settings.record, 0
         folder = mkdtemp(prefix="orgflow-model-calls-")  # for this user only
-        kept = Recordings(folder, (self.settings.key,))
+        kept = self._recorded_in(folder)
         for request, reply in self._unrecorded:
             kept.keep(request, reply)
         return folder, len(self._unrecorded)
+
+    def _recorded_in(self, folder: str) -> Recordings:
+        return Recordings(folder, (self.settings.key,), redacted=self.redactor is not None)
 
     # -- what is sent and what comes back -----------------------------------------------------
 
@@ -421,8 +424,7 @@ class OpenAIModelClient:
         return f"cannot be reached: {said}"
 
     def _clean(self, text: str) -> str:
-        text = " ".join(text.split())[:300]
-        return text.replace(self.settings.key, "[key]") if self.settings.key else text
+        return str(without_secret(" ".join(text.split()), self.settings.key))[:300]
 
     def _cost(self, tokens_in: int, tokens_out: int) -> float:
         settings = self.settings

@@ -8,12 +8,15 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from orgflow_ir.pipeline.agent_services import Reply, ToolCall
 from orgflow_ir.pipeline.services import ServiceError
 
 VERSION = 1
+SHORTEST_SECRET = 8
+"""Shorter keys are those that servers on one's own machine take, such as `none` or `x`: they are no
+secret, and they are words of what is recorded."""
 
 
 def call_hash(request: Mapping[str, Any]) -> str:
@@ -22,12 +25,60 @@ def call_hash(request: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-class Recordings:
-    """A folder of recorded calls. Several processes may use one folder."""
+def without_secret(value: Any, secret: str) -> Any:
+    """A text, or JSON data, in whose texts `[key]` stands where the key of an endpoint stood."""
+    if len(secret) < SHORTEST_SECRET:
+        return value
+    if isinstance(value, str):
+        return value.replace(secret, "[key]")
+    if isinstance(value, Mapping):
+        return {name: without_secret(inner, secret) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_secret(inner, secret) for inner in value]
+    return value
 
-    def __init__(self, folder: str | os.PathLike[str], secrets: tuple[str, ...] = ()) -> None:
+
+class Recorded(NamedTuple):
+    """How the calls of a folder were made.
+
+    Attributes:
+        model: the name of the model that was asked.
+        redacted: whether personal data was replaced; `None` where the record does not state it.
+    """
+
+    model: str
+    redacted: bool | None
+
+
+def recorded_with(folder: str | os.PathLike[str]) -> Recorded | None:
+    """How the first call of a folder was made; `None` where none can be read."""
+    for path in sorted(Path(folder).glob("??/*.json")):
+        try:
+            found = json.loads(path.read_text("utf-8"))
+            return Recorded(str(found["request"]["model"]), found.get("redacted"))
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return None
+
+
+class Recordings:
+    """A folder of recorded calls. Several processes may use one folder.
+
+    Args:
+        secrets: what no record contains.
+        redacted: whether personal data is replaced in what is kept from now on.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        secrets: tuple[str, ...] = (),
+        *,
+        redacted: bool = False,
+    ) -> None:
         self.folder = Path(folder)
-        self._secrets = tuple(s for s in secrets if s)
+        self._secrets = secrets
+        self._redacted = redacted
 
     def _path(self, name: str) -> Path:
         return self.folder / name[:2] / f"{name}.json"
@@ -48,10 +99,13 @@ class Recordings:
     def keep(self, request: Mapping[str, Any], reply: Reply) -> None:
         """Write the record of a call, whole or not at all. Raises `ServiceError`."""
         path = self._path(call_hash(request))
-        record = {"version": VERSION, "request": request, "reply": reply._asdict()}
-        text = json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+        record = {
+            "version": VERSION, "redacted": self._redacted,
+            "request": request, "reply": reply._asdict(),
+        }  # fmt: skip
         for secret in self._secrets:
-            text = text.replace(json.dumps(secret)[1:-1], "[key]")
+            record = without_secret(record, secret)
+        text = json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
         beside = path.with_name(f".{path.name}.{os.getpid()}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -22,6 +22,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from orgflow.agents.model_client.recordings import recorded_with
+
 URL, NAME, KEY = "ORGFLOW_MODEL_URL", "ORGFLOW_MODEL", "ORGFLOW_MODEL_KEY"
 """The environment variables that name a language model; `variable` names those of the limits."""
 
@@ -139,8 +141,7 @@ def read_settings(
     values |= _from_environment(environment)
     values |= {k: v for k, v in (flags or {}).items() if v is not None}
     if values.get("replay") and values.get("record"):
-        values.setdefault("url", "http://localhost/")  # nothing is sent
-        values.setdefault("name", "recorded")
+        values = _as_recorded(values)
     missing = [v for v, attribute in ((URL, "url"), (NAME, "name")) if not values.get(attribute)]
     if missing:
         raise NotConfigured(f"no language model is configured: set {' and '.join(missing)}")
@@ -149,6 +150,16 @@ def read_settings(
     if not settings.key and not settings.local and not settings.replay:
         raise NotConfigured(f"the endpoint {settings.url} needs a key: set {KEY}")
     return settings
+
+
+def _as_recorded(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a run that sends nothing: where none name a model, its calls are those that were
+    recorded, and personal data is replaced where it was then."""
+    made = recorded_with(values["record"])
+    found = {"url": "http://localhost/", "name": made.model if made else "recorded", **values}
+    if made is not None and made.redacted is not None and found.get("redact", "auto") == "auto":
+        found["redact"] = "on" if made.redacted else "off"
+    return found
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:

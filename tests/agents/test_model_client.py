@@ -301,6 +301,20 @@ def test_usage_is_by_agent() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("redact", ["on", "off"])
+def test_a_replay_needs_no_other_settings(redact: str, tmp_path: Path) -> None:
+    """The name of the model and the redaction are those of the recorded calls."""
+    record = {"record": str(tmp_path / "calls")}
+    question = [{"role": "user", "content": "Dear Mrs Anna Okafor, what is 1 + 1?"}]
+    with model_server(["2"]) as server:
+        made = {"url": server.url, "name": "toy", "redact": redact, **record}
+        OpenAIModelClient(read_settings({}, {}, made)).ask(question)
+        assert ("Okafor" in server.prompt()) == (redact == "off")
+    for environment in ({}, {"ORGFLOW_MODEL_URL": "https://api.example.org/v1"}):
+        settings = read_settings(environment, {}, {**record, "replay": True})
+        assert OpenAIModelClient(settings).ask(question).text == "2"
+
+
 # -- records ---------------------------------------------------------------------------------
 
 
@@ -317,6 +331,18 @@ def test_a_recorded_call_is_not_paid_twice(tmp_path: Path) -> None:
     kept = [path.read_text() for path in tmp_path.rglob("*.json")]
     assert len(kept) == 2
     assert not any(KEY in text for text in kept)
+
+
+@pytest.mark.parametrize("key", ["x", "k", "none", "EMPTY"])
+def test_a_key_that_is_no_secret_changes_no_record(key: str, tmp_path: Path) -> None:
+    """What servers on one's own machine take for a key is a part of many words."""
+    text = f'{{"operation": "none", "text": "ask the next {key}"}}'
+    with model_server([text]) as server:
+        settings = ModelSettings(url=server.url, name="toy", key=key, record=str(tmp_path))
+        asked = OpenAIModelClient(settings).ask(QUESTION).text
+        again = OpenAIModelClient(settings).ask(QUESTION).text
+        assert len(server.requests) == 1
+    assert asked == again == text
 
 
 def test_records_are_enough(tmp_path: Path) -> None:
