@@ -16,7 +16,7 @@ from orgflow.agents.english import parser, seems_english
 from orgflow.agents.text.contrasts import Kind, are_opposed, kinds_of, label_of
 from orgflow.agents.text.coverage import content_words, coverage
 from orgflow.agents.text.drafts import draft_errors, read_draft, report_unused
-from orgflow.agents.text.parsed_sentences import parse_sentence
+from orgflow.agents.text.parsed_sentences import parse_sentence, split_where_misread
 from orgflow.agents.text.sentences import Sentence, is_table_row, place_of, split_sentences
 
 from orgflow_ir.model import Model
@@ -36,6 +36,13 @@ _LIGHT = frozenset(
 """Verbs that say little beside the one that depends on them."""
 
 _ELSE = re.compile(r"\b(?:otherwise|else|if not|in the other case|or else|if this is not)\b", re.I)
+_ON = frozenset(("on", "ahead", "forward"))
+"""Behind `go` and `carry` they make no step: `we go on once the customer has accepted`."""
+_MEANS = frozenset(
+    ("phone", "telephone", "mail", "e-mail", "email", "post", "fax", "letter", "sms", "hand",
+     "courier", "card", "cheque", "check", "transfer", "law", "default", "definition")
+)  # fmt: skip
+"""Behind `by` they are how something is done, and nobody who does it."""
 _PARALLEL = re.compile(
     r"\b(?:meanwhile|in parallel|simultaneously|at the same time|concurrently|in the meantime)\b",
     re.I,
@@ -54,8 +61,16 @@ _GOES = re.compile(r"(?:go|return|come)(?: back)?(?: to \S+)?", re.I)
 """The name of a step that does nothing but lead back."""
 _OPTIONAL = frozenset(("may", "might", "optionally", "sometimes", "possibly"))
 _ENDING = re.compile(
-    r"\b(?:process|procedure|case|workflow)\b[^,;]{0,40}\b(?:ends?|ended|terminates?|finish\w*|over)\b",
+    r"\b(?:process|procedure|case|workflow)\b[^,;]{0,40}"
+    r"\b(?:ends?|ended|terminates?|finish\w*|over|stops?|stopped|cancell?ed|aborted)\b"
+    r"|\b(?:stops?|ends?) (?:here|there)\b",
     re.I,
+)
+_IN_CASE = re.compile(
+    r"\b(?<!which )in (?:case|the event)(?: of| that)? ((?:[^,;.]|(?<=\d)[.,](?=\d))+)", re.I
+)
+_IN_WHICH_CASE = re.compile(
+    r"(?P<main>.+?),? unless (?P<condition>.+?),? in which case (?P<then>.+)", re.I | re.S
 )
 
 
@@ -147,6 +162,8 @@ class _Reader:
     def __init__(self, loops: bool = True) -> None:
         self._loops = loops
         self._actor = ""
+        self._speaker = ""
+        """Who says it, in an interview."""
         self._object = ""
         self._before: tuple[tuple[Kind, ...], list[tuple[int, _Step]]] = ((), [])
         """Kinds and steps of the sentence before, where it is a sequence."""
@@ -156,28 +173,60 @@ class _Reader:
     def read(self, sentences: tuple[Sentence, ...], *, parsed: bool = True) -> list[Any]:
         nlp = parser() if parsed else None
         items: list[Any] = []
+        speakers = _speakers(sentences)
+        interview = any(s.text.endswith("?") for s in sentences)
         for sentence in sentences:
             if sentence.heading or is_table_row(sentence.text):
                 continue
             if nlp is None:
                 items.append(_Step(_first_words(sentence.text), sentence=sentence.number))
-            else:
-                doc = parse_sentence(nlp, " ".join(sentence.text.split()))
-                self._sentence(doc, sentence, items)
+                continue
+            text = " ".join(sentence.text.split())
+            label = next((name for name in speakers if text.startswith(f"{name}:")), "")
+            if label:
+                text = text[len(label) + 1 :].lstrip()
+                self._speaker = label
+                self._actor = self._actor if interview else label
+            if text.endswith("?"):
+                continue
+            for part in _parts(text):
+                exception = _IN_WHICH_CASE.fullmatch(part)
+                if exception is not None:
+                    self._exception(nlp, exception, sentence.number, items)
+                    continue
+                for doc in split_where_misread(nlp, parse_sentence(nlp, part)):
+                    self._sentence(doc, sentence.number, items)
         return items
 
-    def _sentence(self, doc: Any, sentence: Sentence, items: list[Any]) -> None:
-        text = sentence.text
+    def _exception(self, nlp: Any, match: re.Match[str], number: int, items: list[Any]) -> None:
+        """`The clerk ships the goods, unless they are sold out, in which case he informs sales`."""
+        main, then = (
+            [
+                step
+                for _, step in self._clauses(parse_sentence(nlp, match[part]), number, first=False)
+            ]
+            for part in ("main", "then")
+        )
+        if main or then:
+            branches = [
+                (match["condition"], self._ended(then, match["then"], items)),
+                ("otherwise", self._ended(main, match["main"], items)),
+            ]
+            items.append(_Block("X", branches, number))
+
+    def _sentence(self, doc: Any, number: int, items: list[Any]) -> None:
+        text = doc.text
         (kinds_before, found_before), self._before = self._before, ((), [])
         choice, self._choice = self._choice, None
-        found = list(self._clauses(doc, sentence.number, first=not items))
+        found = list(self._clauses(doc, number, first=not items))
         condition, governed = self._condition(doc)
         steps = [step for _, step in found]
         alternative = _ELSE.search(text)
-        last = items[-1] if items and isinstance(items[-1], _Block) else None
-        opened = last if last is not None and last.kind == "X" and last.open else None
+        opened = _open_choice(items)
+        beside = opened is not None and opened is not items[-1]
         if alternative is not None and alternative.start() < 12 and opened is not None:
-            opened.branches.append(("otherwise", self._ended(steps, text, items)))
+            ended = list(steps) if beside else self._ended(steps, text, items)
+            opened.branches.append(("otherwise", ended))
             opened.open = False
             return
         if condition and (steps or _ENDING.search(text)):
@@ -187,20 +236,27 @@ class _Reader:
             behind = alternative.start() if alternative is not None else len(text) + 1
             before = [s for at, s in found if at < behind]
             after = [s for at, s in found if at >= behind]
-            if opened is not None and items_before:
+            if opened is not None and (items_before or beside):
                 opened.open = False
                 opened = None
             items.extend(items_before)
             if opened is None:
-                opened = _Block("X", sentence=sentence.number, open=True)
+                opened = _Block("X", sentence=number, open=True)
                 items.append(opened)
             opened.branches.append((condition, self._ended(before, text[:behind], items[:-1])))
             if alternative is not None and after:
                 opened.branches.append(("otherwise", self._ended(after, text[behind:], items[:-1])))
                 opened.open = False
+            if _begins_beside(text) and not items_before and len(opened.branches) < 3:
+                _put_beside(items)
             return
         if opened is not None:
             opened.open = False
+        until = self._until(doc)
+        if until and not steps and self._loops and _repeats_it(doc):
+            told = _told_before(items)
+            if told is not None:
+                items.append(_Block("X", [(until, []), ("otherwise", [_Back(told)])], number))
         if not steps:
             return
         kinds = kinds_of(doc)
@@ -208,22 +264,26 @@ class _Reader:
             return
         while_ = any(t.lower_ in ("while", "whilst") and t.dep_ == "mark" for t in doc)
         together = _PARALLEL.search(text) is not None
-        if (while_ and len(steps) > 1) or (
-            together and len(steps) > 1 and "in parallel" in text.lower()
+        announced = _announced_together(text)
+        if announced and len(listed := [s for at, s in found if at >= announced]) > 1:
+            items.extend(s for at, s in found if at < announced)
+            items.append(_Block("A", [("", [s]) for s in listed], number))
+        elif (
+            (while_ and len(steps) > 1)
+            or (together and len(steps) > 1 and "in parallel" in text.lower())
+            or (together and len(steps) > 1 and not _begins_beside(text))
         ):
-            items.append(_Block("A", [("", [s]) for s in steps], sentence.number))
+            items.append(_Block("A", [("", [s]) for s in steps], number))
         elif (together or while_) and items and not _leaves(items, items[-1].sentence):
-            items.append(_Block("A", [("", _last_told(items)), ("", steps)], sentence.number))
+            items.append(_Block("A", [("", _last_told(items)), ("", steps)], number))
         elif self._either(doc) and len(steps) > 1:
-            items.append(_Block("X", [("", [s]) for s in steps], sentence.number))
+            items.append(_Block("X", [("", [s]) for s in steps], number))
         elif any(t.lower_ in _OPTIONAL and t.dep_ in ("aux", "advmod") for t in doc):
-            items.append(_Block("X", [("", list(steps)), ("", [])], sentence.number))
+            items.append(_Block("X", [("", list(steps)), ("", [])], number))
         else:
             items.extend(steps)
-            until = self._until(doc)
             if until and self._loops:
-                again = _Block("X", [(until, []), ("otherwise", [_Back(steps[0])])])
-                again.sentence = sentence.number
+                again = _Block("X", [(until, []), ("otherwise", [_Back(steps[0])])], number)
                 items.append(again)
             else:
                 self._before = kinds, found
@@ -321,7 +381,10 @@ class _Reader:
                 begins = min(token.idx, governor.idx)
                 text = f"unless {text}" if token.lower_ == "unless" else text
                 return text, begins if governor.dep_ == "conj" else 0
-        match = re.search(r"\bin case(?: of| that)? ([^,;.]+)", doc.text, re.I)
+        first = doc[0]
+        if first.lower_ == "where" and first.dep_ == "advmod" and first.head.dep_ == "advcl":
+            return _words_behind(first), 0  # `where a claim exceeds the limit, …`
+        match = _IN_CASE.search(doc.text)
         return (match[1].strip() if match is not None else ""), 0
 
     def _clauses(self, doc: Any, number: int, *, first: bool) -> Iterator[tuple[int, _Step]]:
@@ -330,7 +393,7 @@ class _Reader:
             if not _is_verb(token) or not self._tells(token, first):
                 continue
             verb = self._main_verb(token)
-            if verb is None or _is_about_the_text(verb):
+            if verb is None or _is_about_the_text(verb) or _is_about_the_process(verb):
                 continue
             step = self._step(verb, token, number)
             if step is not None:
@@ -375,6 +438,8 @@ class _Reader:
         children = list(verb.children)
         passive = next((t for t in children if t.dep_ == "nsubjpass"), None)
         subject = next((t for t in (*children, *outer.children) if t.dep_ == "nsubj"), None)
+        if passive is None and any(t.dep_ == "auxpass" for t in children):
+            passive, subject = subject, None  # `receipts have to be attached`
         if verb.pos_ == "NOUN":  # `the caretaker repairs it`, read as the repairs of a caretaker
             subject = subject or next((t for t in children if t.dep_ == "compound"), None)
         if subject is None and passive is None and verb.dep_ == "conj":
@@ -388,6 +453,8 @@ class _Reader:
         thing = passive or next((t for t in children if t.dep_ in ("dobj", "obj", "oprd")), None)
         thing = thing or _mistaken_object(verb)
         words = [verb.lemma_.lower(), *(t.text for t in children if t.dep_ == "prt")]
+        if _repeats(verb):
+            return None
         if thing is not None:
             phrase = self._phrase(thing)
             if not phrase:
@@ -423,9 +490,12 @@ class _Reader:
             person = next((t for t in agent.children if t.dep_ == "pobj"), None) if agent else None
             if person is None or person.ent_type_ in _AMOUNTS:
                 return ""
-            return self._phrase(person)
+            named = self._phrase(person)
+            return "" if named.lower() in _MEANS else named
         if subject is not None and subject.pos_ in ("NOUN", "PROPN", "ADJ"):
             self._actor = self._phrase(subject)
+        elif subject is not None and subject.text == "I" and self._speaker:
+            self._actor = self._speaker
         return self._actor
 
     def _phrase(self, noun: Any) -> str:
@@ -442,6 +512,8 @@ class _Reader:
             and t.dep_ not in ("det", "punct", "predet", "poss" if t.pos_ == "PRON" else "det")
             and not _within(t, noun, ("relcl", "acl", "advcl", "appos"))
         ]  # fmt: skip
+        while left and left[-1].dep_ == "cc":  # `the supplier and the process ends`
+            left.pop()
         left += _hyphenated(noun.doc, left)
         phrase = " ".join(_as_written([*left, *_number_behind(noun.doc, left)]).split()[:8])
         if noun.dep_ in _THINGS and phrase:
@@ -469,6 +541,10 @@ def _named_before(pronoun: Any) -> Any | None:
             and token.head.dep_ in ("advcl", "ROOT", "conj")
             and plural == (token.tag_ in ("NNS", "NNPS"))
         ):
+            counted = token.text.isupper() and any(t.dep_ == "nummod" for t in token.children)
+            if counted or token.ent_type_ in _AMOUNTS:  # `a claim exceeds 500 EUR`
+                subjects = (t for t in token.head.children if t.dep_ == "nsubj")
+                token = next((t for t in subjects if t.pos_ in ("NOUN", "PROPN")), token)
             return token
     return None
 
@@ -488,6 +564,39 @@ def _is_about_the_text(verb: Any) -> bool:
         return bool(verb.lemma_ == "see")
     itself = subject.lemma_.lower() in _TEXTS or subject.lower_ == "it"
     return itself and verb.lemma_ in _DESCRIBES
+
+
+def _is_about_the_process(verb: Any) -> bool:
+    """Whether a clause ends the process or leads on, and does nothing in it: `the process is
+    cancelled`, `stop here`, `we go on once …`."""
+    children = list(verb.children)
+    if verb.lemma_ in ("go", "carry"):
+        return any(t.lower_ in _ON and t.dep_ in ("prt", "advmod", "prep") for t in children) and (
+            not any(t.dep_ in ("dobj", "pobj") for t in verb.subtree if t.head.i != verb.i)
+            or any(t.dep_ == "prt" for t in children)
+        )
+    if verb.lemma_ not in ("cancel", "abort", "stop"):
+        return False
+    about = next((t for t in children if t.dep_ in ("nsubj", "nsubjpass")), None)
+    here = any(t.lower_ in ("here", "there") for t in children)
+    return here or (about is not None and about.lemma_.lower() in _PROCESS)
+
+
+_PROCESS = ("process", "procedure", "workflow")
+
+
+def _repeats_it(doc: Any) -> bool:
+    """Whether a sentence has what was told before repeated: `this is repeated until …`."""
+    return any(_repeats(token) for token in doc)
+
+
+def _repeats(verb: Any) -> bool:
+    if verb.lemma_ != "repeat":
+        return False
+    about = next((t for t in verb.children if t.dep_ in ("nsubjpass", "dobj")), None)
+    return about is not None and (
+        about.pos_ == "PRON" or about.lemma_.lower() in (*_PROCESS, "step")
+    )
 
 
 _ASKS = ("check", "verify", "determine", "decide", "see", "ask", "test", "find", "examine", "know")
@@ -598,6 +707,65 @@ def _words_behind(mark: Any) -> str:
     """The words of a clause behind the word that begins it."""
     words = [t for t in mark.head.subtree if t.i > mark.i]
     return _as_written(sorted(words, key=lambda t: t.i))
+
+
+def _parts(text: str) -> list[str]:
+    """The parts of a sentence between semicolons, each of which is read as a sentence."""
+    return [part for part in re.split(r";\s+", text) if any(c.isalnum() for c in part)]
+
+
+_SPEAKER = re.compile(r"([^\W\d_][\w'’.-]*(?: [\w'’.-]+){0,3}):\s+\S")
+
+
+def _speakers(sentences: tuple[Sentence, ...]) -> tuple[str, ...]:
+    """Who speaks in an interview, or does what a line states: labels that begin several lines."""
+    found = [m[1] for s in sentences if (m := _SPEAKER.match(s.text)) and not s.heading]
+    return tuple(dict.fromkeys(name for name in found if found.count(name) > 1))
+
+
+def _begins_beside(text: str) -> bool:
+    """Whether a sentence begins with a cue that it happens beside what was told before."""
+    cue = _PARALLEL.search(text)
+    return cue is not None and cue.start() < 12
+
+
+def _announced_together(text: str) -> int:
+    """Where the steps begin that a sentence announces as done at the same time, with a colon; 0
+    where it announces none."""
+    cue = _PARALLEL.search(text)
+    if cue is None:
+        return 0
+    colon = re.match(r"[^,;:]*:", text[cue.end() :])
+    return cue.end() + colon.end() if colon is not None else 0
+
+
+def _open_choice(items: list[Any]) -> _Block | None:
+    """The choice that takes further branches: the last item, or beside something else in it."""
+    last = items[-1] if items else None
+    if isinstance(last, _Block) and last.kind == "A" and last.branches[-1][1]:
+        last = last.branches[-1][1][-1]
+    open_ = isinstance(last, _Block) and last.kind == "X" and last.open
+    return last if open_ else None
+
+
+def _put_beside(items: list[Any]) -> None:
+    """Put the choice at the end of the items beside what was told before it, if neither leaves."""
+    block = items.pop()
+    leaves = any(step is None or isinstance(step, _Back) for _, b in block.branches for step in b)
+    if items and not leaves and not _leaves(items, items[-1].sentence):
+        block = _Block("A", [("", _last_told(items)), ("", [block])], block.sentence)
+    items.append(block)
+
+
+def _told_before(items: list[Any]) -> _Step | None:
+    """The first step of what the last sentence told, to which its repetition goes back; `None`
+    where that is a choice."""
+    if not items or not isinstance(items[-1], _Step):
+        return None
+    told = itertools.takewhile(
+        lambda i: isinstance(i, _Step) and i.sentence == items[-1].sentence, reversed(items)
+    )
+    return list(told)[-1]
 
 
 def _last_told(items: list[Any]) -> list[Any]:

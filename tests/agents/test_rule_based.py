@@ -428,3 +428,136 @@ def test_three_kinds_are_three_branches() -> None:
 )
 def test_kinds_that_are_a_sequence(text: str) -> None:
     assert kinds(drafted(f"The clerk opens the case. {text}")) == []
+
+
+def drawn(text: str) -> list[str]:
+    """The flows of a draft in graph lines, with the names of steps in place of their keys."""
+    lines = graph_lines(split_sentences(text)).splitlines()
+    declared = [line.split(" ", 1) for line in lines if " | " in line]
+    names = {key: rest.split(" | ")[0] for key, rest in declared if key[0] == "T"}
+    flows = [line for line in lines if " | " not in line]
+    return [" ".join(names.get(word, word) for word in flow.split(" ")) for flow in flows]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Check the parcel. If it is damaged, send it back and stop here. Store the parcel.",
+        "Check the parcel. If it is damaged, the process is cancelled. Store the parcel.",
+        "Check the parcel. If it is damaged, the procedure stops. Store the parcel.",
+    ],
+)
+def test_more_words_for_an_end(text: str) -> None:
+    drafted(text)
+    flows = drawn(text)
+    assert "Store parcel -> End" in flows
+    assert len([flow for flow in flows if flow.endswith(" End")]) == 2
+
+
+def test_what_stops_a_process_anywhere_is_no_step() -> None:
+    text = (
+        "The clerk opens the file. When the customer resigns, the process is cancelled. Then the "
+    )
+    text += "clerk prints the file."
+    assert names(drafted(text)) == ["Open file", "Print file"]
+    result = orgflow.draft([orgflow.Document("t", text)], "text-rules")
+    assert any("the process is cancelled" in d.message for d in result.diagnostics)
+
+
+@pytest.mark.parametrize(
+    ("text", "parallel"),
+    [
+        (
+            "The cook plans the menu. Then three things happen at the same time: the waiter sets "
+            "the table, the baker bakes the bread, and the driver fetches the wine.",
+            ["Set table", "Bake bread", "Fetch wine"],
+        ),
+        (
+            "The lab tests the sample and at the same time the nurse informs the patient.",
+            ["Test sample", "Inform patient"],
+        ),
+        (
+            "The lab tests the sample and the nurse informs the patient simultaneously.",
+            ["Test sample", "Inform patient"],
+        ),
+    ],
+)
+def test_steps_of_one_sentence_at_the_same_time(text: str, parallel: list[str]) -> None:
+    assert kinds(drafted(text)) == ["parallel", "parallel"]
+    flows = drawn(text)
+    assert [flow for flow in flows if flow.startswith("A1 ->")] == [f"A1 -> {s}" for s in parallel]
+
+
+def test_a_condition_in_the_meantime() -> None:
+    text = (
+        "The baker bakes the bread. In the meantime the waiter opens the terrace, if it is warm. "
+        "Otherwise the waiter closes the windows. Finally the cook cleans the kitchen."
+    )
+    assert kinds(drafted(text)) == ["parallel", "exclusive", "exclusive", "parallel"]
+    flows = drawn(text)
+    assert {"A1 -> Bake bread", "A1 -> X1", "X1 -(otherwise)-> Close windows"} <= set(flows)
+    assert "A2 -> Clean kitchen" in flows
+
+
+def test_an_exception_in_which_case_something_else_is_done() -> None:
+    flows = drawn(
+        "The guard opens the gate, unless the pass has expired, in which case he calls the office."
+    )
+    assert "X1 -(the pass has expired)-> Call office" in flows
+    assert "X1 -(otherwise)-> Open gate" in flows
+
+
+@pytest.mark.parametrize("cue", ["Where", "In the event that"])
+def test_other_words_for_a_condition(cue: str) -> None:
+    flows = drawn(
+        f"The clerk reads the claim. {cue} a claim exceeds 2,000 EUR, the director approves it."
+    )
+    assert "X1 -(a claim exceeds 2,000 EUR)-> Approve claim" in flows
+
+
+def test_repeating_it_goes_back() -> None:
+    text = "The cook salts the soup. The cook tastes the soup and stirs it. This is repeated until "
+    text += "it is good. The waiter serves the soup."
+    assert names(drafted(text)) == ["Salt soup", "Taste soup", "Stir soup", "Serve soup"]
+    assert "X1 -(otherwise)-> Taste soup" in drawn(text)
+
+
+def test_how_something_is_done_is_no_actor() -> None:
+    model = drafted("The customer is informed by e-mail. The parcel is confirmed by phone. "
+                    "The letter is signed by the director.")  # fmt: skip
+    assert [lane.name for lane in model.processes[0].lanes if lane.name] == ["director"]
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("Receipts have to be attached to the claim.", ["Attach receipts to claim"]),
+        ("The porter rejects the parcel and the process ends.", ["Reject parcel"]),
+        (
+            "The nurse makes the bed and the cleaning team cleans the room.",
+            ["Make bed", "Clean room"],
+        ),
+        ("The porter weighs the parcel; the clerk stamps it.", ["Weigh parcel", "Stamp parcel"]),
+        ("The clerk prints the form. We go on once it is paid.", ["Print form"]),
+        ("The porter weighs the parcel. Is it heavy?", ["Weigh parcel"]),
+    ],
+)
+def test_clauses_that_are_easily_misread(text: str, steps: list[str]) -> None:
+    assert names(drafted(text)) == steps
+
+
+def test_an_interview() -> None:
+    text = (
+        "Anna: What do you do first?\nBen: The hotline opens a ticket.\n"
+        "Anna: And then?\nBen: The technician repairs the machine. I check the report."
+    )
+    model = drafted(text)
+    assert names(model) == ["Open ticket", "Repair machine", "Check report"]
+    assert [lane.name for lane in model.processes[0].lanes] == ["hotline", "technician", "Ben"]
+
+
+def test_labels_of_lines_are_actors() -> None:
+    model = drafted("Clerk: Open the file.\nManager: Sign the file.\nClerk: Close the file.\n"
+                    "Manager: Inform the customer.")  # fmt: skip
+    assert names(model) == ["Open file", "Sign file", "Close file", "Inform customer"]
+    assert [lane.name for lane in model.processes[0].lanes] == ["Clerk", "Manager"]
