@@ -125,6 +125,13 @@ def marker_of(workflow: Mapping[str, Any]) -> DeploymentMarker | None:
     return note[1]
 
 
+def copied_from(workflow: Mapping[str, Any]) -> str | None:
+    """The id on the server that the note of a copy names, empty where it names none; None for a
+    workflow that is no copy. Restoring a file by the API makes a copy, too."""
+    note = _note(workflow)
+    return None if note is None or marker_of(workflow) is not None else note[1].server
+
+
 def is_edited(workflow: Mapping[str, Any]) -> bool:
     """Whether a workflow with a marker is another one than was deployed."""
     marker = marker_of(workflow)

@@ -186,6 +186,15 @@ def _problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
                 "deployment; it was not updated",
                 help="rename one of the two, or overwrite it with --take-over",
             )
+        case "copy":
+            row, _, original = problem.detail.partition(" ")
+            noted = f" (its note names id {original})" if original else ""
+            ctx.emit(
+                rules.NotDeployedHere,
+                f"the workflow {name} on the server (id {row}) is a copy of a deployed one{noted} "
+                "that is no longer there; it was not updated",
+                help="delete it, or overwrite it with --take-over",
+            )
         case "ambiguous":
             ctx.emit(
                 rules.AmbiguousWorkflow,
@@ -224,8 +233,8 @@ def _problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
         case "renamed":
             ctx.emit(
                 origin_rules.RenamedProcess,
-                f"{name} would be a second workflow of a process that is on the server under "
-                f"another name: {problem.detail}",
+                f"{name} in {wanted.source} would be a second workflow of a process that is "
+                f"already on the server: {problem.detail}",
                 help="update that one with --take-over, or deploy a second one with --as NAME",
             )
         case _:

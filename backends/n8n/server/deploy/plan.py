@@ -16,6 +16,7 @@ from orgflow.backends.n8n.merge.report import Merged
 from orgflow.backends.n8n.server.deploy.deployment_marker import (
     RUN_MARK,
     DeploymentMarker,
+    copied_from,
     digest_of,
     identity_of,
     is_edited,
@@ -84,11 +85,11 @@ class Problem(NamedTuple):
     """What stands against deploying a workflow.
 
     Attributes:
-        kind: `edited`, `foreign` (not made by deploying), `ambiguous`, `circle`, `twice`,
-            `missing`, `another` (made from another process), `other-file` (from another file that
-            is still there), `renamed` (the same process under another name), `conflict` (with what
-            a person changed), `unverified` (merged, it would not do what the model says), `older`
-            (a model that was deployed before and replaced since).
+        kind: `edited`, `foreign` (not made by deploying), `copy` (of a deployed one), `ambiguous`,
+            `circle`, `twice`, `missing`, `another` (made from another process), `other-file` (from
+            another file that is still there), `renamed` (the same process under another name),
+            `conflict` (with what a person changed), `unverified` (merged, it would not do what the
+            model says), `older` (a model that was deployed before and replaced since).
     """
 
     kind: str
@@ -167,8 +168,7 @@ class Inventory:
         if not alike:
             return self._under_another_name(wanted, take_over, claimed)
         if not take_over:
-            kind = "edited" if ours else "foreign"
-            return Step(wanted, alike[0], (Problem(kind, str(alike[0]["id"])),))
+            return Step(wanted, alike[0], (_not_ours(alike[0], bool(ours)),))
         if len(alike) > 1:
             return Step(wanted, None, (Problem("ambiguous", _ids(alike)),))
         return Step(wanted, alike[0])
@@ -234,6 +234,14 @@ class Inventory:
         return [
             row for row in found.values() if len(node_ids(row) & ours) > _SHARE * max(1, len(ours))
         ]
+
+
+def _not_ours(row: Json, by_nodes: bool) -> Problem:
+    """Why a workflow without a marker is left alone; `by_nodes`: it has the ids of our nodes."""
+    original = copied_from(row)
+    if original is not None:
+        return Problem("copy", f"{row['id']} {original}".strip())
+    return Problem("edited" if by_nodes else "foreign", str(row["id"]))
 
 
 def _is_renamed(marker: DeploymentMarker, old: Steps, wanted: Wanted, new: Steps) -> bool:

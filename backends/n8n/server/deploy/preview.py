@@ -6,6 +6,7 @@ from orgflow.backends.n8n.diff.files import diff_workflows
 from orgflow.backends.n8n.format.document import to_api
 from orgflow.backends.n8n.server.deploy.carry_out import DeployRun
 from orgflow.backends.n8n.server.deploy.deployment_marker import (
+    copied_from,
     digest_of,
     is_edited,
     marker_of,
@@ -16,6 +17,12 @@ from orgflow.backends.n8n.server.deploy.plan import Step
 from orgflow_ir.targets.comparison import Comparison
 from orgflow_ir.targets.comparison_text import comparison_text
 from orgflow_ir.targets.merging import MergedPart, Merging, merging_text
+
+_WITHOUT_NOTE = (
+    "  it has no note of a deployment: the note was deleted, or the workflow was created "
+    "differently\n"
+)
+_COPY = "  it is a copy of a deployed workflow: its note belongs to another one\n"
 
 
 def preview(deployer: DeployRun, step: Step, width: int) -> str:
@@ -33,10 +40,7 @@ def preview(deployer: DeployRun, step: Step, width: int) -> str:
     verb = "leave" if step.problems else "update"
     if same or (marker is not None and digest_of(now) == digest_of(new)):
         return f"unchanged  {where}\n"
-    missing = (
-        "  it has no note of a deployment: the note was deleted, or the workflow was created "
-        "differently\n"
-    )
+    missing = _WITHOUT_NOTE if copied_from(step.existing) is None else _COPY
     if digest_of(now) == digest_of(new):
         return f"{verb:<9}  {where}\n{missing}"
     if step.merged is not None:

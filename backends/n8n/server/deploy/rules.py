@@ -151,12 +151,14 @@ class EditedSince(Rule):
 class NotDeployedHere(Rule):
     """
     What it finds
-        A workflow of the same name on the server that was not created by a deployment.
+        A workflow on the server that has the same name or the same nodes, but was not created by a
+        deployment: it is unrelated, imported, or a copy of a deployed workflow that is gone.
     Why it is wrong
         It may be unrelated, or the same workflow imported manually: a second one would react to the
         same events.
     Example
-        The compiled file was imported in the editor.
+        The compiled file was imported in the editor. Or a deployed workflow was deleted, and
+        restored from a backup under another id.
     Instead
         Rename or delete the existing workflow, or use --take-over to deploy to it.
     """

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from cli_cases import Ran
-from deploy_origins import INVOICE, ORDER, ORIGINS, model
+from deploy_origins import INVOICE, ORDER, ORIGINS, did, model, refused
 from n8n_stand_in import KEY, StandIn
 from orgflow.backends.n8n.server.deploy.deployment_marker import marker_of, renamed
 from orgflow.backends.n8n.server.deploy.process_similarity import Origin, origin_of, steps_of
@@ -57,9 +57,9 @@ def test_compiled_files(server: StandIn, deploy: Callable[..., Ran], tmp_path: P
     for source in (one, other):
         orgflowc("compile", source, "--target", "n8n", "-o", source.with_suffix(".json"))
     assert deploy(one.with_suffix(".json")).out.startswith("unchanged")
-    refused = deploy(other.with_suffix(".json"))
-    assert "error OF620" in refused.err
-    assert "made from a/order.bpmn" in " ".join(refused.err.split())
+    ran = deploy(other.with_suffix(".json"))
+    assert "error OF620" in ran.err
+    assert "made from a/order.bpmn" in " ".join(ran.err.split())
     compiled = other.with_suffix(".json")
     assert "OF610" in deploy(compiled, "--as", "Invoice").err, "the path of its webhook stays"
     text = compiled.read_text(encoding="utf-8").replace("order-start", "invoice")
@@ -67,6 +67,27 @@ def test_compiled_files(server: StandIn, deploy: Callable[..., Ran], tmp_path: P
     assert deploy(compiled, "--as", "Invoice").out.startswith("created")
     assert deploy(compiled, "--as", "Invoice").out.startswith("unchanged")
     assert sorted(row["name"] for row in server.workflows.values()) == ["Invoice", "order"]
+
+
+def test_a_restored_copy_is_called_one(
+    server: StandIn, deploy: Callable[..., Ran], tmp_path: Path
+) -> None:
+    """A workflow that was deleted and restored by the API has another id: nobody edited it, and it
+    has a note."""
+    file = model(tmp_path / "a/order.bpmn", ORDER)
+    deploy(file)
+    ((old, row),) = server.workflows.items()
+    del server.workflows[old]
+    server.workflows["restored"] = {**row, "id": "restored", "active": False}
+    ran = deploy(file)
+    refused(ran, "OF608")
+    said = " ".join(ran.err.split())
+    assert f"(id restored) is a copy of a deployed one (its note names id {old})" in said
+    shown = deploy(file, "--dry-run").out
+    assert "it is a copy of a deployed workflow" in shown
+    assert "no note" not in shown
+    assert did(deploy(file, "--take-over")) == ["updated"]
+    assert did(deploy(file)) == ["unchanged"]
 
 
 def test_edited_and_of_another_process(
