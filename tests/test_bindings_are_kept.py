@@ -10,8 +10,17 @@ from binding_values import filled, markers
 from orgflow.compiler import compile_model
 
 from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.model import Event, Flow, Model, Process, Task
-from orgflow_ir.model.bindings import BINDINGS, AnyBinding, Form, Http, Parameter, Script, Worker
+from orgflow_ir.model import CallActivity, Event, Flow, Model, Process, Task
+from orgflow_ir.model.bindings import (
+    BINDINGS,
+    AnyBinding,
+    Form,
+    Http,
+    Parameter,
+    Script,
+    SubProcessCall,
+    Worker,
+)
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
@@ -19,17 +28,24 @@ REGISTRY = Registry(outside=False)
 TARGETS = ("n8n", "asl")
 
 
-def _compiled(binding: AnyBinding | None, target: str) -> tuple[str, list[Diagnostic]]:
-    nodes = (
-        Event(id="s", position="start"),
-        Task(id="t", name="Ship", task_type="service", binding=binding),
-        Event(id="e", position="end"),
+def _sequence(id: str, node: Task | CallActivity) -> Process:
+    start, end = Event(id=f"{id}s", position="start"), Event(id=f"{id}e", position="end")
+    flows = (
+        Flow(id=f"{id}a", source=start.id, target=node.id),
+        Flow(id=f"{id}b", source=node.id, target=end.id),
     )
-    flows = (Flow(id="a", source="s", target="t"), Flow(id="b", source="t", target="e"))
-    model = Model(id="m", processes=(Process(id="p", nodes=nodes, flows=flows),))
+    return Process(id=id, nodes=(start, node, end), flows=flows)
+
+
+def _compiled(binding: AnyBinding | None, target: str) -> tuple[str, list[Diagnostic]]:
+    task = Task(id="t", name="Ship", task_type="service", binding=binding)
+    return _compiled_model(Model(id="m", processes=(_sequence("p", task),)), target)
+
+
+def _compiled_model(model: Model, target: str) -> tuple[str, list[Diagnostic]]:
     ctx = PassContext(registry=REGISTRY)
     made = compile_model(model, REGISTRY.backends[target], ctx)
-    assert made is not None
+    assert made is not None, ctx.diagnostics
     return "\n".join(a.text for a in made.artifacts), ctx.diagnostics
 
 
@@ -41,6 +57,27 @@ def test_every_field_is_in_the_output_or_a_message(kind: str, target: str) -> No
     wanted = markers(binding)
     assert len(wanted) > 10
     seen = text + "\n".join(d.message for d in found)
+    assert [m for m in wanted if m not in seen] == []
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["called process", "missing callee"])
+def test_every_field_of_a_call_is_in_the_output_or_a_message(there: bool) -> None:
+    """Which of them nothing acts on depends on whether the process that it calls is there."""
+    call = CallActivity(
+        id="t", name="Ship", doc="AS IT WAS DRAWN", called="q",
+        binding=SubProcessCall(
+            by="camunda7", process="q", version="VERSION", business_key="KEY", retries="R7/PT13M",
+            parameters=(("calledElementTenantId", "TENANT"), ("calledElementType", "TYPE")),
+            inputs=(Parameter(name="taken", text="given"),),
+            outputs=(Parameter(name="kept", text="returned"),),
+        ),
+    )  # fmt: skip
+    called = _sequence("q", Task(id="w", name="Work"))
+    model = Model(id="m", processes=(_sequence("p", call), *([called] if there else ())))
+    text, found = _compiled_model(model, "n8n")
+    seen = text + "\n".join(d.message for d in found)
+    wanted = ("AS IT WAS DRAWN", "VERSION", "KEY", "R7/PT13M", "TENANT", "TYPE",
+              "taken", "given", "kept", "returned")  # fmt: skip
     assert [m for m in wanted if m not in seen] == []
 
 

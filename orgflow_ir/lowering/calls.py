@@ -41,12 +41,14 @@ class CallToNamedWork(RewritePattern):
         given = call.binding
         settings: tuple[tuple[str, str], ...] = ()
         if isinstance(given, SubProcessCall):
-            version, key = given.version, given.business_key
-            settings = tuple(
-                (name, text)
-                for name, text in (("version", version), ("business key", key))
-                if text is not None
-            )
+            # Of the call as such, not of the work: only named in the note.
+            named = (
+                ("version", given.version), ("business key", given.business_key),
+                ("retries", given.retries), ("result", given.result),
+            )  # fmt: skip
+            # That it has an `inputOutput` is said by its mappings.
+            more = (pair for pair in given.parameters if pair[0] != "inputOutput")
+            settings = (*((k, v) for k, v in named if v is not None), *more)
         binding = SubProcessCall(
             process=called,
             all_variables=hands_everything(call),

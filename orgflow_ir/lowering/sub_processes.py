@@ -51,7 +51,7 @@ class InlineSubProcess(RewritePattern):
         from orgflow_ir.lowering.inlining import Inlining
 
         Inlining(sub, scope, rewriter, ctx).run()
-        return f"what is in {ctx.name(sub)} were moved into the parent process"
+        return f"the steps of {ctx.name(sub)} were moved into the parent process"
 
 
 class TransactionToSubProcess(RewritePattern):

@@ -140,7 +140,8 @@ def _form(form: Form) -> Iterator[Statement]:
 def _fields(binding: AnyBinding, what: str) -> Iterator[Statement]:
     """The fields of the class itself, in its order."""
     for name, value in _content(binding):
-        label = _LABELS.get(name, name)
+        engine = name == "by" and isinstance(binding, SubProcessCall)
+        label = "engine" if engine else _LABELS.get(name, name)
         if value is True:
             yield Statement(what, label, "yes")
         elif isinstance(value, str):

@@ -484,7 +484,7 @@ class _Emitter:
         self.calls = True
         if isinstance(caller, CallActivity) and not states_data(caller):
             self._report_unstated(caller)
-        said = [f"Runs the workflow “{called.title}”, and continues when it has ended."]
+        said = notes.call(caller, called.title)
         made = execute_workflow.NODE.name, execute_workflow.calling(called.workflow_id)
         self._calling(caller, made, said)
 

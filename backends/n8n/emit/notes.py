@@ -19,7 +19,7 @@ from orgflow_ir.analysis.gaps.rules import (
     UnlabelledBranch,
     UnreadCondition,
 )
-from orgflow_ir.model import Event, Gateway, Node, Opaque, Scope, Task
+from orgflow_ir.model import CallActivity, Event, Gateway, Node, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model.binding_text import summary
 from orgflow_ir.model.bindings import Decision as DecisionTask
 from orgflow_ir.model.bindings import Form
@@ -354,6 +354,11 @@ def _them(d: Decision) -> str:
 def decide(d: Decision) -> list[str]:
     """Note of a decision node."""
     return [*_sets([d]), f"Put the node that decides in its place, keep the name. {_ONCE}"]
+
+
+def call(node: SubProcess | CallActivity, title: str) -> list[str]:
+    """Note of the call of a workflow that is made from the same model."""
+    return [f"Runs the workflow “{title}”, and continues when it has ended.", *_doc(node.doc)]
 
 
 def gateway(node: Gateway) -> list[str]:

@@ -286,6 +286,8 @@ def _exhaustive(node: Node) -> bool:
             and (name == "true" or _true(one.right))
         ):
             return True
+        if (one.kind, name, operand(one.left)) == ("object", "exists", "$json"):
+            return True  # every item has its fields, if only none
         asked = values.setdefault(f"{one.kind} {operand(one.left)}", set())
         if one.kind == "boolean" and name in ("true", "false"):
             asked.add(name)

@@ -249,10 +249,11 @@ def _report(
                 continue
             names = [ctx.name(id) for id in ids]
             more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            verb = "is" if kind == DOCUMENTATION else "are"
             ctx.emit(
                 KeptAsNote,
-                f"the {kind} of {', '.join(names[:_NAMED])}{more} are kept in {where}; nothing in "
-                "the result acts on them",
+                f"the {kind} of {', '.join(names[:_NAMED])}{more} {verb} kept in {where}; nothing "
+                f"in the result acts on {'it' if verb == 'is' else 'them'}",
                 element=process,
                 help="`--report FILE` has what is cut in notes in full" if cut.any else None,
             )
