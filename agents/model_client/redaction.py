@@ -5,9 +5,9 @@ E-mail addresses, account and card numbers are found by their form and check dig
 before them ("account", "BLZ"), phone numbers by Google's rules (`phonenumbers`), postal addresses
 by their form, dates of birth by the words before them. Names of persons are found by spaCy's model
 where it is installed, by given names of many languages (Faker's lists, where it is installed), and
-by forms of address, roles, greetings, signatures, initials, labels and mail
-headers in any case, also by the first or the last name of a person found in another text, in small
-letters, too.
+by forms of address, roles, greetings, signatures, initials, labels, mail headers, mentions and
+e-mail addresses (`zsofia.bernath@…`) in any case, also by the first or the last name of a person
+found in another text, in small letters and without accents, too.
 Placeholders are the same for the same text in one run, so that a model still sees who is who.
 """
 
@@ -16,10 +16,12 @@ from __future__ import annotations
 import json as json_module
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from importlib import import_module
 
 from orgflow.agents.english import MAX_CHARACTERS, parser, seems_english
 from orgflow.agents.model_client.given_names import given_names, stop_words
+from orgflow.agents.model_client.mailboxes import is_function, names_in_address, plain_letters
 
 
 def _words(text: str) -> frozenset[str]:
@@ -81,9 +83,25 @@ _SIGNED = re.compile(
 )
 _SIGNED_LOW = re.compile(rf"{_CLOSING}[ \t]*\n+[ \t>]*([^\W\d_]{{3,}})[ \t]*(?:\n\s*\n|\s*\Z)")
 _LAST_LINE = re.compile(r"\n[ \t]*\n[ \t>]*([^\W\d_]{3,}(?:[ \t]+[^\W\d_]{3,})?)\s*\Z")
-_HEADER = re.compile(
-    rf"(?m)^[ \t>]*(?:From|To|Cc|Sender|Von|An|Kopie):[ \t]*\"?({_NAME})\"?[ \t]*(?=<|$)"
+_HEADER = re.compile(r"(?m)^[ \t>]*(?:From|To|Cc|Bcc|Sender|Von|An|Kopie)(:[ \t]*\S.*)$")
+_LISTED = re.compile(
+    rf"[:;,][ \t]*\"?({_CAPITAL},[ \t]+{_NAME}(?=\"?[ \t]*(?:[<;]|$))|{_NAME})\"?[ \t]*"
+    r"(?:<[^>\n]*>[ \t]*)?(?=[;,]|$)",
+    re.MULTILINE,
 )
+"""One of the names of a header, also the last name first: `Kuusk, Anneliis; Hrdlicka, Bohumil`."""
+_DISPLAYED = re.compile(
+    rf"(?:^|[\"',:;>(\d]|\b(?:[AaPp]\.?[Mm]|[Ff]rom|[Vv]on|[Ss]chrieb))[ \t]*({_NAME})\"?[ \t]+"
+    r"(?:<(?=[\w.+'-]+@)|\[mailto:|(?:wrote|schrieb|a écrit)[ \t]*:)",
+    re.MULTILINE,
+)
+"""Before an address in angles, also in the line above what an answer quotes."""
+_DELIMITED = re.compile(
+    rf"(?m)^(?:--[ \t]*\n[ \t>]*|[ \t>]*(?:i\.?[ \t]?[AV]\.|ppa\.|gez\.)[ \t]+)({_NAME})[ \t]*$"
+)
+"""A signature below its delimiter, or signed for somebody (`i. A.`)."""
+_MENTIONED = re.compile(r"(?<![\w.@])@([^\W\d_](?:[^\W\d_]|-){2,}+)(?![\w@.-]*\.\w|[ \t]*\n)")
+"""Somebody in a chat: `@tariku please call`."""
 _CALLED = re.compile(
     rf"\b(?i:my name is|I am|this is|named|contact person:?|ich bin|mein Name ist|hier ist)[ \t]+"
     rf"({_CAPITAL}(?:[ \t]+{_CAPITAL})+)"
@@ -110,7 +128,10 @@ _SURNAME = re.compile(
 )
 _ARTICLE = re.compile(r"\b(?:der|die|das|des|dem|den|eine?[mnrs]?|the|this|each|every)\s+\Z", re.I)
 _EACH = re.compile(_NAME)
-_SPEAKER = re.compile(r"(?m)^([^\W\d_][\w.-]{1,20}):[ \t]+\S")
+_SPEAKER = re.compile(
+    r"(?m)^(?:[\[(]?\d{1,2}:\d\d(?::\d\d)?(?:[ \t]?[AaPp][Mm])?[\])]?[ \t-]+)?"
+    r"([^\W\d_][\w.-]{1,20}(?:[ \t][^\W\d_]\.)?):[ \t]+\S"
+)
 _DATE = (
     r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}\.?[ \t]+[^\W\d_]{3,9}\.?[ \t]+\d{4}"
     r"|[^\W\d_]{3,9}[ \t]+\d{1,2}(?:st|nd|rd|th)?,?[ \t]+\d{4})"
@@ -247,7 +268,12 @@ class Redactor:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             found = tuple(_disjoint(self._found(text)))
-            self._persons |= {text[start:end] for start, end, kind in found if kind == "PERSON"}
+            persons = (text[start:end] for start, end, kind in found if kind == "PERSON")
+            self._persons.update(spelling for name in persons for spelling in _spellings(name))
+            for start, end, kind in found:
+                if kind == "EMAIL" and (names := names_in_address(text[start:end], text)):
+                    self._persons.update((" ".join(names), *names))
+                    self._named.update((" ".join(names), *names))
             self._known[text] = found
         return self._known[text]
 
@@ -312,9 +338,13 @@ class Redactor:
         """Names of persons that titles, greetings, signatures, headers, labels and chats show."""
         found = [
             (m.start(1), m.end(1))
-            for form in (_TITLED, _GREETED, _SIGNED, _HEADER, _CALLED, _ROLE)
+            for form in (_TITLED, _GREETED, _SIGNED, _CALLED, _ROLE, _DISPLAYED, _DELIMITED)
             for m in form.finditer(text)
         ]
+        found += [m.span(1) for m in _MENTIONED.finditer(text) if not is_function(m[1])]
+        for header in _HEADER.finditer(text):
+            listed = _LISTED.finditer(text, header.start(1), header.end(1))
+            found += [m.span(1) for m in listed if not any(map(is_function, _words_of(m[1])))]
         for match in _INITIALLED.finditer(text):
             letters = re.match(_INITIALS, match[1])
             joined = re.sub(r"[^a-z]", "", letters[0].lower()) if letters is not None else ""
@@ -330,8 +360,20 @@ class Redactor:
         for form in low:
             found += [m.span(1) for m in form.finditer(text) if _may_be_named(m[1])]
         found += _speakers(text)
-        self._named.update(text[start:end] for start, end in found)
+        for start, end in found:
+            self._named.update(_spellings(text[start:end]))
         yield from found
+
+
+def _words_of(name: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", name)
+
+
+def _spellings(name: str) -> tuple[str, ...]:
+    """A name as it may stand elsewhere: the first name first, and without accents."""
+    last, comma, first = (part.strip() for part in name.partition(","))
+    ordered = f"{first} {last}" if comma else name
+    return tuple(dict.fromkeys((name, ordered, plain_letters(ordered))))
 
 
 def _by_given_name(text: str) -> Iterator[tuple[int, int]]:
@@ -402,6 +444,10 @@ def _spot(match: re.Match[str], kind: str) -> tuple[int, int, str]:
     return match.start(), match.end(), kind
 
 
+_compiled = lru_cache(maxsize=16_384)(re.compile)
+"""Patterns of names: of more persons than the cache of `re` has places for."""
+
+
 def _persons_again(
     text: str, persons: Iterable[str], named: Iterable[str]
 ) -> Iterator[tuple[int, int, str]]:
@@ -415,7 +461,7 @@ def _persons_again(
     names = sorted(persons, key=lambda name: (-len(name), name))
     for name in names:
         whole = rf"(?<![\w\[]){re.escape(name)}(?![\w\]])"
-        yield from (_spot(m, "PERSON") for m in re.finditer(whole, text))
+        yield from (_spot(m, "PERSON") for m in _compiled(whole).finditer(text))
     sure = set(named)
     for name in names:
         words = name.split()
@@ -424,19 +470,21 @@ def _persons_again(
         first, last = words[0], words[-1]
         if len(words) > 1:
             login = rf"(?<!\w){re.escape(first)}[._-]{re.escape(last)}(?!\w)"
-            yield from (_spot(m, "PERSON") for m in re.finditer(login, text, re.IGNORECASE))
+            yield from (_spot(m, "PERSON") for m in _compiled(login, re.IGNORECASE).finditer(text))
         for part in dict.fromkeys((first, last)):
             low = part.lower()
             if len(part) < 3 or "." in part or low in _NOT_NAMES or low in _ORGANISATIONS:
                 continue
             if low in _ALSO_WORDS or name not in sure:
-                if re.search(rf"(?<![\w.@/-]){re.escape(low)}(?![\w@/-]|\.\w)", text):
+                if _compiled(rf"(?<![\w.@/-]){re.escape(low)}(?![\w@/-]|\.\w)").search(text):
                     continue
                 alone = rf"(?<![\w\[]){re.escape(part)}(?![\w\]])"
-                yield from (_spot(m, "PERSON") for m in re.finditer(alone, text))
+                yield from (_spot(m, "PERSON") for m in _compiled(alone).finditer(text))
             else:
                 alone = rf"(?<![\w\[@.]){re.escape(part)}(?:s(?!\w))?(?![\w\]])"
-                yield from (_spot(m, "PERSON") for m in re.finditer(alone, text, re.IGNORECASE))
+                yield from (
+                    _spot(m, "PERSON") for m in _compiled(alone, re.IGNORECASE).finditer(text)
+                )
 
 
 def _disjoint(found: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:

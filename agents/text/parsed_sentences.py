@@ -55,38 +55,32 @@ def parse_sentence(nlp: Any, text: str) -> Any:
 def split_where_misread(nlp: Any, doc: Any) -> list[Any]:
     """The sentence, or its two halves where the parser takes the object of one clause for a subject
     of the next: `the nurse releases the bed and the team cleans the room`."""
-    for verb in doc:
-        for clause in verb.children:
-            if clause.dep_ != "ccomp" or clause.i < verb.i or clause.tag_ not in ("VBZ", "VBP"):
-                continue
-            mistaken = next((t for t in clause.children if t.dep_ == "nsubj"), None)
-            joint = (
-                next((t for t in mistaken.children if t.dep_ == "cc"), None) if mistaken else None
-            )
-            other = (
-                next((t for t in mistaken.children if t.dep_ == "conj"), None) if joint else None
-            )
-            if (
-                joint is None
-                or other is None
-                or mistaken.left_edge.i != verb.i + 1
-                or other.left_edge.i != joint.i + 1
-                or clause.i != other.right_edge.i + 1
-                or not _agree(other, clause)
-            ):
-                continue
-            text = doc.text
-            parts = (
-                text[: joint.idx].rstrip(" ,") + ".",
-                text[joint.idx + len(joint.text) :].strip(),
-            )
-            return [parse_sentence(nlp, part[:1].upper() + part[1:]) for part in parts]
+    for clause in doc:
+        joint = _joint(clause)
+        if joint is not None:
+            before = doc.text[: joint.idx].rstrip(" ,") + "."
+            behind = doc.text[joint.idx + len(joint.text) :].strip()
+            return [parse_sentence(nlp, part[:1].upper() + part[1:]) for part in (before, behind)]
     return [doc]
 
 
-def _agree(noun: Any, verb: Any) -> bool:
-    """Whether a verb is of the number of one noun: that of two is plural."""
-    return bool(verb.tag_ == "VBZ" and noun.tag_ in ("NN", "NNP"))
+def _joint(clause: Any) -> Any | None:
+    """The `and` between the object of a verb and the subject of a clause, where the parser joins
+    both as subjects of the clause, whose singular verb is that of one."""
+    verb = clause.head
+    if clause.dep_ != "ccomp" or clause.i < verb.i or clause.tag_ != "VBZ":
+        return None
+    for mistaken in (t for t in clause.children if t.dep_ == "nsubj"):
+        joints = [t for t in mistaken.children if t.dep_ == "cc"]
+        others = [t for t in mistaken.children if t.dep_ == "conj" and t.tag_ in ("NN", "NNP")]
+        for joint, other in zip(joints, others, strict=False):
+            if (
+                mistaken.left_edge.i == verb.i + 1
+                and other.left_edge.i == joint.i + 1
+                and clause.i == other.right_edge.i + 1
+            ):
+                return joint
+    return None
 
 
 def _suspects(doc: Any) -> Iterator[_Suspect]:

@@ -760,12 +760,12 @@ def _put_beside(items: list[Any]) -> None:
 def _told_before(items: list[Any]) -> _Step | None:
     """The first step of what the last sentence told, to which its repetition goes back; `None`
     where that is a choice."""
-    if not items or not isinstance(items[-1], _Step):
-        return None
-    told = itertools.takewhile(
-        lambda i: isinstance(i, _Step) and i.sentence == items[-1].sentence, reversed(items)
-    )
-    return list(told)[-1]
+    first = None
+    for item in reversed(items):
+        if not isinstance(item, _Step) or item.sentence != items[-1].sentence:
+            break
+        first = item
+    return first
 
 
 def _last_told(items: list[Any]) -> list[Any]:

@@ -162,10 +162,10 @@ def test_a_model_on_this_machine_sees_the_text() -> None:
 @pytest.mark.parametrize(
     ("use_parser", "lists", "recall", "alarms"),
     [
-        (True, True, 0.94, 10),
-        (True, False, 0.75, 10),
-        (False, True, 0.93, 3),
-        (False, False, 0.5, 3),
+        (True, True, 0.945, 16),
+        (True, False, 0.75, 16),
+        (False, True, 0.94, 4),
+        (False, False, 0.5, 4),
     ],
 )
 def test_the_labelled_sample(
@@ -274,3 +274,56 @@ def test_all_texts_of_a_command_are_read_before_the_first_request(tmp_path: Path
         read_ahead(model_texts(model), ctx.services)
         client.ask([{"role": "user", "content": "Which operation calls Szczepańska?"}])
     assert "Szczepańska" not in server.prompt()
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        (
+            "From: zsofia.bernath@example.org\n\ncan zsofia call? else bernath writes",
+            "From: [EMAIL_1]\n\ncan [PERSON_1] call? else [PERSON_2] writes",
+        ),
+        (
+            "To: k_japaridze@example.org\n\nhas japaridze paid?",
+            "To: [EMAIL_1]\n\nhas [PERSON_1] paid?",
+        ),
+        (
+            "From: xetxeberria@example.org\n\nEtxeberria stamps the form.",
+            "From: [EMAIL_1]\n\n[PERSON_1] stamps the form.",
+        ),
+        (
+            "An: Kuusk, Anneliis; Hrdlicka, Bohumil\n\nanneliis prüft es",
+            "An: [PERSON_1]; [PERSON_2]\n\n[PERSON_3] prüft es",
+        ),
+        (
+            "On Tue at 09:12, Xiomara Etxe <x.e@example.org> wrote:\n> xiomara pays",
+            "On Tue at 09:12, [PERSON_1] <[EMAIL_1]> wrote:\n> [PERSON_2] pays",
+        ),
+        ("Done.\n-- \nMbali Nkosazana\nLead", "Done.\n-- \n[PERSON_1]\nLead"),
+        ("Freigegeben.\n\ni. A. Ngozi Szcz\nEinkauf", "Freigegeben.\n\ni. A. [PERSON_1]\nEinkauf"),
+        (
+            "please ask @tariku about it, tariku knows",
+            "please ask @[PERSON_1] about it, [PERSON_1] knows",
+        ),
+        (
+            "[10:14] mbali: is it in?\n[10:15] thuy: ask mbali",
+            "[10:14] [PERSON_1]: is it in?\n[10:15] [PERSON_2]: ask [PERSON_1]",
+        ),
+        ("Hello Zsófia,\nzsofia may pay", "Hello [PERSON_1],\n[PERSON_2] may pay"),
+        (
+            "From: order.desk@example.org\nTo: Service Desk\n\nthe order desk calls",
+            "From: [EMAIL_1]\nTo: Service Desk\n\nthe order desk calls",
+        ),
+        ("An: Einkauf\n\nDer Einkauf zahlt.", None),
+        ("From: City of Brook <[EMAIL_9]>\n\nThe Brook is high.", None),
+        ("ask @channel and @team", None),
+        ("@decorated\ndef decorated(): ...", None),
+    ],
+)
+def test_names_that_addresses_headers_and_chats_show(
+    text: str, redacted: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redaction, "given_names", frozenset)
+    redactor = Redactor(use_parser=False)
+    assert redactor.redact(text) == (text if redacted is None else redacted)
+    assert redactor.restore(redactor.redact(text)) == text
