@@ -301,7 +301,9 @@ def _with_model(
             SimplerDiscovery,
             f"{report.cases - report.read} of {report.cases} cases are described without the "
             f"language model: {report.stopped}",
-            help="run it again with a larger --tokens; it continues from its last answer",
+            help="run it again with a larger --tokens; it continues from its last answer"
+            if report.over_budget
+            else "a language model that calls fewer tools for each case gets further",
         )
     return found
 
@@ -455,6 +457,10 @@ def _true_models(folder: Path, names: Iterable[str]) -> dict[str, Model]:
     return found
 
 
+_ABOUT = 6
+"""Words that the outline names: the name of a process is that of one step."""
+
+
 def outline(found: Discovery) -> str:
     """What was found, for people to read."""
     lines = []
@@ -464,6 +470,8 @@ def outline(found: Discovery) -> str:
         lines.append(f"{number}. {one.name} ({cases}, {count} messages)")
         if one.actors:
             lines.append(f"   by {', '.join(one.actors)}")
+        if one.matters:
+            lines.append(f"   about {', '.join(one.matters[:_ABOUT])}")
         lines += [f"   - {step}" for step in one.steps]
         lines.append("")
     lines.append(f"{len(found.noise)} messages belong to no process")

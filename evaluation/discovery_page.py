@@ -22,6 +22,9 @@ _LISTED = 12
 
 _LINE = 160
 
+_ABOUT = 6
+"""Words that a process is said to be about."""
+
 
 class Card(NamedTuple):
     """A process as the page shows it: its place, its state (`accepted`, `rejected` or empty), and
@@ -76,6 +79,7 @@ def _card(card: Card, of: Mapping[str, Message]) -> dict[str, Any]:
         "name": clean_text(one.name),
         "state": card.state,
         "actors": clean_text(", ".join(one.actors)),
+        "about": clean_text(", ".join(one.matters[:_ABOUT])),
         "messages": sum(map(len, one.cases)),
         "cases": [_case(case, of) for case in one.cases],
         "elements": [

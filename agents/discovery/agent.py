@@ -66,6 +66,7 @@ class AgentReport(NamedTuple):
         read, cases: cases that the model described or set aside, of all.
         refused: saves that were refused, with the reason of each.
         stopped: why it ended early; empty where it did not.
+        over_budget: whether that is a limit of the client, which its user may raise.
     """
 
     asked: int
@@ -74,6 +75,7 @@ class AgentReport(NamedTuple):
     cases: int
     refused: tuple[str, ...]
     stopped: str
+    over_budget: bool = False
 
 
 class _Enough(Exception):
@@ -341,7 +343,7 @@ class _Run:
         try:
             reply = self.client.ask(messages, tools=TOOLS if tools else ())
         except OverBudget as error:
-            raise _Enough(str(error)) from None
+            raise _Enough(str(error)) from error
         self.asked += 1
         self.tokens += size
         return reply
@@ -432,15 +434,17 @@ def discover_with_model(
         Cancelled: by the user.
     """
     run = _Run(found, embedder, client, progress, tokens_a_message)
-    stopped = ""
+    stopped, over_budget = "", False
     try:
         run.cases()
         run.rest()
         run.review()
     except _Enough as error:
-        stopped = str(error)
+        stopped, over_budget = str(error), isinstance(error.__cause__, OverBudget)
     read, cases = len(run.of) + len(run.none), sum(map(len, found.processes))
-    report = AgentReport(run.asked, run.tokens, read, cases, tuple(run.refused), stopped)
+    report = AgentReport(
+        run.asked, run.tokens, read, cases, tuple(run.refused), stopped, over_budget
+    )
     return _discovery(run), report
 
 

@@ -188,7 +188,8 @@ def grouped(
         if len(case) < SMALLEST or not _only_talk(case, said, parsed)
     ]  # in one of two mails nobody may say it  # fmt: skip
     progress(3, STAGES, "processes")
-    processes = recurring(traits, cases, find_processes(traits, cases))
+    found = find_processes(traits, cases, embedder if smallest < SMALLEST else None)
+    processes = recurring(traits, cases, found)
     if smallest == SMALLEST:
         known = {case[0] for case in cases}
         rest = [group for group in groups if group[0] not in known]

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from orgflow.agents.english import parser
 
+from orgflow_ir.model.message import bare_subject
+
 CLEAR = 1.55
 """A phrase of a lower score may be an aside: alone it makes no step."""
 
@@ -100,6 +102,9 @@ gram litre degree phone eur usd gbp chf half third quarter dozen rest remainder 
 bunch
 """)
 """Objects that say nothing of what is done."""
+
+_VAGUE = _words("job stuff task work")
+"""Objects that say something of what is done only with a word before them: `print job`."""
 
 _MEDIA = _words("message mail email e-mail inbox mailbox link button attachment")
 """What a text is written on or read with: something is done to it only where it is sent."""
@@ -426,6 +431,8 @@ def _done_to(verb: Any, base: str, names: Collection[str]) -> tuple[list[str], s
 
 def _is_thing(noun: Any, names: Collection[str]) -> bool:
     """Whether a word is a noun, or taken for a name by the parser: `the RFP`, `the Contract`."""
+    if any(c.lower_ == "no" for c in noun.lefts):
+        return False  # `there were no alarms`
     if noun.pos_ == "NOUN":
         return True
     if noun.pos_ != "PROPN" or not noun.is_alpha or noun.lower_ in names:
@@ -584,6 +591,8 @@ def _object_words(noun: Any, names: Collection[str]) -> list[str]:
     ][-2:]  # fmt: skip
     if any(len(w) < 3 for w in words) and any(c.dep_ == "nummod" for c in noun.subtree):
         return []  # `30 mm outwards`
+    if not words and noun.lemma_.lower() in _VAGUE:
+        return []
     words.append(noun)
     return [w.text.lower() for w in words if w.text.isalpha()]
 
@@ -705,10 +714,18 @@ def _base(verb: Any) -> str:
         usual = [one for one in (stem, f"{stem}e", stem[:-1]) if one in ACTS or one in _TALK]
         if usual:
             return usual[0]
+        if lemma not in _verbs():
+            again = [one for one in (stem, f"{stem}e", stem[:-1])
+                     if _PREFIX.sub("", one) in ACTS | _verbs()]  # fmt: skip
+            if again:
+                return again[0]
         if lemma == stem and _SHORT.fullmatch(stem):
             return f"{stem}e"  # of `rat` it would be `ratted`
     return lemma
 
+
+_PREFIX = re.compile(r"^(?:co|de|dis|mis|out|over|pre|re|sub|un)-?(?=\w{3})")
+"""What makes a verb of another: word lists have `test` and not `retest`."""
 
 _SHORT = re.compile(r"[^aeiou]*[aeiou][bdgklmnprtvz]")
 
@@ -748,6 +765,8 @@ def subject_phrase(subject: str) -> str:
     """What a subject line names, without marks of replies: its first part without a number, if
     there is one; `L-70418: invoice - Miller` gives `invoice`."""
     text = _SUBJECT.sub("", subject)
+    if not bare_subject(text)[0]:
+        return ""
     parts = [" ".join(part.split()) for part in re.split(r"\s[-–—|]\s|[,:;(?!]", text)]
     plain = (part for part in parts if part and not any(map(str.isdigit, part)))
     return next(plain, parts[0])

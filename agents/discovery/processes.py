@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from orgflow.agents.discovery.cases import SMALLEST
 from orgflow.agents.discovery.evidence import TELLING
+from orgflow.agents.discovery.languages import languages
 from orgflow.agents.discovery.linkage import linked
 from orgflow.agents.discovery.traits import Traits, role
+
+from orgflow_ir.pipeline.agent_services import Embedder
 
 CHANCE = 3.0
 """Cases of different processes are alike by chance: what is more than so many deviations above the
@@ -37,23 +40,99 @@ AT_ONCE = 500
 RECURS = 3
 """So many short cases show a process, where fewer may be alike by chance."""
 
+TALK, MOST_OF_ALL = 40, 0.5
+"""One case with more than this share of so many messages is how people talk with each other, such
+as the chat of a family."""
+
 FEW_UNANSWERED = 0.25
 """Requests that nobody answers, for each that is answered in a few words. Notices have more."""
 
 
-def find_processes(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[int]]:
+ONE_KIND = 0.6
+"""Two cases are so much alike, from how a case and other messages are (0) to how a case and the one
+nearest to it are (1), only where nearly all are of one process."""
+
+OTHERS = 5
+"""With fewer messages of no case, nothing is known of how far from a case what is of none is."""
+
+SMALL_TALK = {
+    "en": (
+        "Happy birthday, there is cake in the kitchen.", "Has anybody seen my umbrella?",
+        "The car park is closed on Monday.", "I am stuck in traffic and will be late.",
+        "Did you watch the match last night?", "Shall we have lunch together at noon?",
+        "The lift is out of order again.", "Half price on everything this weekend only.",
+    ),
+    "de": (
+        "Alles Gute zum Geburtstag, es gibt Kuchen.", "Hat jemand meinen Schirm gesehen?",
+        "Der Parkplatz ist am Montag gesperrt.", "Ich stehe im Stau und komme später.",
+        "Habt ihr gestern das Spiel gesehen?", "Gehen wir um zwölf zusammen essen?",
+        "Der Aufzug ist schon wieder kaputt.", "Nur dieses Wochenende alles zum halben Preis.",
+    ),
+}  # fmt: skip
+"""Messages of no case by language: a folder of one process may have none of its own."""
+
+
+def find_processes(
+    traits: Traits, cases: Sequence[Sequence[int]], short: Embedder | None = None
+) -> list[list[int]]:
     """The processes, each as places of its cases; most cases first.
 
     Two cases are alike in the mean meaning of their messages (names left out), in words that few
     cases have, and in the roles of their people. How alike cases of different processes are is
     read from all pairs, most of which are of different ones: so the number of processes follows.
+
+    Args:
+        traits: of all messages.
+        cases: places of messages.
+        short: an embedder where threads are cases, which may all be of one process.
     """
+    only = _of_one_kind(traits, cases, short) if short is not None else []
+    rest = [place for place in range(len(cases)) if place not in set(only)]
+    groups = [[rest[p] for p in group] for group in _alike(traits, [cases[p] for p in rest])]
+    return sorted([only, *groups] if only else groups, key=lambda group: (-len(group), group))
+
+
+def _alike(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Cases that are more alike than those of different processes."""
     if len(cases) < 2:
         return [[place] for place in range(len(cases))]
     alike = likeness(traits, cases)
     middle, spread = _different(alike[np.triu_indices(len(cases), 1)])
-    groups = linked(alike.copy(), np.zeros_like(alike), max(middle + CHANCE * spread, 0.15))
-    return sorted(groups, key=lambda group: (-len(group), group))
+    return linked(alike.copy(), np.zeros_like(alike), max(middle + CHANCE * spread, 0.15))
+
+
+def _of_one_kind(traits: Traits, cases: Sequence[Sequence[int]], embedder: Embedder) -> list[int]:
+    """The cases that are of the same process where nearly all are; none elsewhere.
+
+    Pairs of cases then tell nothing of how alike cases of different processes are. Messages of no
+    case do, those of the mailbox or small talk: they are as far from a case as what has nothing to
+    do with it.
+    """
+    used = {place for case in cases for place in case}
+    others = [place for place in range(len(traits.messages)) if place not in used]
+    (language, _), *_ = Counter(languages(traits.messages)).most_common(1)
+    talk = SMALL_TALK.get(language, ()) if len(others) < OTHERS else ()
+    if len(cases) < RECURS or len(others) + len(talk) < OTHERS:
+        return []
+    means = _units(np.array([_units(traits.meanings(case)).mean(0) for case in cases]))
+    beside = traits.meanings(others)
+    if talk:
+        beside = np.concatenate([beside, np.array(embedder.embed(talk), np.float32)])
+    beside = _units(beside)
+    pairs = means @ means.T
+    nearest = float(np.median((pairs - 2 * np.eye(len(cases))).max(1)))
+    apart = float(np.median(means @ beside.T))
+    usual = float(np.median(pairs[np.triu_indices(len(cases), 1)]))
+    if usual - apart <= ONE_KIND * (nearest - apart):
+        return []
+    middle = _units(means.mean(0, keepdims=True))[0]
+    own, far = means @ middle, float(np.median(beside @ middle))
+    return [int(place) for place in np.flatnonzero(own > (float(np.median(own)) + far) / 2)]
+
+
+def _units(vectors: Any) -> Any:
+    """Vectors of length 1."""
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
 def _different(pairs: Any) -> tuple[float, float]:
@@ -87,8 +166,8 @@ def _densest(ordered: Any, parts: int) -> tuple[float, float]:
 def recurring(
     traits: Traits, cases: Sequence[Sequence[int]], processes: Sequence[Sequence[int]]
 ) -> list[list[int]]:
-    """The processes less those that a few short cases show, and less notices: what mostly nobody
-    answers is no process where somebody does.
+    """The processes less those that a few short cases show, less a single case of most messages,
+    and less notices: what mostly nobody answers is no process where somebody does.
 
     Args:
         traits: of all messages.
@@ -109,10 +188,15 @@ def recurring(
         nods = sum(all(len(traits.words[i]) < TELLING for i in cases[c][1:]) for c in process)
         return unanswered > count * (FEW_UNANSWERED if 2 * nods > count else 1.0)
 
+    count = len(traits.messages)
+    talk = MOST_OF_ALL * count if count >= TALK else count
     return [
         list(process) for process in processes
-        if any(len(cases[c]) >= SMALLEST for c in process)
-        or (len(process) >= RECURS and not notices(process))
+        if (len(process) > 1 or len(cases[process[0]]) <= talk)
+        and (
+            any(len(cases[c]) >= SMALLEST for c in process)
+            or (len(process) >= RECURS and not notices(process))
+        )
     ]  # fmt: skip
 
 
@@ -162,8 +246,7 @@ def _deviations(values: Any) -> Any:
 
 def _means(traits: Traits, groups: Sequence[Sequence[int]]) -> Any:
     """The mean meaning of each group of messages, of length 1."""
-    means: Any = np.array([traits.vectors[list(group)].mean(0) for group in groups])
-    return means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9)
+    return _units(np.array([traits.vectors[list(group)].mean(0) for group in groups]))
 
 
 def likeness(traits: Traits, cases: Sequence[Sequence[int]]) -> Any:

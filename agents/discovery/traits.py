@@ -28,6 +28,8 @@ class Traits(NamedTuple):
         people: the keys of the people of each.
         words: the words of each, names included, subjects without marks of replies.
         names: every part of a person's name, in lower case.
+        mean: what is taken from the meanings.
+        lengths: those of the meanings without it, before they become 1.
     """
 
     messages: tuple[Message, ...]
@@ -36,6 +38,13 @@ class Traits(NamedTuple):
     people: tuple[frozenset[str], ...]
     words: tuple[frozenset[str], ...]
     names: frozenset[str]
+    mean: Any
+    lengths: Any
+
+    def meanings(self, places: Sequence[int]) -> Any:
+        """The meanings of messages, with all that they have in common."""
+        chosen = list(places)
+        return self.vectors[chosen] * self.lengths[chosen] + self.mean
 
 
 def role(person: Person) -> str:
@@ -71,9 +80,10 @@ def traits_of(messages: Sequence[Message], embedder: Embedder) -> Traits:
     names = name_parts(ordered)
     vectors: Any = np.array(embedder.embed([masked(m.text, names) for m in ordered]), np.float32)
     vectors = vectors.reshape(len(ordered), -1)
-    if len(ordered) > 2:
-        vectors = vectors - vectors.mean(0)
-    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    mean = vectors.mean(0) if len(ordered) > 2 else np.zeros(vectors.shape[1], np.float32)
+    vectors = vectors - mean
+    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    vectors /= lengths
     return Traits(
         tuple(ordered),
         vectors,
@@ -81,6 +91,8 @@ def traits_of(messages: Sequence[Message], embedder: Embedder) -> Traits:
         tuple(frozenset(p.key for p in m.people) for m in ordered),
         tuple(frozenset(w.lower() for w in WORD.findall(m.text)) for m in ordered),
         names,
+        mean,
+        lengths,
     )
 
 

@@ -105,10 +105,20 @@ _REPLY = re.compile(
 )
 
 
+_NO_SUBJECT = re.compile(
+    r"[(<\[]?(?:none|no subject|kein betreff|ohne betreff|sans objet|aucun objet|sin asunto|"
+    r"nessun oggetto|geen onderwerp|sem assunto|bez tematu|inget ämne|без темы)[)>\]]?",
+    re.IGNORECASE,
+)
+"""What programs write where a message has no subject."""
+
+
 def bare_subject(subject: str) -> tuple[str, bool]:
-    """The subject without marks of replies and lists, folded, and whether it marks a reply."""
+    """The subject without marks of replies and lists, folded, and whether it marks a reply. What
+    programs write where there is none is none."""
     replied = False
     while match := _REPLY.match(subject):
         replied = replied or not match.group().lstrip().startswith("[")
         subject = subject[match.end() :]
-    return " ".join(subject.lower().split()), replied
+    bare = " ".join(subject.lower().split())
+    return "" if _NO_SUBJECT.fullmatch(bare) else bare, replied

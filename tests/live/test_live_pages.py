@@ -104,7 +104,7 @@ def test_processes_are_decided_about_in_a_browser(tmp_path: Path) -> None:
 
             name = "Sell <b>lamps</b>"
             page.get_by_label("New name").first.fill(name)
-            page.get_by_role("button", name="Rename").first.click()
+            page.get_by_label("New name").first.press("Enter")
             page.get_by_role("status").wait_for()
             assert page.get_by_role("heading", name=name, exact=True).count() == 1
             sections.first.get_by_role("checkbox").first.check()

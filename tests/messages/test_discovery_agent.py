@@ -208,6 +208,7 @@ class _Spent(ScriptedReader):
 def test_a_budget_ends_it_with_what_there_is() -> None:
     discovery, report = run(_Spent())
     assert report.stopped == "the budget of 9 tokens is spent"
+    assert report.over_budget
     assert report.read == 3
     assert sum(len(one.cases) for one in discovery.found) == 6
     covered = {id_ for one in discovery.found for case in one.cases for id_ in case}
@@ -219,6 +220,7 @@ def test_input_tokens_are_bounded() -> None:
     _, report = run(client, tokens_a_message=100)
     assert report.tokens_in <= 100 * len(messages())
     assert "input tokens are the most" in report.stopped
+    assert not report.over_budget
     # the bound holds for what is sent: at least the characters of every prompt
     assert sum(map(len, client.prompts)) / 4 <= report.tokens_in
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import urllib.parse
 import urllib.request
@@ -269,3 +270,12 @@ def test_a_decision_leads_back_to_its_process(stages: Stages) -> None:
     for number in (0, 1):
         assert html.count(f'id="process-{number}"') == 1
         assert html.count(f'action="#process-{number}"') == 1
+
+
+def test_enter_in_the_name_renames(stages: Stages) -> None:
+    """A form is sent by its first button where a person presses Enter."""
+    html = page_of(stages)[0].text("").html
+    forms = re.findall(r'<form method="post" action="#process-\d+">.*?</form>', html, re.DOTALL)
+    assert len(forms) == 2
+    for form in forms:
+        assert re.findall(r'name="then" value="(\w+)"', form)[:1] == ["rename"]

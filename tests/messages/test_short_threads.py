@@ -28,6 +28,25 @@ def test_four_processes_of_short_threads(language: str, seed: int) -> None:
     assert got.case_f1 >= 0.9
 
 
+@pytest.mark.parametrize(
+    ("language", "only", "noise"), [("en", "leave", 16), ("en", "invoice", 0), ("de", "leave", 0)]
+)
+def test_a_mailbox_of_one_process(language: str, only: str, noise: int) -> None:
+    mailbox = short_threads(1, language, 24, noise, only)
+    found = discover(mailbox.messages, local_embedder())
+    assert len(found.found) == 1
+    assert in_right_process(found, mailbox.process) >= 0.9
+
+
+def test_one_case_of_most_messages_is_how_people_talk() -> None:
+    traits = traits_of(short_threads(1).messages, HashedWords())
+    count = len(traits.messages)
+    everything, half, some = [list(range(n)) for n in (count, count // 2, 9)]
+    assert recurring(traits, [everything, some], [[0], [1]]) == [[1]]
+    assert recurring(traits, [half, some], [[0], [1]]) == [[0], [1]]
+    assert recurring(traits, [everything, some], [[0, 1]]) == [[0, 1]]
+
+
 def test_two_processes_in_sixteen_mails() -> None:
     messages, process = sixteen_mails()
     assert len(process) == 16

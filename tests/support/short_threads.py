@@ -370,7 +370,9 @@ LAST = [
 MONTHS = {"en": ["March", "April", "May", "June"], "de": ["März", "April", "Mai", "Juni"]}
 
 
-def short_threads(seed: int, language: str = "en", threads: int = 80, noise: int = 60) -> Corpus:
+def short_threads(
+    seed: int, language: str = "en", threads: int = 80, noise: int = 60, only: str = ""
+) -> Corpus:
     """A mailbox: so many threads of four processes in turn, and so many mails of noise.
 
     Args:
@@ -378,9 +380,10 @@ def short_threads(seed: int, language: str = "en", threads: int = 80, noise: int
         language: `en` or `de`.
         threads: of processes.
         noise: mails that belong to none, a third of them in threads.
+        only: the one process of all threads.
     """
     draw = random.Random(f"{language} {seed}")
-    kinds = KINDS[language]()
+    kinds = {name: kind for name, kind in KINDS[language]().items() if only in ("", name)}
     staff = [_person(draw, "firm.example") for _ in range(16)]
     parts = {"boss": staff[:3], "service": staff[3:5], "accounts": staff[5:7]}
     corpus = Corpus([], {}, {})
