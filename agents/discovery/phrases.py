@@ -235,6 +235,14 @@ def _of(
             continue
         begin += sentence.start_char + len(sentence.text) - len(sentence.text.lstrip())
         for verb in sentence:
+            for act, noun in _handed_over(verb, names):
+                words, tail = _object_words(noun, names), _tail((noun,), names)
+                name = f"{act} {' '.join(words)}{tail}"
+                if words and (name not in phrases or phrases[name].score < _HANDED):
+                    phrases[name] = Phrase(
+                        name, act, tuple(words), text, (begin, begin + len(text)),
+                        _HANDED - 0.04 * place,
+                    )  # fmt: skip
             if verb.pos_ != "VERB" or not verb.lemma_.isalpha() or _is_noun(verb):
                 continue
             base, lemma = _named(verb)
@@ -257,6 +265,67 @@ def _of(
                         name, lemma, tuple(words), text, (begin, begin + len(text)), score
                     )
     return sorted(phrases.values(), key=lambda p: (-p.score, p.span, p.name))
+
+
+_HANDED = 1.6
+"""The score of what is handed over: clear where several messages say so."""
+
+_ENCLOSED = _words("attach attached attaching enclose enclosed enclosing")
+
+
+def _handed_over(verb: Any, names: Collection[str]) -> list[tuple[str, Any]]:
+    """What a message brings with it or reports to be on its way is sent, and what is here is
+    received: `please find attached the offer`, `offer attached`, `here is the offer`, `the offer is
+    in the post`; `the offer is here`."""
+    found: list[tuple[str, Any]] = []
+    if verb.lower_ in _ENCLOSED:
+        found = [("send", noun) for noun in _enclosed(verb)]
+    elif verb.lemma_ == "be":
+        places = [c for c in verb.children if c.dep_ in ("advmod", "prep", "nsubj", "acomp")]
+        subjects = [c for c in verb.children if c.dep_ in ("nsubj", "attr")]
+        for place in places:
+            end = next((c for c in place.children if c.dep_ == "pobj"), None)
+            if place.lower_ == "here":
+                found += [("send" if noun.i > verb.i else "receive", noun) for noun in subjects]
+            elif place.lower_ in _ENCLOSED:
+                found += [("send", noun) for noun in subjects if noun is not place]
+            elif end is not None and (place.lower_, end.lower_) in _ON_ITS_WAY:
+                found += [("send", noun) for noun in subjects if noun.i < verb.i]
+    if any(c.dep_ == "neg" for c in verb.children) or "?" in verb.sent.text:
+        return []
+    return [
+        (act, noun) for act, noun in found
+        if (_is_thing(noun, names) or (act == "send" and _begins(noun, names)))
+        and noun.lemma_.lower() not in _MEDIA and noun.lemma_.lower() not in _PEOPLE
+    ]  # fmt: skip
+
+
+def _begins(noun: Any, names: Collection[str]) -> bool:
+    """Whether a word is taken for a name since a sentence begins with it: `Offer attached`."""
+    return bool(
+        noun.i == noun.sent.start and noun.pos_ == "PROPN" and noun.is_title
+        and noun.lower_ not in names
+    )  # fmt: skip
+
+
+_ON_ITS_WAY = {("in", "post"), ("in", "mail"), ("on", "way")}
+
+
+def _enclosed(verb: Any) -> list[Any]:
+    """The nouns that `attached` is about."""
+    own = [c for c in verb.children if c.dep_ in ("dobj", "obj")]
+    if own:
+        return own
+    if verb.dep_ in ("acl", "amod"):
+        return [verb.head]
+    if verb.dep_ in ("advcl", "ccomp", "acomp", "oprd") and verb.head.lemma_.lower() in (
+        "find",
+        "see",
+    ):
+        return [c for c in verb.head.children if c.dep_ in ("dobj", "obj")]
+    if verb.tag_ in ("VBN", "VBD"):
+        return [c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass")]
+    return []
 
 
 def _score(verb: Any, base: str, lemma: str, words: Sequence[str], tail: str) -> float | None:

@@ -15,7 +15,7 @@ from orgflow.agents.discovery.cases import find_cases
 from orgflow.agents.discovery.discover import Discovery, describe, discover, said_in
 from orgflow.agents.discovery.evidence import MEASURES, Group, Pairs
 from orgflow.agents.discovery.linkage import linked
-from orgflow.agents.discovery.phrases import phrases
+from orgflow.agents.discovery.phrases import phrases, subject_phrase
 from orgflow.agents.discovery.steps import Step, _joined, one_label
 from orgflow.agents.discovery.structure import Choice, parts
 from orgflow.agents.discovery.traits import masked, name_parts, traits_of
@@ -31,7 +31,7 @@ from orgflow_ir.diagnostics.message_rules import (
     SimplerDiscovery,
 )
 from orgflow_ir.model import Model
-from orgflow_ir.model.message import Attachment, Message, Person
+from orgflow_ir.model.message import Attachment, Message, Person, bare_subject
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
@@ -420,11 +420,30 @@ def test_what_is_not_installed_is_reported(
         ("Who has the bike shed key?", "", ""),
         ("Dry dock: I tested it after you left.", "water pump", "test water pump"),
         ("The socket moved 30 mm outwards.", "", ""),
+        ("Please find attached the signed offer.", "", "send offer"),
+        ("Attached you'll find the RFP document.", "", "send document"),
+        ("Quote attached, valid for a fortnight.", "", "send quote"),
+        ("Here is the certificate you were missing.", "", "send certificate"),
+        ("The loan agreement is in the post.", "", "send loan agreement"),
+        ("The crate is here.", "", "receive crate"),
+        ("The crate is not here yet.", "", ""),
+        ("Is the quote attached?", "", ""),
+        ("The customer is here.", "", ""),
+        ("I retested the nightly import.", "", "retest nightly import"),
+        ("Deployed, no alarms so far.", "", ""),
+        ("We finished the job.", "", ""),
+        ("We finished the print job.", "", "finish print job"),
     ],
 )
 def test_what_a_sentence_says_is_done(text: str, topic: str, expected: str) -> None:
     (found,) = phrases([text], {"ann"}, [topic])
     assert (found[0].name if found else "") == expected
+
+
+def test_what_programs_write_for_no_subject_is_none() -> None:
+    for subject in ("(no subject)", "Re: (No Subject)", "AW: Kein Betreff", "<none>", ""):
+        assert (bare_subject(subject)[0], subject_phrase(subject)) == ("", "")
+    assert bare_subject("No subject line on the form") == ("no subject line on the form", False)
 
 
 @pytest.mark.parametrize(
