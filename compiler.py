@@ -175,9 +175,7 @@ def read_together(paths: Sequence[str]) -> SourceFile:
                 os.path.join(path, f) for f in sorted(os.listdir(path)) if f.endswith(".json")
             ]
             if not inside:
-                raise InputError(
-                    f"{path} has no JSON files in it", "name a file, or another folder"
-                )
+                raise InputError(f"{path} contains no JSON files", "name a file, or another folder")
             path = os.path.join(path, "*.json")
         files += inside
         names.append(path)
@@ -425,7 +423,7 @@ def select_frontend(
         why = f"the format of {source.path} cannot be determined from its suffix and its content"
     help_ = f"name the format: --from {' | '.join(frontends)}"
     if not fitting and source.suffix in _OF_PROSE:
-        why = f"{source.path} is in no supported notation for processes"
+        why = f"{source.path} is not in a supported notation for processes"
         help_ = f"if it describes one in sentences: orgflowc model {source.path}; else {help_}"
     ctx.emit(UnknownFormat, why, help=help_)
     return None
@@ -454,7 +452,7 @@ def _ours_first(source: Source, fitting: Sequence[Frontend], ctx: PassContext) -
             BrokenPlugin,
             f"frontend `{frontend.name}`{of} also claims {source.path}, which "
             f"`{' and '.join(f.name for f in ours)}` reads",
-            help=f"read it with --from {frontend.name}",
+            help=f"use --from {frontend.name} to read it",
             severity=Severity.INFO,
         )
     return ours

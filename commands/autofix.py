@@ -270,7 +270,7 @@ def _worse(
     if _faults(now) - _counted(before):
         return _MORE
     if any(_count(now, d) >= _count(before, d) for d in wanted):
-        return "it would not be gone"
+        return "it would remain"
     return ""
 
 

@@ -80,16 +80,16 @@ def _read(path: str) -> Counter[_Key]:
     try:
         found = json.loads(Path(path).read_text("utf-8"))
         if found["format"] != _FORMAT or found["version"] != _VERSION:
-            raise ValueError(f"it is no {_FORMAT} of version {_VERSION}")
+            raise ValueError(f"it is not a {_FORMAT} of version {_VERSION}")
         rows = found["findings"]
         return Counter((str(row["file"]), str(row["code"]), str(row["at"])) for row in rows)
     except FileNotFoundError:
         raise click.UsageError(
-            f"no file {path}; --write-baseline {path} makes one of the findings there are"
+            f"no file {path}; --write-baseline {path} creates one from the current findings"
         ) from None
     except OSError as error:
         raise click.UsageError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise click.UsageError(
-            f"{path} is no baseline ({error}); --write-baseline {path} replaces it"
+            f"{path} is not a baseline ({error}); --write-baseline {path} replaces it"
         ) from None

@@ -32,7 +32,7 @@ MANY = 20
 """From so many files on several processes check them, and a terminal shows how far it is."""
 
 
-@click.command("check", short_help="Find what is wrong with models.")
+@click.command("check", short_help="Find faults in models.")
 @click.argument("in_", metavar="IN...", nargs=-1, required=True, type=FILE)
 @click.option(
     "--target",
@@ -121,10 +121,10 @@ def command(
     ctx = session.context()
     for folder in empty:
         session.inputs.append(folder)
-        ctx.emit(UnreadableInput, f"{folder} has no models in it", help="name a file or a folder")
+        ctx.emit(UnreadableInput, f"{folder} contains no models", help="name a file or a folder")
     fixer = None
     if unsafe_fixes and not (fix or show_diff):
-        raise click.UsageError("--unsafe-fixes belongs to --fix or --diff")
+        raise click.UsageError("--unsafe-fixes requires --fix or --diff")
     if fix or show_diff:
         if "-" in files:
             raise click.UsageError("--fix and --diff need files, not standard input")
@@ -182,7 +182,7 @@ def command(
     if gone and format_ == "text":
         what = "finding is" if gone == 1 else "findings are"
         click.echo(
-            f"{gone} {what} gone that {baseline} lists: --write-baseline {baseline} takes them out",
+            f"{gone} {what} gone that {baseline} lists: --write-baseline {baseline} removes them",
             err=True,
         )
     code = exit_code(session.diagnostics, strict=strict)

@@ -260,4 +260,4 @@ class _Unpickler(pickle.Unpickler):
             found = super().find_class(module, name)
             if isinstance(found, type) and issubclass(found, Value | tuple | Enum):
                 return found
-        raise pickle.UnpicklingError(f"{module}.{name} does not belong into an entry")
+        raise pickle.UnpicklingError(f"{module}.{name} does not belong in an entry")

@@ -110,13 +110,15 @@ def command(
     faulty processes were not written.
     """
     if output is not None and golden is not None:
-        raise click.UsageError("-o writes and --check only compares; give one of them")
+        raise click.UsageError("-o writes and --check only compares; use one of them")
     if golden is not None and not Path(golden).exists():
-        raise click.UsageError(f"{golden} does not exist; -o {golden} makes it")
+        raise click.UsageError(f"{golden} does not exist; -o {golden} creates it")
     if edited is not None and golden is not None:
-        raise click.UsageError("--merge makes another workflow than --check compares with")
+        raise click.UsageError(
+            "--merge and --check cannot be combined, because a merge changes the workflow"
+        )
     if dry_run and edited is None:
-        raise click.UsageError("--dry-run is for --merge")
+        raise click.UsageError("--dry-run requires --merge")
     keep_input(output, in_)
     keep_input(report, in_, option="--report")
     if report is not None and output is not None and Path(report) == Path(output):
@@ -213,9 +215,9 @@ def _outcome(
     """What was written, and what to do next."""
     made = "compiled" if output is None or output == "-" else f"wrote {output}"
     if report is not None:
-        return made, f"{report} lists what is left to do"
+        return made, f"{report} lists the remaining work"
     if any(d.category is Category.GAP and d.suppressed is None for d in found):
-        return made, "--report todo.md lists open work"
+        return made, "--report todo.md lists the remaining work"
     if in_ == "-" or backend.engines() is None:
         return made, ""
     return made, f"next: orgflowc run {shlex.quote(in_)}"
@@ -243,19 +245,20 @@ def _no_help(
         from orgflow.passes.pipelines import FORCEABLE
 
         yield (
-            f"--force does not help: it lets {listed(sorted(FORCEABLE))} through, and what is left "
-            f"is {codes}"
+            f"--force does not help: it permits {listed(sorted(FORCEABLE))}, and the remaining "
+            f"errors are {codes}"
         )
     if allow_lossy:
         yield (
-            "--allow-lossy does not help: there is no approximation of what is left, which is "
+            "--allow-lossy does not help: there is no approximation for the remaining errors, "
+            "which are "
             f"{codes}"
         )
     refused = any(d.category is Category.TARGET for d in errors)
     if (force or allow_lossy) and refused and backend.target.stubs:
         yield (
-            f"--target '{backend.name}{{unsupported=stub}}' compiles the rest, with a stop in the "
-            "place of what is not supported"
+            f"--target '{backend.name}{{unsupported=stub}}' compiles the rest, with stops in "
+            "place of unsupported elements"
         )
 
 
@@ -279,7 +282,9 @@ def _verified(
     made = SourceFile("what was compiled", text.encode("utf-8", "surrogatepass"))
     results = backend.verify(model, made, ctx, emitted=emitted)
     if results is None:
-        raise click.UsageError(f"target `{backend.name}` has nothing to verify with; omit --verify")
+        raise click.UsageError(
+            f"target `{backend.name}` does not support verification; omit --verify"
+        )
     for result in results:
         states = f", {result.states} states" if result.verdict.value == "proved" else ""
         session.note(f"verified `{result.label}`: {result.verdict.value}{states}")

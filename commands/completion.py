@@ -14,7 +14,7 @@ SHELLS = {
 """The command that loads it, for each shell."""
 
 
-@click.command("completion", short_help="Print what makes a shell complete orgflowc.")
+@click.command("completion", short_help="Print the completion script for a shell.")
 @click.argument(
     "shell",
     metavar="|".join(SHELLS),

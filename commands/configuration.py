@@ -135,7 +135,7 @@ def read_bytes(path: str, data: bytes, registry: Registry, ctx: PassContext) -> 
     cache = content.get("cache", True)
     if not isinstance(cache, bool):
         where = line_of(text, "cache")
-        _invalid(ctx, path, where, f"`cache` in {path} is no boolean", "write true or false")
+        _invalid(ctx, path, where, f"`cache` in {path} is not a boolean", "write true or false")
         cache = True
     items = content.get("suppress", [])
     if not isinstance(items, list) or not all(isinstance(i, dict) for i in items):

@@ -48,14 +48,13 @@ _MODEL_ERRORS = 1
 _SHOWN_NAME = 40
 
 
-_HELP = f"""Deploy each FILE, a compiled {DEFAULT_TARGET} workflow or a model that is compiled
-first; of a folder, all models in it. A model with errors does not stop the others.
+_HELP = f"""Deploy each FILE: a compiled {DEFAULT_TARGET} workflow, a model (compiled first), or a
+folder with models. A model with errors does not stop the others.
 
-A workflow that was deployed before is updated. What somebody edited since stays: the model's
-changes are merged into it, or the conflicts are named. One that was made otherwise or from
-another process is left alone. Workflows of one file, or that call each
-other, are deployed together or not at all. Exit code 1: a workflow was not deployed; 3: the
-server failed.
+A workflow that was deployed before is updated. Edits made since then are kept: the changes of the
+model are merged with them, or conflicts are reported. A workflow that was created differently or
+from another process is not changed. Workflows of one file, or that call each other, are deployed
+together or not at all. Exit code 1: a workflow was not deployed; 3: the server failed.
 """
 _SUMMARY = f"Put workflows on an {DEFAULT_TARGET} server and publish them."
 
@@ -125,7 +124,7 @@ def command(
     backend, options = resolve_target(target, session.registry, files)
     deployer, address = deployer_and_address(backend, url)
     if name is not None and not name.strip():
-        raise click.UsageError("--as needs a name")
+        raise click.UsageError("--as requires a name")
     if key_file == "-" and "-" in files:
         raise click.UsageError("standard input cannot be both the key and a model")
     from orgflow_ir.plugins.deployment import DeployOptions
@@ -279,7 +278,7 @@ def wanted_workflows(
             found.workflows.extend(workflows)
             found.beside.extend((Path(path).parent / a.path, a.text) for a in beside)
     if name is not None and len(found.workflows) > 1:
-        raise click.UsageError(f"--as names one workflow, and there are {len(found.workflows)}")
+        raise click.UsageError(f"--as names one workflow, but there are {len(found.workflows)}")
     return found
 
 

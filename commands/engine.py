@@ -49,7 +49,7 @@ def command() -> None:
 @click.option(
     "--server",
     is_flag=True,
-    help=f"A whole {DEFAULT_TARGET} server instead ({_SERVER.cost if _SERVER else ''}).",
+    help=f"A complete {DEFAULT_TARGET} server instead ({_SERVER.cost if _SERVER else ''}).",
 )
 @click.option(
     f"--{DEFAULT_TARGET}",

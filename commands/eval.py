@@ -52,7 +52,8 @@ INTERRUPTED, MISUSE = 130, 2
     "--true-models",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="With discovery: the true models (NAME.bpmn each), to compare flow and behaviour with.",
+    help="With discovery: folder with the true models (NAME.bpmn), with which flow and behaviour "
+    "are compared.",
 )
 @click.option(
     "-o", "output", metavar="FILE.csv", help="Write the CSV to this file instead of stdout."
@@ -99,22 +100,22 @@ def command(
     **more: Any,
 ) -> None:
     """Measure SUITE: `pmo` compiles and replays every model in DIR; `executable` does so with
-    models of process engines; `discovery` compares what is discovered in the store DIR (or
-    at postgresql://…) with TRUTH;
-    `text` makes a process from every description in DIR and compares it with the model; `fill`
-    fills the open tasks of every model in DIR and compares them with its `NAME.filled.json`.
+    models of process engines; `discovery` compares the processes discovered in the store DIR (or at
+    postgresql://…) with TRUTH; `text` makes a process from every description in DIR and compares it
+    with the model; `fill` fills the open tasks of every model in DIR and compares them with its
+    `NAME.filled.json`.
 
     `discovery` prints a table: messages by process and case, descriptions, evidence and steps, with
-    ceilings, a null, time and cost; with --true-models also tasks, gateways, flows and behaviour of
-    the models. `pmo` and `executable` print one CSV row a model; the summary goes to
-    standard error: beside the published figures, or by reason, with and without models in which
-    something races or waits beside other waits.
-    Exit code 1: a model that should compile does not, or a replay differs; 3: the server failed.
+    ceilings, a null model, time and cost; with --true-models, also tasks, gateways, flows and
+    behaviour of the models. `pmo` and `executable` print one CSV row per model. The summary goes to
+    standard error: next to the published figures, or by reason, with and without models that
+    contain races or parallel waits. Exit code 1: a model that should compile does not, or a replay
+    differs; 3: the server failed.
     """
     if suite not in SUITES:
         raise click.UsageError(f"no suite `{suite}`; {suggestion(suite, SUITES)}")
     if (suite == "discovery") is (truth is None):
-        raise click.UsageError("`discovery`, and no other suite, needs the file TRUTH")
+        raise click.UsageError("the file TRUTH is required for `discovery`, and only for it")
     if truth is not None:
         from orgflow.commands.discover import evaluated
 

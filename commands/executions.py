@@ -149,7 +149,7 @@ def _date(text: str | None, option: str) -> datetime.datetime | None:
     found = time_of(text)
     if found is None:
         raise click.UsageError(
-            f"{option} {text!r} is no date; it is as in 2026-01-31 or 2026-01-31T08:00:00Z"
+            f"{option} {text!r} is not a date such as 2026-01-31 or 2026-01-31T08:00:00Z"
         )
     return found
 
@@ -174,7 +174,9 @@ def _pulled(
     from orgflow_ir.plugins.executions import NotDeployed
 
     if not is_address(asked.engine):
-        raise click.UsageError("--executions N needs --engine URL; or name a file with executions")
+        raise click.UsageError(
+            "--executions N requires --engine URL; or name a file with executions"
+        )
     access = ServerAccess(asked.engine, asked.key_file, asked.wait)
     with connected(reader.connect(access, asked.ctx)) as store:
         if store is None:
@@ -186,7 +188,7 @@ def _pulled(
                 report = _judged(asked, emitted, reader, executions)
         except NotDeployed as error:
             raise click.UsageError(
-                f"{error}; deploy the model, or name a workflow that is there: --workflow ID"
+                f"{error}; deploy the model, or name an existing workflow with --workflow ID"
             ) from None
         except RemoteError as error:
             error.report(asked.ctx)
@@ -254,7 +256,7 @@ def report_text(report: ProductionReport, model: Model) -> str:
     if rows:
         lines += [*table(("way", "result", "runs"), "what fired", rows), ""]
     if len(found) > _SHOWN:
-        lines += wrapped(f"{len(found) - _SHOWN} further ways are not shown")
+        lines += wrapped(f"{len(found) - _SHOWN} further paths are not shown")
     branches = flow_lines(canvas, report)
     if branches:
         frequencies = [

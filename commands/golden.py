@@ -142,7 +142,7 @@ def check_golden(
     if not said:
         return ""
     told = "".join(f"{d.message}\n" for d in compared.diagnostics)
-    return f"{model} does not compile to {golden} any more\n{told}{said}"
+    return f"{model} no longer compiles to {golden}\n{told}{said}"
 
 
 def _holds(place: Path, text: str) -> bool:

@@ -93,13 +93,13 @@ def command(
 
     PATH is a mailbox (mbox, Maildir, EML), an export of Slack, Teams or WhatsApp, the chat of a
     Zoom meeting, a transcript (VTT, SRT, SBV), a table (JSON lines, CSV), or a folder of such
-    files. What is in the store already is not added again; a message that cannot be read is
-    reported and skipped.
+    files. Messages that are already in the store are not added again. A message that cannot be read
+    is reported and skipped.
     """
     from orgflow.frontends.messages.reading import FORMATS
 
     if keep_since is not None and keep_days is not None:
-        raise click.UsageError("--keep-since and --keep-days both name a date; use one of them")
+        raise click.UsageError("--keep-since and --keep-days both define a date; use one of them")
     if not paths and not forget and keep_since is None and keep_days is None:
         raise click.UsageError("name a file or a folder with messages")
     if from_ is not None and from_ not in FORMATS:
@@ -135,8 +135,8 @@ def command(
     )
     if readable_by_others(folder):
         click.echo(
-            f"orgflowc ingest: other users of this machine may read {folder}; "
-            f"chmod -R go= {folder} prevents it",
+            f"orgflowc ingest: other users of this machine may read {folder}; to prevent this, "
+            f"run chmod -R go= {folder}",
             err=True,
         )
     write_stdout("".join(f"{line}\n" for line in lines))
@@ -207,8 +207,8 @@ def _people(store: MessageStorage, key: str) -> list[Person]:
     addresses = sorted({p.address for p in found if p.address})
     if len(addresses) > 1:
         raise click.UsageError(
-            f"{len(addresses)} people are called {key}: {', '.join(addresses)}; name each by the "
-            "address"
+            f"{len(addresses)} people have the name {key}: {', '.join(addresses)}; use the "
+            "address of each"
         )
     return found or [wanted]
 
@@ -241,7 +241,7 @@ def _date(text: str) -> datetime:
         date = datetime.fromisoformat(text)
         later = date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        raise click.UsageError(f"cannot read the date {text!r}; it is 2026-03-01") from None
+        raise click.UsageError(f"cannot read the date {text!r}; write it as 2026-03-01") from None
     if later > datetime.now(UTC):
         raise click.UsageError(f"--keep-since {text} is in the future: no message would be kept")
     return date
@@ -306,7 +306,7 @@ def _ingest(
         )
         if left_out:
             lines.append(
-                f"  {left_out} left out: of forgotten people, or older than what the store keeps"
+                f"  {left_out} skipped: from forgotten people, or older than the store keeps"
             )
         if counted.skipped > SHOWN:
             ctx.emit(

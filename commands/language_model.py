@@ -98,7 +98,7 @@ def connect_model(session: Session, flags: dict[str, Any], near: str) -> OpenAIM
         except (OSError, ValueError) as error:
             raise click.UsageError(f"{path} cannot be read: {error}") from None
         if not isinstance(table, dict):
-            raise click.UsageError(f"`model` in {path} is no table; write [model]")
+            raise click.UsageError(f"`model` in {path} is not a table; write [model]")
     try:
         settings = read_settings(os.environ, table, flags)
     except NotConfigured:
@@ -258,13 +258,13 @@ def keep_calls(client: OpenAIModelClient, record: str = "--record {}") -> None:
     try:
         folder, number = client.keep_calls()
     except (OSError, ServiceError) as error:
-        click.echo(f"the answers of the language model are lost: {error}", err=True)
+        click.echo(f"the answers of the language model were lost: {error}", err=True)
         return
     if number:
         answers = "answer" if number == 1 else f"{number} answers"
         click.echo(
             f"the {answers} so far: {folder}; the same command with {record.format(folder)} "
-            "does not pay for them again",
+            "reuses them without cost",
             err=True,
         )
 

@@ -8,7 +8,9 @@ import click
 
 
 @click.command("lsp", short_help="Show findings and fixes in an editor.")
-@click.option("--stdio", is_flag=True, help="The default; accepted because some editors add it.")
+@click.option(
+    "--stdio", is_flag=True, help="Accepted for editors that add it; this is the default."
+)
 def command(stdio: bool) -> None:
     """Start a language server on standard input and output; editors run this command.
 

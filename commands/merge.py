@@ -47,7 +47,7 @@ def merged_artifacts(
     from orgflow.commands.compile import as_one
 
     if type(backend).merge is Backend.merge:
-        raise click.UsageError(f"target `{backend.name}` has nothing to merge with")
+        raise click.UsageError(f"target `{backend.name}` does not support merging")
     try:
         source = compiler.read_source(edited)
     except compiler.InputError as error:

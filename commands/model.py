@@ -56,7 +56,7 @@ WITH_MODEL, BY_RULES = "text", "text-rules"
 """The agents: one asks a language model, the other needs none."""
 
 
-@click.command("model", short_help="Make a process from a text.")
+@click.command("model", short_help="Draft a process from a text.")
 @click.argument("in_", metavar="TEXT", type=FILE)
 @click.option(
     "--target", default="bpmn", metavar="T[{option=value,…}]", shell_complete=targets,

@@ -82,9 +82,7 @@ KINDS = {
 """Every kind with its files; words in braces are those of `names`."""
 
 
-@click.command(
-    "new", short_help="Make a package with a frontend, pass, backend or agent of your own."
-)
+@click.command("new", short_help="Create a package with a backend, frontend, pass or agent.")
 @click.argument("kind", metavar="|".join(KINDS), shell_complete=among(*KINDS))
 @click.argument("name", metavar="NAME")
 @click.option(
@@ -113,20 +111,20 @@ def command(kind: str, name: str, output: str | None) -> None:
 def name_fault(kind: str, name: str) -> str | None:
     """What is wrong with NAME, or `None`."""
     if not name:
-        return "the name is empty; give one such as `whiteboard`"
+        return "the name is empty; use one such as `whiteboard`"
     if not _NAME.fullmatch(name):
         near = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")
         hint = f", such as `{near}`" if _NAME.fullmatch(near) else ", such as `white-board`"
         return (
-            f"{name!r} cannot be a name; it is lower-case letters and digits, begins with a "
-            f"letter, and has single hyphens between words{hint}"
+            f"{name!r} is not a valid name; a name consists of lower-case letters and digits, "
+            f"begins with a letter, and has single hyphens between words{hint}"
         )
     if len(name) > MAX_NAME:
-        return f"the name has {len(name)} letters; the most is {MAX_NAME}"
+        return f"the name has {len(name)} letters; the maximum is {MAX_NAME}"
     if name.split("-")[0] == "orgflow":
-        return f"leave `orgflow` out of the name; the package is called `orgflow-{name}` by itself"
+        return f"omit `orgflow` from the name; the package is named `orgflow-{name}`"
     if name in getattr(Registry(), KINDS[kind].table):
-        return f"there is a {kind} `{name}` already; two cannot have one name"
+        return f"a {kind} `{name}` already exists; names must be unique"
     return None
 
 

@@ -14,7 +14,7 @@ from orgflow_ir.model import Model
 from orgflow_ir.pipeline import Pass, PassManager, PipelineError, parse_pipeline
 
 
-@click.command("opt", short_help="Run passes on a model and print the model that results.")
+@click.command("opt", short_help="Run passes on a model and print the resulting model.")
 @click.argument("in_", metavar="IN", type=FILE)
 @click.option(
     "--passes",

@@ -36,17 +36,17 @@ def parse_target(text: str) -> TargetText:
     match = _TARGET.fullmatch(text)
     if match is None:
         raise click.UsageError(
-            f"cannot read the target {text!r}; it is NAME or NAME{{option=value,…}}"
+            f"cannot read the target {text!r}; write NAME or NAME{{option=value,…}}"
         )
     options: dict[str, str] = {}
     for item in filter(None, (part.strip() for part in (match.group(2) or "").split(","))):
         key, sep, value = (part.strip() for part in item.partition("="))
         if not sep or not key or not value:
             raise click.UsageError(
-                f"cannot read the target option {item!r}; it is option=value, with commas between"
+                f"cannot read the target option {item!r}; write option=value, separated by commas"
             )
         if key in options:
-            raise click.UsageError(f"the target option {key!r} is given twice")
+            raise click.UsageError(f"the target option {key!r} occurs twice")
         options[key] = value
     return TargetText(match.group(1), options)
 

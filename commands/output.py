@@ -49,8 +49,9 @@ def destinations(target: str, artifacts: Sequence[Artifact]) -> list[Path]:
     named = not folder.is_dir() and not target.endswith(("/", os.sep)) and folder.suffix
     if named or (folder.exists() and not folder.is_dir()):
         raise click.UsageError(
-            f"{target} is a file, but the model becomes {len(artifacts)} files; name a folder: "
-            f"-o {folder.with_suffix('')}/"
+            f"{target} is a file, but the model compiles to {len(artifacts)} files; name a "
+            "folder: -o "
+            f"{folder.with_suffix('')}/"
         )
     return [folder / _inside(artifact.path) for artifact in artifacts]
 
@@ -71,7 +72,7 @@ def write_files(files: Sequence[tuple[Path, str | bytes]]) -> None:
         for path, text in files:
             real = Path(os.path.realpath(path)) if path.is_symlink() else path
             if real.is_symlink():
-                raise OSError(errno.ELOOP, "a ring of symbolic links")
+                raise OSError(errno.ELOOP, "a cycle of symbolic links")
             path = real
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_dir():

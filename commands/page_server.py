@@ -141,7 +141,7 @@ class PageServer:
     def add(self, page: Page) -> str:
         """Serve a page; gives its address. Raises `ValueError` for a name that is taken or none."""
         if not re.fullmatch(r"[a-z][a-z0-9-]*", page.name) or page.name in self._pages:
-            raise ValueError(f"no page can be called {page.name!r}")
+            raise ValueError(f"{page.name!r} is not a valid name for a page")
         with self._lock:
             self._pages[page.name] = page
             self._open.add(page.name)

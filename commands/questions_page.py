@@ -47,7 +47,7 @@ class QuestionsPage(Page):
     def save(self, answers: Any) -> Saved:
         """Keep the answers of a form: for each element one of `OPTIONS`."""
         if not isinstance(answers, dict):
-            raise Refused("The answers have another form.")
+            raise Refused("The answers have an unexpected form.")
         asked = {question.element for question in self._asked}
         given: dict[str, GatewayKind] = {}
         for element, values in answers.items():
@@ -56,7 +56,7 @@ class QuestionsPage(Page):
                 continue
             kind = next((kind for kind in OPTIONS if kind == value), None)
             if element not in asked or kind is None:
-                raise Refused("An answer is none of those that can be chosen. Load the page again.")
+                raise Refused("An answer is not one of the choices. Reload the page.")
             given[element] = kind
         self.given |= given
         self._keep(self.given)

@@ -155,7 +155,7 @@ def _sections(
             title = _LISTS.get(d.code, _OPEN)
             todo.setdefault(title, {})[d.message, d.help or ""] = None
     if todo:
-        yield Section("What is left to do")
+        yield Section("Remaining work")
     for title in (_CREDENTIALS, _SETTINGS, _WORK, _OPEN):
         if title in todo:
             yield Section(title, 3, todo=tuple(todo[title]))

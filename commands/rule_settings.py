@@ -126,7 +126,7 @@ class _Reader:
         if not rule.category.is_about_model:
             self._fault(
                 f"`{name}` cannot be configured: it is not about the content of a model",
-                "take the line out",
+                "remove the line",
                 "rules", name,
             )  # fmt: skip
             return None

@@ -101,7 +101,7 @@ def command(
     if executions is not None:
         pull = Pull(executions, status, since, until, workflow_id)
     elif any((status, since, until, workflow_id)):
-        raise click.UsageError("--status, --since, --until and --workflow need --executions")
+        raise click.UsageError("--status, --since, --until and --workflow require --executions")
     from orgflow_ir.plugins.contracts import RunnerError
 
     if pull is not None:
@@ -223,8 +223,8 @@ def played_by(engine: str, target: str) -> str:
     return "".join(
         f"{line}\n"
         for line in wrapped(
-            f"played by a model of {target}'s engine, which evaluates no expression; to run on the "
-            "engine itself: orgflowc engine install"
+            f"simulated by a model of {target}'s engine, which evaluates no expressions; to run "
+            "on the engine itself: orgflowc engine install"
         )
     )
 

@@ -27,7 +27,7 @@ def report_text(report: ReplayReport, failures: Sequence[Failure] = ()) -> str:
     if report.left_out:
         one = report.left_out == 1
         more, them = ("one more run", "it") if one else (f"{report.left_out} more runs", "them")
-        lines += wrapped(f"not played: {more} of the model (--all-paths plays {them})")
+        lines += wrapped(f"not executed: {more} of the model (--all-paths executes {them})")
     for change in dict.fromkeys(report.changed):
         lines += wrapped(f"differs from the delivered workflow: {change}")
     lines += failure_lines(failures)
@@ -36,8 +36,8 @@ def report_text(report: ReplayReport, failures: Sequence[Failure] = ()) -> str:
     stubbed = sum(r.verdict == "stub" for r in report.runs)
     at_stubs = f", {stubbed} stopped at {'a stub' if stubbed == 1 else 'stubs'}" if stubbed else ""
     lines += wrapped(
-        f"{equal} of {len(report.runs)} runs as the model says{at_stubs}, mean F1 {report.f1:.3f}, "
-        f"{covered} of {total} flows covered"
+        f"{equal} of {len(report.runs)} runs conform to the model{at_stubs}, mean F1 "
+        f"{report.f1:.3f}, {covered} of {total} flows covered"
     )
     return "\n".join(lines) + "\n"
 

@@ -36,13 +36,13 @@ _EVERY = 4
 
 
 @click.command(
-    "serve", short_help=f"Deploy models to an {DEFAULT_TARGET} on this machine, at every save."
+    "serve", short_help=f"Deploy models to {DEFAULT_TARGET} on this machine at every save."
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
 @target_option
 @click.option("--port", type=click.IntRange(1024, 65535), help="As for `engine start`.")
 @click.option("-y", "--yes", is_flag=True, help="Install the server without asking.")
-@click.option("--no-watch", is_flag=True, help="Deploy once, and not at every save.")
+@click.option("--no-watch", is_flag=True, help="Deploy once instead of at every save.")
 @click.option("--allow-lossy", is_flag=True, help="Models: as for `compile`.")
 @source_options
 def command(
@@ -56,13 +56,13 @@ def command(
     format_: str,
     verbose: bool,
 ) -> None:
-    """Start a local server (or use the one that `engine start` has started), deploy each FILE, a
-    model, a compiled workflow, or a folder of both, and print where each workflow is started: the
-    address of its form or webhook.
+    """Start a local server (or use the one that `engine start` has started), deploy each FILE (a
+    model, a compiled workflow, or a folder of both), and print the address of the form or webhook
+    that starts each workflow.
 
-    A file that is saved is deployed again. Each execution is a line of output. Ctrl-C ends the
-    command, and the server if this command has started it; workflows stay in the server's data.
-    Where the server is not installed, the command asks whether to install it.
+    A file that is saved is deployed again. Each execution is printed on one line. Ctrl-C ends the
+    command, and the server if this command started it. Workflows stay in the server's data. If the
+    server is not installed, the command asks whether to install it.
     """
     from orgflow_ir.plugins.contracts import RunnerError
 
@@ -198,7 +198,7 @@ def _install(engines: EngineProvider, local: LocalServer, *, yes: bool) -> None:
         click.confirm(
             f"The server is not installed ({cost}). Install it now?", abort=True, err=True
         )
-    _say("after an interruption the same command goes on with the packages downloaded so far")
+    _say("after an interruption, the same command continues with the packages downloaded so far")
     with heartbeat(_say):
         engines.install(_say, server=True)
 

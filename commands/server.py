@@ -45,7 +45,7 @@ def deployer_of(backend: Backend) -> Deployer:
 
     deployer: Deployer | None = given(backend, "deployer", Deployer)
     if deployer is None:
-        raise click.UsageError(f"target `{backend.name}` has nothing to deploy with")
+        raise click.UsageError(f"target `{backend.name}` does not support deployment")
     return deployer
 
 
@@ -58,7 +58,9 @@ def deployer_and_address(backend: Backend, url: str | None) -> tuple[Deployer, s
     deployer = deployer_of(backend)
     address = url or os.environ.get(variable(backend.name, "URL"))
     if not address:
-        raise click.UsageError(f"which server? give --url, or set {variable(backend.name, 'URL')}")
+        raise click.UsageError(
+            f"no server is named: use --url, or set {variable(backend.name, 'URL')}"
+        )
     return deployer, address
 
 
@@ -140,7 +142,7 @@ def engine_runner(
     if engine is not None and not is_address(engine) and engine not in (LOCAL, MODEL):
         meant = f"; did you mean http://{engine}?" if looks_like_server(engine) else ""
         raise click.UsageError(
-            f"no engine `{engine}`; there is: {LOCAL}, {MODEL}, or the URL of a server{meant}"
+            f"there is no engine `{engine}`; use {LOCAL}, {MODEL}, or the URL of a server{meant}"
         )
     engines: EngineProvider | None = given(backend, "engines", EngineProvider)
     if engine is None or not is_address(engine):

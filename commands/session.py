@@ -95,7 +95,7 @@ class Session:
         self.verbose = verbose
         self.quiet = is_quiet()
         if self.quiet and verbose:
-            raise click.UsageError("--quiet leaves out what --verbose adds; give one of them")
+            raise click.UsageError("--quiet and --verbose contradict each other; use one of them")
         self.outcome: tuple[str, str] | None = None
         self.replacements: Callable[[Diagnostic], Sequence[Replacement]] | None = None
         """What fixes replace in files, where somebody wants to see it (SARIF)."""

@@ -55,5 +55,5 @@ def _provider(location: str, registry: Registry) -> StoreProvider:
     found = registry.stores.get(name)
     if found is None:
         hint = suggestion(name, tuple(registry.stores))
-        raise StoreError(f"no store is reached by `{name}://`; {hint}")
+        raise StoreError(f"no store has the prefix `{name}://`; {hint}")
     return found

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LANGUAGES = ("en", "de")
 
 
-@click.command("synth", short_help="Make messages, and the truth about them, from models.")
+@click.command("synth", short_help="Generate messages and their expected results from models.")
 @click.argument("inputs", metavar="MODEL...", nargs=-1, required=True, type=FILE)
 @click.option(
     "-o",
@@ -81,9 +81,9 @@ def command(
     Runs of each model become scenarios: people write, phone and text about their tasks, in words
     from templates, mixed with small talk, in one stream of three months. `truth.json` contains the
     process, the scenario and the tasks of every message; `messages.jsonl` contains none of them.
-    Equal seeds give equal files. With --reword, a language model words the messages: an answer that
-    loses what a message states, or a number of it, is not used, and the words of the
-    template stay. Exit code 3: the language model failed.
+    Equal seeds give equal files. With --reword, a language model words the messages. An answer that
+    loses a statement or a number of the message is not used, and the words of the template are
+    kept. Exit code 3: the language model failed.
     """
     from orgflow.evaluation.corpus.english import ENGLISH
     from orgflow.evaluation.corpus.german import GERMAN
@@ -94,7 +94,9 @@ def command(
     for part in sorted(chosen.difference(STRESS)):
         raise click.UsageError(f"no stress `{part}`; {suggestion(part, STRESS)}")
     if language not in LANGUAGES:
-        raise click.UsageError(f"no language `{language}`; there are {', '.join(LANGUAGES)}")
+        raise click.UsageError(
+            f"there is no language `{language}`; the languages are {', '.join(LANGUAGES)}"
+        )
     session = Session(format_, verbose=verbose)
     client = _client(session, model_flags(more), inputs[0]) if reword else None
     models: list[tuple[str, Model]] = []
@@ -166,8 +168,8 @@ def _reworded(
         report_usage(session, client)
     stopped = f"; the others were not asked about: {done.stopped}" if done.stopped else ""
     session.note(
-        f"{done.changed} of {len(written)} messages in words of the language model, {done.refused} "
-        f"in those of a template, since no answer could be used{stopped}"
+        f"{done.changed} of {len(written)} messages reworded by the language model, "
+        f"{done.refused} kept as in the template, since no answer could be used{stopped}"
     )
     return done.written
 

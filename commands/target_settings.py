@@ -55,7 +55,7 @@ def read_targets(
             near = suggestion(name, tuple(registry.backends))
             report(f"there is no target `{name}`", near, line_of(text, *at))
         elif not isinstance(table, dict):
-            report(f"`{name}` in `{TARGETS}` is no table", f"write [targets.{name}]",
+            report(f"`{name}` in `{TARGETS}` is not a table", f"write [targets.{name}]",
                    line_of(text, *at))  # fmt: skip
         else:
             found[name] = _options(registry.backends[name], table, text, report)

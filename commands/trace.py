@@ -13,7 +13,7 @@ from orgflow_ir.model import Model
 from orgflow_ir.targets import executable_processes
 
 
-@click.command("trace", short_help="Print the runs of a model, one a line.")
+@click.command("trace", short_help="Print the runs of a model, one per line.")
 @click.argument("in_", metavar="IN", type=FILE)
 @click.option(
     "--max",
@@ -30,8 +30,8 @@ def command(
 ) -> None:
     """Print runs of the model in IN, one JSON object per line.
 
-    The runs are chosen to cover every flow together; standard error reports how many flows they
-    cover, and which they cannot.
+    The runs are chosen so that together they cover every flow. Standard error reports the number of
+    covered flows and the flows that cannot be covered.
     """
     session = Session(format_, verbose=verbose)
     ctx = session.context()

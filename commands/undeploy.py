@@ -19,15 +19,15 @@ from orgflow.commands.server import (
 from orgflow.commands.session import Session, leave
 
 _KEPT = 1
-_HELP = f"""Unpublish and delete what `deploy` made of each FILE, a model or a compiled
-{DEFAULT_TARGET} workflow; of a folder, of all models in it. Give the same --target as for `deploy`.
+_HELP = f"""Unpublish and delete the workflows that `deploy` created for each FILE: a model, a
+compiled {DEFAULT_TARGET} workflow, or a folder with models. Use the same --target as for `deploy`.
 
-What deploying did not make stays, and what somebody edited since, unless --take-over is given.
-Executions go with their workflows. Exit code 1: a workflow stayed; 3: the server failed.
+Workflows that `deploy` did not create are kept, and so are edited ones unless --take-over is used.
+Executions are deleted with their workflows. Exit code 1: a workflow was kept; 3: the server failed.
 """
 
 
-@click.command("undeploy", help=_HELP, short_help="Take deployed workflows away again.")
+@click.command("undeploy", help=_HELP, short_help="Remove deployed workflows.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
 @click.option(
     "--url",
@@ -80,7 +80,7 @@ def command(
                 code = SERVER_FAILED
             else:
                 if not found and wanted.workflows:
-                    click.echo("nothing of this was deployed there", err=True)
+                    click.echo("none of this is deployed there", err=True)
             session.collect(wanted.ctx)
     show(session, ctx)
     leave(max(code, server_exit_code(session, backend)))

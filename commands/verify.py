@@ -35,7 +35,7 @@ _HOW = {
 }
 
 
-@click.command("verify", short_help="Show that a workflow does what a model says.")
+@click.command("verify", short_help="Prove that a workflow behaves like its model.")
 @click.argument("model_", metavar="MODEL", type=FILE)
 @click.argument("workflows", metavar="WORKFLOW...", nargs=-1, required=True, type=FILE)
 @target_option
@@ -89,7 +89,7 @@ def command(
             ctx.options = {**ctx.options, **options}
             results = given(backend, "verify", tuple, model, source, ctx, strict=strict)
             if results is None:
-                raise click.UsageError(f"target `{backend.name}` has nothing to verify with")
+                raise click.UsageError(f"target `{backend.name}` does not support verification")
     session.collect(ctx)
     code = exit_code(session.diagnostics)
     if as_json or format_ == "json":
@@ -111,18 +111,18 @@ def as_text(results: tuple[Verification, ...], target: str) -> str:
 
 
 def _block(result: Verification, target: str) -> list[str]:
-    what = f"the workflow `{result.workflow}` does what the process `{result.label}` says"
-    looked = f"all {result.states} states were looked at"
+    what = f"the workflow `{result.workflow}` behaves like the process `{result.label}`"
+    looked = f"all {result.states} states were compared"
     said = {
         "proved": f"{what}; {looked}",
-        "changed expression": f"{what} if its changed expressions decide as the model's do; "
+        "changed expression": f"{what} if its changed expressions decide like those of the model; "
         f"{looked}",
         "bounded": f"no difference between the workflow `{result.workflow}` and the process "
         f"`{result.label}` was found, but not everything was compared: {result.bound}",
-        "different": f"the workflow `{result.workflow}` does not do what the process "
-        f"`{result.label}` says"
+        "different": f"the workflow `{result.workflow}` does not behave like the process "
+        f"`{result.label}`"
         if result.workflow
-        else f"no workflow does what the process `{result.label}` says",
+        else f"no workflow implements the process `{result.label}`",
     }[result.verdict.value]
     lines = _wrapped(f"{result.verdict.value}: {said}", "")
     if result.difference is not None:

@@ -23,7 +23,9 @@ def version_text() -> str:
     for point in points:
         of = f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.value
         mark = (
-            "  (cannot be used; `orgflowc list backends` says why)" if point.name in broken else ""
+            "  (cannot be used; `orgflowc list backends` gives the reason)"
+            if point.name in broken
+            else ""
         )
         lines.append(f"  {point.name}  from {of}{mark}")
     return "\n".join(lines)

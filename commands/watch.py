@@ -31,19 +31,24 @@ _PATIENCE_SECONDS = 10.0
 _UNFINISHED = frozenset({Category.GAP})
 
 
-@click.command("watch", short_help="Show a model and its workflow on a page, at every save.")
+@click.command(
+    "watch", short_help="Show a model and its workflow on a page that follows every save."
+)
 @click.argument("in_", metavar="IN", type=FILE)
 @target_option
 @from_option
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="Port.  [default: a free one]"
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="Port to listen on. [default: a free port]",
 )
 @click.option("--no-open", is_flag=True, help="Open no browser.")
 def command(in_: str, target: str, from_: str | None, port: int, no_open: bool) -> None:
-    """Serve a page with the drawn model in IN, its findings marked, and beside it the state of the
-    compiled workflow: whether it compiles, whether it provably does what the model says, and what
-    is unfinished. The page changes when the file is saved; while the file cannot be read it keeps
-    the last picture.
+    """Serve a page that shows the model in IN with its findings and the state of the compiled
+    workflow: whether it compiles, whether it provably behaves like the model, and what is
+    unfinished. The page is refreshed when the file is saved; while the file cannot be read, it
+    keeps the last picture.
 
     The page is on 127.0.0.1 and needs no network; its address has a secret part. Ctrl-C ends the
     command.

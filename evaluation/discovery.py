@@ -77,7 +77,9 @@ def read_truth(text: str) -> Truth:
             {k: frozenset(map(str, m.get("tasks", ()))) for k, m in real.items()},
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise TruthError(f"is no truth about messages: {type(error).__name__}: {error}") from None
+        raise TruthError(
+            f"is not a truth file about messages: {type(error).__name__}: {error}"
+        ) from None
 
 
 class Scores(NamedTuple):

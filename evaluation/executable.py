@@ -49,7 +49,7 @@ Compiler = Callable[
 """Reads and compiles a file with options: the model, and what it was compiled to, whole or process
 by process; nothing where it was refused."""
 
-SEPARATELY = "each process by itself"
+SEPARATELY = "each process separately"
 """Said beside the options of a file of which only the processes compile, every one of them."""
 
 
@@ -68,7 +68,7 @@ def _takes(target: TargetSpec, option: str, value: str) -> bool:
 class ExecutableReport:
     """Rows in the order of files; `complete` is false after an interruption.
 
-    A row's `status` is `equal` (every run as the model says, nothing empty), `open` (every run
+    A row's `status` is `equal` (every run conforms, nothing empty), `open` (every run
     equal, placeholders left), `different`, `unplayed` (it compiles, and there is no run to play),
     or `refused`.
     """
@@ -110,7 +110,7 @@ class ExecutableReport:
             lines += [f"{number:6}  {kind}" for kind, number in kinds.most_common()]
         wrong = [r for r in self.rows if r["status"] in ("different", "unplayed")]
         if wrong:
-            lines += ["", "compiled and not equal:"]
+            lines += ["", "compiled but not equal:"]
             lines += [f"  {r['model']}: {r['status']} {r['reason']}".rstrip() for r in wrong]
         if left_out:
             lines += ["", f"races and parallel waits ({len(left_out)}):"]

@@ -93,7 +93,7 @@ def unknown(stage: Stage, evidence: Sequence[str], construct: str | None = None)
     return Failure(
         failure_stage=stage, failure_source="unknown", is_fixable=False,
         root_cause="no rule explains it", bpmn_construct_responsible=construct,
-        suggested_fix="look at the evidence", confidence="low", evidence=_lines(evidence),
+        suggested_fix="examine the evidence", confidence="low", evidence=_lines(evidence),
     )  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def by_diagnostics(
 
 
 def by_replay(model: Model, report: ReplayReport, backend: Backend) -> tuple[Failure, ...]:
-    """Records of runs that did not go as the model says, one a cause; worst first."""
+    """Records of runs that do not conform to the model, one per cause; worst first."""
     found: dict[tuple[str, str | None, str], Failure] = {}
     for run in report.runs:
         if run.verdict == "equal":
@@ -192,14 +192,14 @@ def _of_run(model: Model, run: RunReport, labels: dict[str, str], backend: Backe
         if closed is not None:
             return record(
                 "unplayable", "bpmn_quality", f"no data takes this branch of {name(closed)}",
-                "look at its conditions: the others leave nothing for it", closed,
+                "check its conditions: the other branches cover all values", closed,
                 severity="degraded", confidence="high",
             )  # fmt: skip
         return record(
             "unplayable", "translation_error",
-            "the compiled form reads what decides several of these branches from one place, and no "
-            "data there takes all of them",
-            "let a step between the decisions set what their conditions read", None,
+            "in the compiled form, one value decides several of these branches, and no value "
+            "takes all of them",
+            "set the variables of their conditions in a step between the decisions", None,
             severity="degraded",
         )  # fmt: skip
     if run.verdict == "stub":
@@ -207,15 +207,16 @@ def _of_run(model: Model, run: RunReport, labels: dict[str, str], backend: Backe
         return record(
             "stub", limitation(backend.name),
             f"the run reached {named}, which orgflow does not support on {backend.name} yet; a "
-            "stub stands there",
-            "replace the stub by what does it, or change the model", run.stub, confidence="high",
+            "stub replaces it",
+            "replace the stub, or change the model", run.stub, confidence="high",
         ).replace(failure_stage="compile")  # fmt: skip
     wanted = run.run.outcome == "error"
     if run.status == "limit":
         return record(
             "endless", "translation_error",
-            f"the run went on around {name(last) if last else 'nothing'} and was ended by a limit",
-            "look for wires that lead back", last,
+            f"the run went on around {name(last) if last else 'nothing'} and was stopped by a "
+            "limit",
+            "check for connections that lead back", last,
         )  # fmt: skip
     if run.status != "success" and not (wanted and run.status == "error"):
         text = run.error or f"the run ended with {run.status}"
@@ -228,35 +229,35 @@ def _of_run(model: Model, run: RunReport, labels: dict[str, str], backend: Backe
             return record(
                 "other-order", limitation(backend.name),
                 f"{name(run.ran)} ran earlier or later than the model allows",
-                f"look at the positions of the nodes: {backend.name} runs from top to bottom",
+                f"check the positions of the nodes: {backend.name} runs from top to bottom",
                 run.ran,
                 severity="degraded",
             )  # fmt: skip
         if gateway is not None and run.missing:
             return record(
                 "wrong-branch", "translation_error",
-                f"{name(gateway.id)} took the branch to {name(run.ran)}, which the run does not",
-                "look at the conditions of the gateway's node", gateway.id,
+                f"{name(gateway.id)} took the branch to {name(run.ran)}, but the run does not",
+                "check the conditions of the gateway's node", gateway.id,
             )  # fmt: skip
         if run.surplus:
             join = _join_before(process, run.ran)
             return record(
                 "ran-again", "translation_error",
                 f"{name(run.ran)} ran more often than the model allows",
-                "look whether the join before it waits for all branches",
+                "check whether the join before it waits for all branches",
                 join.id if join is not None else run.ran,
             )  # fmt: skip
         if run.missing and constructs.get(run.ran) in ("gateway.parallel", "gateway.inclusive"):
             return record(
                 "starved-join", "translation_error",
-                f"the join {name(run.ran)} ran without all its branches, and nothing after it",
-                "look at the inputs of its Merge node: one of them gets nothing", run.ran,
+                f"the join {name(run.ran)} ran without all its branches, and nothing after it ran",
+                "check the inputs of its Merge node: one of them receives nothing", run.ran,
             )  # fmt: skip
         if run.missing:
             return record(
                 "skipped", "translation_error",
                 f"{name(run.ran)} ran where `{run.missing[0]}` should have",
-                "look at the wires between the two", run.ran,
+                "check the connections between the two", run.ran,
             )  # fmt: skip
     if run.missing:
         first = next((n.id for n in _tasks(process) if n.label == run.missing[0]), None)
@@ -264,24 +265,26 @@ def _of_run(model: Model, run: RunReport, labels: dict[str, str], backend: Backe
         if join is not None:
             return record(
                 "starved-join", "translation_error",
-                f"nothing ran after the join {name(join.id)}, and the run ended green",
-                "look at the inputs of its Merge node: one of them gets nothing", join.id,
+                f"nothing ran after the join {name(join.id)}, and the run ended with status "
+                "success",
+                "check the inputs of its Merge node: one of them receives nothing", join.id,
             )  # fmt: skip
         return record(
             "ended-early", "translation_error",
             f"the run ended before `{run.missing[0]}`",
-            "look at the wires behind what ran last", first or last,
+            "check the connections after the last executed node", first or last,
         )  # fmt: skip
     if wanted and run.status == "success":
         return record(
-            "no-error", "translation_error", "the run should end with an error and ended green",
-            "look at the error end event's node", last,
+            "no-error", "translation_error", "the run should end with an error, but ended with "
+                "status success",
+            "check the node of the error end event", last,
         )  # fmt: skip
     if run.ran is None and same and run.unended:
         return record(
             "no-end", "translation_error",
             f"every task ran, but nothing after {name(last) if last else 'the start'}",
-            "look at the wire to the end event", last, severity="degraded",
+            "check the connection to the end event", last, severity="degraded",
         )  # fmt: skip
     return unknown("logical", evidence, constructs.get(last or ""))
 

@@ -162,7 +162,7 @@ def read_failures(text: str) -> tuple[Failure, ...]:
         rows = json.loads(text)["failures"]
         return tuple(Failure.validate(row) for row in rows)
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise ReportError("it is no report that `orgflowc run --json` printed") from None
+        raise ReportError("it is not a report from `orgflowc run --json`") from None
 
 
 def feedback_of(failures: Iterable[Failure]) -> Mapping[str, tuple[str, ...]]:

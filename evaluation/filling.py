@@ -79,7 +79,7 @@ def read_truth(text: str) -> dict[str, Filling]:
             for task, one in data.items()
         }
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise TruthError(f"it has another form: {error!r}") from None
+        raise TruthError(f"it has an unexpected form: {error!r}") from None
 
 
 def filling_of(task: Task, ignored: Sequence[str] = ("resource", "operation")) -> Filling | None:
@@ -234,7 +234,7 @@ def cases(folder: Path) -> Iterator[tuple[Path, dict[str, Filling]]]:
         stem = path.name.removesuffix(TRUTH)
         beside = sorted(p for p in path.parent.glob(f"{stem}.*") if p != path and p.is_file())
         if not beside:
-            raise TruthError(f"{path}: there is no model `{stem}` beside it")
+            raise TruthError(f"{path}: there is no model `{stem}` next to it")
         try:
             yield beside[0], read_truth(path.read_text("utf-8"))
         except (TruthError, UnicodeDecodeError) as error:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 Verdict = Literal["ok", "different", "failed", "open"]
-"""As the model says; not so; ended with an error; cannot be judged."""
+"""Conforms; does not conform; ended with an error; could not be compared."""
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 

@@ -30,7 +30,7 @@ from orgflow_ir.targets.artifact import SourceMap
 
 _ROLES = {
     "trigger": "starts the run",
-    "stop": "stops the run where no branch fits",
+    "stop": "stops the run if no branch matches",
     "stub": "stops the run: not supported",
     "decide": "decides",
     "branch": "tests one branch",
@@ -188,8 +188,8 @@ class Canvas:
             return "none"
         into = len(self.index.flows_in(node.id))
         if into > 1:
-            return "none: its incoming flows are wires into one input"
-        return "none: its outgoing flows are wires from one output"
+            return "none: its incoming flows connect to one input"
+        return "none: its outgoing flows come from one output"
 
     def branch_rows(self, flows: Counter[str], visits: Counter[str]) -> tuple[BranchRow, ...]:
         """How often each branch of each choice was taken; `visits` are those of the choices."""

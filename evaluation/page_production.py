@@ -23,7 +23,7 @@ RESULTS: dict[str, tuple[Verdict, str]] = {
     "failed": ("failed", "failed"),
     "unfinished": ("open", "not over"),
     "partial": ("open", "partial test"),
-    "equal": ("ok", "as the model says"),
+    "equal": ("ok", "conforms"),
 }
 """Verdicts, worst first, and how they are told."""
 
@@ -120,19 +120,19 @@ def headline_of(report: ProductionReport) -> tuple[Verdict, str]:
     """The whole report in a sentence."""
     total = len(report.executions)
     if not total:
-        return "open", "There is no execution that could be judged."
+        return "open", "No execution could be compared."
     equal = report.count("equal")
     if equal == total:
-        many = f"All {total} executions went" if total > 1 else "The execution went"
-        return "ok", f"{many} as the model says."
-    parts = [f"{equal} of {total} executions went as the model says"]
+        many = f"All {total} executions conform" if total > 1 else "The execution conforms"
+        return "ok", f"{many} to the model."
+    parts = [f"{equal} of {total} executions conform to the model"]
     for verdict, said in (
         ("different", "left the model"), ("failed", "failed"), ("unfinished", "are not over"),
-        ("partial", "were tests of a part"),
+        ("partial", "were partial tests"),
     ):  # fmt: skip
         count = report.count(verdict)
         if count:
-            one = {"are not over": "is not over", "were tests of a part": "was a test of a part"}
+            one = {"are not over": "is not over", "were partial tests": "was a partial test"}
             parts.append(f"{count} {one.get(said, said) if count == 1 else said}")
     worst = next(v for v in RESULTS if report.count(v))
     return RESULTS[worst][0], f"{'; '.join(parts)}."
@@ -141,7 +141,7 @@ def headline_of(report: ProductionReport) -> tuple[Verdict, str]:
 def _figures(report: ProductionReport, found: Sequence[Way]) -> tuple[tuple[str, str], ...]:
     return (
         ("Executions", str(len(report.executions))),
-        ("As the model says", str(report.count("equal"))),
+        ("Conform to the model", str(report.count("equal"))),
         ("Left the model", str(report.count("different"))),
         ("Failed", str(report.count("failed"))),
         ("Not over", str(report.count("unfinished"))),
@@ -159,15 +159,19 @@ def _lists(
     left = sum(len(w.members) for w in more)
     return (
         (
-            "The workflow is not as it was compiled",
-            "Somebody edited it, or it is made of another version of the model. What stands for "
-            "nothing in the model is named and not guessed.",
+            "The workflow differs from its compiled form",
+            "It was edited, or it was compiled from another version of the model. Nodes without "
+            "an element in the model are listed; their role is not guessed.",
             tuple(dict.fromkeys(edited)),
         ),
-        ("Could not be judged", "Executions that are not in the numbers above.", report.unread),
+        (
+            "Could not be compared",
+            "Executions that are not included in the numbers above.",
+            report.unread,
+        ),
         (
             "Not shown one by one",
-            "They are in the numbers and in the picture of all runs.",
+            "They are included in the numbers and in the picture of all runs.",
             (f"{left} executions of {len(more)} other paths",) if more else (),
         ),
     )
@@ -176,8 +180,8 @@ def _lists(
 def edited_lines(one: Edited) -> list[str]:
     """How one workflow differs from the compiled one, a line each."""
     return [
-        *(f"`{name}` stands for nothing in the model" for name in one.unknown),
-        *(f"no node of `{one.workflow}` stands for `{label}` any more" for label in one.missing),
+        *(f"`{name}` has no element in the model" for name in one.unknown),
+        *(f"`{label}` no longer has a node in `{one.workflow}`" for label in one.missing),
         *(f"`{label}` is switched off" for label in one.disabled),
         *one.rewired,
         *one.changed,
@@ -250,7 +254,7 @@ def _fired(canvas: Canvas, one: Judged) -> tuple[Fired, ...]:
         label = canvas.label(node.element) if node.element else ""
         note, kind = "", "step" if node.stands else "helper"
         if node.element is None:
-            note, kind = "stands for nothing in the model", "unknown"
+            note, kind = "has no element in the model", "unknown"
         elif node.stands:
             visits = branches.get(node.element, ())
             if seen[node.element] < len(visits):

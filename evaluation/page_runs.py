@@ -15,7 +15,7 @@ from orgflow_ir.diagnostics import Diagnostic, Step
 from orgflow_ir.model import Model
 
 _RESULTS: dict[str, tuple[Verdict, str]] = {
-    "equal": ("ok", "as the model says"),
+    "equal": ("ok", "conforms"),
     "different": ("different", "different"),
     "stub": ("open", "stopped at a stub"),
     "unplayable": ("open", "not playable"),
@@ -61,7 +61,7 @@ def replay_page(
     verdict, headline = _headline(report, diagnostics)
     return Page(
         title=page_title(model),
-        subtitle=f"Runs of the model on {engine}, compared with what the model means"
+        subtitle=f"Runs of the model on {engine}, compared with the model"
         if report is not None
         else "The model was not run",
         verdict=verdict,
@@ -97,19 +97,19 @@ def _headline(
     total = len(report.runs)
     equal = sum(r.verdict == "equal" for r in report.runs)
     if not total:
-        return "open", "The model has no run that could be played."
+        return "open", "The model has no run that could be executed."
     if equal == total:
-        count = f"all {total} runs" if total > 1 else "the run"
-        return "ok", f"{count[0].upper()}{count[1:]} went as the model says."
+        count = f"all {total} runs conform" if total > 1 else "the run conforms"
+        return "ok", f"{count[0].upper()}{count[1:]} to the model."
     stubbed = sum(r.verdict == "stub" for r in report.runs)
     if equal + stubbed == total:
-        rest = "; the others went as the model says." if equal else "."
+        rest = "; the others conform to the model." if equal else "."
         return "open", f"{stubbed} of {total} runs stopped at a stub{rest}"
     worse = total - equal - stubbed
     if stubbed:
-        said = f"{worse} of {total} runs did not go as the model says, {stubbed} stopped at a stub."
+        said = f"{worse} of {total} runs do not conform, {stubbed} stopped at a stub."
         return "different", said
-    return "different", f"{worse} of {total} runs did not go as the model says."
+    return "different", f"{worse} of {total} runs do not conform to the model."
 
 
 def _figures(
@@ -122,7 +122,7 @@ def _figures(
     equal = sum(r.verdict == "equal" for r in report.runs)
     covered, total = report.flows
     return (
-        ("As the model says", f"{equal} of {len(report.runs)}"),
+        ("Conform to the model", f"{equal} of {len(report.runs)}"),
         ("Mean F1", f"{report.f1:.3f}"),
         ("Flows covered", f"{covered} of {total}"),
         *found,
@@ -135,7 +135,7 @@ def _lists(report: ReplayReport | None) -> tuple[tuple[str, str, tuple[str, ...]
     return (
         (
             "Not taken by any run",
-            "Flows of the model that no complete run covers, and why.",
+            "Flows of the model that no complete run covers, with the reason.",
             tuple(f"`{report.labels.get(f, f)}`: {reason}" for f, reason in report.uncovered),
         ),
         (
@@ -144,9 +144,9 @@ def _lists(report: ReplayReport | None) -> tuple[tuple[str, str, tuple[str, ...]
             report.unfinished,
         ),
         (
-            "What differs from the delivered workflow",
-            "For the runs scripted answers took the place of work that is open, and of waiting; "
-            "expressions, gateways and joins are the delivered ones.",
+            "Differences from the delivered workflow",
+            "In these runs, scripted answers replaced open work and waits; expressions, gateways "
+            "and joins are the delivered ones.",
             tuple(dict.fromkeys(report.changed)),
         ),
     )

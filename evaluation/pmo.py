@@ -113,9 +113,9 @@ def _figures(name: str, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield f"{'  mean F1 over models that ran':34}{f'{f1:.3f}':>16}{PUBLISHED_F1:>14.3f}"
     yield f"{'  runs equal to the model':34}{f'{equal} of {runs}':>16}{'1 a model':>14}"
     yield f"{'  flows covered':34}{f'{covered} of {total}':>16}{'-':>14}"
-    yield f"{'  attempts a model / tokens':34}{'1 / 0':>16}{'up to 3 / 11k':>14}"
-    yield f"{'  compile, ms a model':34}{f'{ms:.1f}':>16}{'-':>14}"
-    yield f"{'  replay, s in all':34}{f'{replay / 1000:.1f}':>16}{'-':>14}"
+    yield f"{'  attempts per model / tokens':34}{'1 / 0':>16}{'up to 3 / 11k':>14}"
+    yield f"{'  compile, ms per model':34}{f'{ms:.1f}':>16}{'-':>14}"
+    yield f"{'  replay, s in total':34}{f'{replay / 1000:.1f}':>16}{'-':>14}"
 
 
 def evaluate(

@@ -98,7 +98,7 @@ class ProductionReport:
 
     @property
     def ok(self) -> bool:
-        """Whether there was one at least, and all that are over went as the model says."""
+        """Whether there was one at least, and all finished ones conform to the model."""
         return bool(self.executions) and not (self.count("different") or self.count("failed"))
 
     @property
@@ -194,7 +194,7 @@ def judge_execution(
     """Follow one execution on the model."""
     strange = tuple(dict.fromkeys(n.node for n in observed.nodes if n.element is None))
     if observed.partial:
-        said = "somebody ran only a part of the workflow, for a test"
+        said = "only a part of the workflow was run, as a test"
         return Judged(observed, "partial", said=said, strange=strange)
     followed, free = _follow(game, observed, version)
     process = next(p for p in game.model.processes if p.id == observed.process)
@@ -221,18 +221,18 @@ def judge_execution(
     if at is not None and at < len(seen):
         ran = labels[seen[at]]
         allowed = " or ".join(f"`{name}`" for name in followed.expected) or "nothing more"
-        said = f"`{ran}` ran, where the model allows {allowed}"
+        said = f"`{ran}` ran, but the model allows {allowed}"
         visits = observed.visits.get(seen[at], ())
         visit = visits[seen[:at].count(seen[at])] if seen[:at].count(seen[at]) < len(visits) else ()
         if ran in followed.expected and visit:
             ways = " and ".join(f"`{labels.get(f, f)}`" for f in visit)
-            said = f"`{ran}` went on with {ways}, which the model does not allow"
+            said = f"`{ran}` continued with {ways}, which the model does not allow"
         off = [labels[e] for e in version.disabled if labels.get(e) in followed.expected]
         gone = [labels[e] for e in version.missing if labels.get(e) in followed.expected]
         if off:
-            said += f"; {_named(off)} is switched off in the workflow"
+            said += f"; {_named(off)} is disabled in the workflow"
         if gone:
-            said += f"; {_named(gone)} has no node in the workflow any more"
+            said += f"; {_named(gone)} no longer has a node in the workflow"
         return judged("different", said, at)
     if observed.status in _UNFINISHED:
         place = labels.get(observed.failed or "", "")
@@ -246,11 +246,11 @@ def judge_execution(
     if not followed.ok:
         allowed = " or ".join(f"`{name}`" for name in followed.expected)
         if allowed:
-            return judged("different", f"it ended where the model continues with {allowed}")
+            return judged("different", f"it ended, but the model continues with {allowed}")
         reason = followed.reason or "the model does not end here"
         return judged("different", f"after the last step: {reason}")
     if followed.outcome == "error" and observed.status == "success":
-        return judged("different", "it ended well where the model ends with an error")
+        return judged("different", "it ended successfully, but the model ends with an error")
     return judged("equal")
 
 
@@ -312,7 +312,7 @@ def _edited(version: WorkflowVersion, labels: Mapping[str, str]) -> Edited | Non
         tuple(labels.get(e, e) for e in version.missing),
         tuple(labels.get(e, e) for e in version.disabled),
         version.rewired,
-        tuple(f"`{c.node}` has `{c.now}`, the model gives `{c.was}`" for c in version.changed),
+        tuple(f"`{c.node}` has `{c.now}`, but the model has `{c.was}`" for c in version.changed),
     )
     return found if version.edited else None
 
@@ -358,20 +358,20 @@ def _record(one: Judged, constructs: Mapping[str, str], backend: Backend) -> Fai
             failure_stage="none", failure_source="unknown", is_fixable=False,
             root_cause=f"the execution {one.said}",
             bpmn_construct_responsible=constructs.get(observed.failed or ""),
-            suggested_fix="wait, or answer what it waits for", severity="cosmetic",
+            suggested_fix="wait, or provide the awaited answer", severity="cosmetic",
             rule="unfinished", element=observed.failed if observed.failed in constructs else None,
             evidence=(f"{backend.name} says: {observed.status}",),
         )  # fmt: skip
     if one.verdict != "different":
         return None
     at = one.ran or next(iter(one.places), None)
-    fix = "draw in the model what the workflow does now, or deploy it again"
+    fix = "change the model to match the workflow, or deploy it again"
     if not one.edited:
-        fix = "look whether the model that was deployed is this one; else deploy it again"
+        fix = "check whether this model was deployed; otherwise deploy it again"
     return Failure(
         failure_stage="logical", failure_source="unknown", is_fixable=True,
-        root_cause="the workflow was edited, and does what the model does not allow"
-        if one.edited else "the execution did what the model does not allow",
+        root_cause="the workflow was edited and does something that the model does not allow"
+        if one.edited else "the execution did something that the model does not allow",
         bpmn_construct_responsible=constructs.get(at or ""), suggested_fix=fix,
         severity="degraded", confidence="medium",
         rule="edited-workflow" if one.edited else "deviation",

@@ -37,7 +37,7 @@ ReplayVerdict = Literal["equal", "different", "not run"]
 class RunReport:
     """One run: what the model does, what the target did, and where they part.
 
-    `verdict`: `equal`, `different`, `stub` (the run went as the model says up to a stub, which
+    `verdict`: `equal`, `different`, `stub` (the run conforms to the model up to a stub, which
     stopped it), or `unplayable` (no data makes the workflow take these choices); the last two are
     counted apart, never as a success. `status` and `error` are what the engine said, `elements` the
     ids of the elements that were executed, in order, `surplus` those tasks among them that the run
@@ -72,7 +72,7 @@ class RunReport:
 class ReplayReport:
     """The runs of a model that were played on one target.
 
-    `flows` counts the flows that runs took as the model says, and the flows there are; `uncovered`
+    `flows` counts the flows that conforming runs took, and all flows; `uncovered`
     has those that no run of the model takes, `unfinished` tells of runs of the model that never
     complete and so cannot be compared, `left_out` counts runs that were not played.
     """
@@ -87,7 +87,7 @@ class ReplayReport:
 
     @property
     def ok(self) -> bool:
-        """Whether at least one run was played and every one went as the model says."""
+        """Whether at least one run was executed and every one conforms to the model."""
         return bool(self.runs) and all(r.verdict == "equal" for r in self.runs)
 
     @property
@@ -192,7 +192,7 @@ def replay_model(
 
 
 def _flows_taken(played: Iterable[RunReport], process: Process) -> set[str]:
-    """The flows of a process that runs took as the model says."""
+    """The flows of a process that conforming runs took."""
     own = {flow.id for scope in process.scopes() for flow in scope.flows}
     return {f for report in played if report.verdict == "equal" for f in report.run.flows} & own
 
@@ -304,7 +304,8 @@ def judge(
             allowed = ", ".join(f"`{name}`" for name in followed.expected) or "nothing"
             return report(
                 "different",
-                f"step {at + 1}: the target ran `{names[seen[at]]}`, the model allows {allowed} "
+                f"step {at + 1}: the target ran `{names[seen[at]]}`, but the model allows "
+                f"{allowed} "
                 f"({followed.reason})",
                 seen[at],
             )
@@ -319,16 +320,17 @@ def judge(
                 return report("stub", said, stub=element)
     if not followed.ok:
         allowed = " or ".join(f"`{name}`" for name in followed.expected)
-        reason = followed.reason or f"the model continues with {allowed or 'what is left'}"
+        reason = followed.reason or f"the model continues with {allowed or 'the remaining steps'}"
         return report("different", f"after the last step: {reason}", unended=True)
     if result.status != ("error" if run.outcome == "error" else "success"):
         return report("different", f"the run ended with {result.status}: {result.error}")
     if run.outcome != followed.outcome:
         return report(
-            "different", f"the run ends {followed.outcome}, the model's ends {run.outcome}"
+            "different",
+            f"the run ends {followed.outcome}, but that of the model ends {run.outcome}",
         )
     if did != should:
-        return report("different", "other tasks were executed than the run has")
+        return report("different", "the executed tasks differ from those of the run")
     return report("equal", None)
 
 

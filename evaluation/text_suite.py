@@ -46,7 +46,7 @@ reading."""
 
 PUBLISHED: tuple[tuple[str, dict[str, float]], ...] = (
     ("OrgFlow, from messages (BLEU)", {"task": 0.035, "overall": 0.345}),
-    ("one task a sentence, all", {
+    ("one task per sentence, all", {
         "task": 0.52, "gateway": 0.02, "flow": 0.20, "overall": 0.25, "order": 0.89,
         "non_sequence": 0.0, "exclusive": 0.0, "concurrent": 0.0,
     }),

@@ -1,7 +1,8 @@
 """All names that a plugin needs: `from orgflow_ir.authoring import Backend, Model`.
 
-Each name is loaded on first use, so that plugins do not slow down other commands. The names stay
-where they are defined as well; docs/reference/model.md describes the classes of the model.
+Each name is loaded on first use, so that plugins do not slow down other commands. The names can
+also be imported from the modules that define them; docs/reference/model.md describes the classes of
+the model.
 """
 
 from importlib import import_module

@@ -225,7 +225,7 @@ def _unconditional(
     what = "the only outgoing flow" if len(out) == 1 else "every outgoing flow"
     ctx.emit(
         MissingDefault,
-        f"{what} of {ctx.name(node)} has a condition: where {'it' if len(out) == 1 else 'none'} "
+        f"{what} of {ctx.name(node)} has a condition: if {'it' if len(out) == 1 else 'none'} "
         f"{'does not hold' if len(out) == 1 else 'holds'}, a run ends there",
         element=node,
         help="remove the condition, or use an exclusive gateway with a default flow"

@@ -122,7 +122,7 @@ class MissingEnd(Rule):
 class InformalTime(Rule):
     """
     What it finds
-        A timer whose time is understood, but is not in the standard form.
+        A timer whose time is supported but not in the standard form.
     Why it is wrong
         The time of a timer is an ISO 8601 text (BPMN 2.0.2, 10.5.5.11): other tools reject `5
         days`, or interpret it differently.

@@ -26,7 +26,7 @@ class DanglingFlow(Rule):
         <sequenceFlow id="f" sourceRef="Pack" targetRef=""/>
     Instead
         <sequenceFlow id="f" sourceRef="Pack" targetRef="Ship"/>
-        Where the arrow is drawn to within 12 units of one shape, `check --fix` attaches it there.
+        If the arrow ends within 12 units of exactly one shape, `check --fix` attaches it there.
     """
 
     code = "OF101"

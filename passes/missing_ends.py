@@ -23,7 +23,7 @@ class NoEnd(Rule):
         A process or sub-process with a start event and steps, but without an end event.
     Why it is wrong
         A process with a start event also has an end event (BPMN 2.0.2, 10.5.3). The process ends
-        after its last steps; the model does not show whether this is intended.
+        after its last steps, and the model does not show whether this is intended.
     Example
         `Order received` leads to `Ship`, which has no outgoing flow.
     Instead

@@ -24,7 +24,7 @@ PRESETS: Mapping[str, str] = MappingProxyType(
         "recommended": "the rules that orgflow reports by default",
         "strict": "the recommended rules, and the style rules that most teams can follow",
         "all": "all rules",
-        "bpmnlint": "the 26 rules that bpmnlint recommends, at its severities, and no others",
+        "bpmnlint": "exactly the 26 rules that bpmnlint recommends, with its severities",
     }
 )
 """What each preset is for."""

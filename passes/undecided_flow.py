@@ -46,6 +46,6 @@ class Undecided(FlowPass):
                     UndecidedFlow,
                     f"the flow around {ctx.name(node)} is not fully checked: {doubt.reason}",
                     element=node,
-                    help="no fault is known: review this part yourself",
+                    help="no fault is known; review this part yourself",
                 )
         return model

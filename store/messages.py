@@ -118,7 +118,7 @@ class MessageStore(MessageStorage):
     def open(cls, folder: str) -> MessageStore:
         """The store in a folder. Raises `StoreError`."""
         if not os.path.isfile(os.path.join(folder, FILE)):
-            raise StoreError(f"{folder} is no message store")
+            raise StoreError(f"{folder} is not a message store")
         return cls(folder, cls._connect(folder))
 
     @classmethod
@@ -142,7 +142,7 @@ class MessageStore(MessageStorage):
                 _make_tables(database)
                 os.chmod(path, 0o600)
             elif version != VERSION:
-                raise StoreError(f"{folder} is a store of version {version}, not {VERSION}")
+                raise StoreError(f"{folder} is a store with version {version}, not {VERSION}")
             if (
                 database.execute("SELECT 1 FROM sqlite_master WHERE name = 'retention'").fetchone()
                 is None
@@ -151,7 +151,7 @@ class MessageStore(MessageStorage):
                     database.execute(statement)
         except sqlite3.Error as error:
             database.close()
-            raise StoreError(f"{path} is no message store: {error}") from None
+            raise StoreError(f"{path} is not a message store: {error}") from None
         return database
 
     def close(self) -> None:

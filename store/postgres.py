@@ -157,7 +157,7 @@ class PostgresStore(MessageStorage):
             if self._connection.is_closed():
                 raise StoreError(
                     f"the connection to PostgreSQL was lost ({_line(error)}); run the command "
-                    "again: it continues after what is written"
+                    "again; it continues after the written messages"
                 ) from error
             raise StoreError(f"the store on PostgreSQL failed: {_line(error)}") from error
 
@@ -649,7 +649,7 @@ def _remedy(error: Exception) -> str:
     if state == "42501":
         return "; the user needs the right to create a schema in the database"
     if isinstance(error, OSError):
-        return "; is the server running, and does it listen there?"
+        return "; check that the server is running and listens there"
     return ""
 
 

@@ -722,7 +722,7 @@ def test_gaps_have_their_section_in_every_target_s_report(
     for target in ("n8n", "asl"):
         report = tmp_path / f"{target}.md"
         assert invoke("compile", linear, "--target", target, "--report", report).code == 0
-        _, _, after = report.read_text().partition("## What is left to do")
+        _, _, after = report.read_text().partition("## Remaining work")
         section, _, rest = after.partition("\n## ")
         assert "### Work to put in place" in section, target
         assert "has no implementation; emitted a " in section, target

@@ -152,8 +152,8 @@ def writes(model: Model) -> Emitted:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"name": "Plain Backend"}, "is not lower-case words with hyphens"),
-        ({"target": TargetSpec("other", TABLE)}, "its target is called `other`"),
+        ({"name": "Plain Backend"}, "is not lower-case words joined by hyphens"),
+        ({"target": TargetSpec("other", TABLE)}, "its target has the name `other`"),
         ({"target": TargetSpec("plain", TABLE | {"task.usr": Legal()})}, "`task.usr`, which is no"),
         (
             {"target": TargetSpec("plain", TABLE | {"task.usr": Legal(), "split.x": Legal()},
@@ -172,30 +172,37 @@ def writes(model: Model) -> Emitted:
         (emits(lambda m: Emitted.whole(m)), "emitted nothing and reported nothing"),
         (emits(lambda m: ("a", "b")), "not an `Emitted`"),
         (gives(lambda m: [Artifact("a", "\ud800")]), "cannot be written as UTF-8"),
-        (gives(lambda m: [Artifact(named(m), "")]), "every file system takes"),
-        (gives(lambda m: [Artifact("A", ""), Artifact("a", "")]), "two files have one path"),
+        (gives(lambda m: [Artifact(named(m), "")]), "every file system supports"),
+        (gives(lambda m: [Artifact("A", ""), Artifact("a", "")]), "two files have the same path"),
         (gives(lambda m: [Artifact(named(m).encode("ascii").decode(), "")]), "UnicodeEncodeError"),
-        (gives(lambda m: [Artifact("a", "same")]), "gives the same text for all of 2"),
+        (gives(lambda m: [Artifact("a", "same")]), "returns the same text for all of 2"),
         (gives(lambda m: [Artifact("a", without_last(m))]), "omits a task: `Do LastOfAll`"),
         (emits(lambda m: writes(m)), "`emit` writes to disk itself: "),
         (gives(lambda m: [Artifact("a", m.to_json().encode())]), "of an `Artifact` are text"),
-        (gives(lambda m: [Artifact("a", labels(m) + ways(m, "source", "name"))]), "flows lead"),
-        (gives(lambda m: [Artifact("a", labels(m) + ways(m, "source", "target"))]), "which way"),
+        (
+            gives(lambda m: [Artifact("a", labels(m) + ways(m, "source", "name"))]),
+            "omits targets of flows",
+        ),
+        (
+            gives(lambda m: [Artifact("a", labels(m) + ways(m, "source", "target"))]),
+            "omits labels of flows",
+        ),
         (
             gives(lambda m: [Artifact("a", labels(m) + ways(m, "source", "target", "name"))]),
-            "omits what a task does: nothing shows of bindings `http`, `script`, `decision`",
+            "omits implementations of tasks: the output contains nothing of the bindings `http`, "
+            "`script`, `decision`",
         ),
         (gives(lambda m: [Artifact("a", f"{time.time():.0f}"[:4] + m.to_json())]), "the clock"),
-        (gives(lambda m: [Artifact("a", os.getcwd() + m.to_json())]), "asks for its folder"),
+        (gives(lambda m: [Artifact("a", os.getcwd() + m.to_json())]), "reads its folder"),
         (
             gives(lambda m: [Artifact("a", os.environ.get("LANG", "") + m.to_json())]),
-            "asks for the environment variable LANG",
+            "reads the environment variable LANG",
         ),
-        (gives(lambda m: [Artifact("a", m.to_json()[: random.choice((-1, -1))])]), "for chance"),
+        (gives(lambda m: [Artifact("a", m.to_json()[: random.choice((-1, -1))])]), "reads chance"),
         (emits(lambda m: print("made") or Emitted.whole(m, Artifact("a", m.to_json()))), "prints"),
-        (emits(lambda m: renames(m)), "it changed the model it was given"),
+        (emits(lambda m: renames(m)), "it changed its input model"),
         (maps(lambda m: 1 / 0), "its source map raised ZeroDivisionError"),
-        (maps(lambda m: []), "is behind no part of its source map"),
+        (maps(lambda m: []), "has no part in its source map"),
         (maps(lambda m: [Part("a", "", "file", [task(m)])]), "with texts and a tuple of ids"),
         (
             maps(lambda m: [Part("a", place, "element", (task(m),)) for place in "xy"]),
@@ -214,7 +221,7 @@ def writes(model: Model) -> Emitted:
         (
             {"rules": (Loud,), "lint": lambda self, source, ctx: ctx.emit(
                 Loud, "it is odd", severity=Severity.WARNING)},
-            "its own check of its output reports LOUD001: it is odd",
+            "its own validation of its output reports LOUD001: it is odd",
         ),
         (says("It is wrong"), "begins with a capital letter"),
         (says("it is wrong."), "without a full stop"),
@@ -224,7 +231,7 @@ def writes(model: Model) -> Emitted:
         ({"rules": (type("Bare", (Rule,), dict(vars(Loud), __doc__="")),)}, "needs the sections"),
         (
             {"rules": (type("Bare", (Rule,), dict(vars(Loud), __doc__="What it finds:\n  A")),)},
-            "that is set in; the line 'What it finds:' is neither",
+            "indented text; the line 'What it finds:' is neither",
         ),
         ({"rules": (type("Odd", (Loud,), {"code": "loud-1"}),)}, "is not capital letters"),
     ],
@@ -241,14 +248,14 @@ def test_a_table_that_says_more_than_is_done() -> None:
 
     lazy = type("Lazy", (type(LOWERINGS[0]),), {"consumes": ("task.user",), "loses": None})()
     spec = TargetSpec("plain", {**TABLE, "task.user": Illegal("no people")}, lowerings=(lazy,))
-    with pytest.raises(ContractError, match=r"task\.user: the matrix says lowered, but"):
+    with pytest.raises(ContractError, match=r"task\.user: the matrix states lowered, but"):
         check_backend(broken(target=spec), [("task.user", minimal_model("task.user"))])
 
 
 def test_what_is_read_back_is_what_was_written() -> None:
     ir = Registry(outside=False).frontends["ir"]
     lossy = gives(lambda m: [Artifact("a.json", m.replace(doc="lost").to_json())])
-    with pytest.raises(ContractError, match="reads it back as another model: `doc` was ''"):
+    with pytest.raises(ContractError, match="reads it back as a different model: `doc` was ''"):
         check_backend(broken(**lossy), SMALL, reads_back=ir)
     with pytest.raises(ContractError, match="`ir` cannot read it back"):
         check_backend(broken(**gives(lambda m: [Artifact("a", "{")])), SMALL, reads_back=ir)
@@ -375,8 +382,8 @@ class Engines(EngineProvider):
         ("short", "which is not a run of the model"),
         ("twice", "which is not a run of the model"),
         ("failed", "it ended with error, not success"),
-        ("unplayable", "it cannot be played: no data"),
-        ("missing", "1 runs were to be played, 0 results came"),
+        ("unplayable", "it cannot be executed: no data"),
+        ("missing", "0 results were returned for 1 runs"),
     ],
 )
 def test_runs_that_differ_are_caught(fault: str, said: str) -> None:
@@ -391,7 +398,7 @@ def test_runs_that_are_the_models() -> None:
     assert check_runs(broken(engines=lambda self: Engines(Playing))) > 20
     assert check_runs(Plain()) == 0
     refused = [("a user task", minimal_model("gateway.complex"))]
-    with pytest.raises(ContractError, match="no model that it could play"):
+    with pytest.raises(ContractError, match="no model that it can execute"):
         check_runs(broken(engines=lambda self: Engines(Playing)), refused)
 
 
@@ -429,13 +436,13 @@ COUNTER = iter(range(1_000_000))
     [
         ({"run": lambda self, m, ctx: 1 / 0}, "raised ZeroDivisionError"),
         ({"run": lambda self, m, ctx: sys.exit(3)}, "raised SystemExit: 3"),
-        ({"run": lambda self, m, ctx: None}, "`run` gave None, not a model"),
+        ({"run": lambda self, m, ctx: None}, "`run` returned None, not a model"),
         ({"run": lambda self, m, ctx: m.replace()}, "must return the same object"),
-        ({"run": lambda self, m, ctx: _renamed(m), "stage": Stage.LOWER}, "changes it once more"),
+        ({"run": lambda self, m, ctx: _renamed(m), "stage": Stage.LOWER}, "changes its own result"),
         ({"run": lambda self, m, ctx: _doubled(m), "stage": Stage.LOWER}, "occurs more than once"),
         (
             {"run": lambda self, m, ctx: m.replace(name=str(next(COUNTER))), "stage": Stage.LOWER},
-            "the second time it does something else",
+            "its result for the same model differs",
         ),
         ({"stage": 1}, "not a `Stage`"),
         ({"name": "Look"}, "is not lower-case words"),

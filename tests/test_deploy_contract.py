@@ -82,14 +82,14 @@ def test_faults_of_the_target_have_the_exit_codes_of_the_command(
     assert (misused.code, misused.err) == (2, "orgflowc deploy: `http://x` is no folder\n")
     nowhere = deploy(model, env=env)
     assert nowhere.code == 2
-    assert "which server? give --url, or set TOY_URL" in nowhere.err
+    assert "no server is named: use --url, or set TOY_URL" in nowhere.err
 
 
 @pytest.mark.parametrize(
     ("args", "message"),
     [
         (("deploy", "MODEL", "--url", "x", "--target", "svg"),
-         "orgflowc deploy: target `svg` has nothing to deploy with"),
+         "orgflowc deploy: target `svg` does not support deployment"),
         (("run", "MODEL", "--target", "svg"),
          "orgflowc run: target `svg` has no engine to run on"),
         (("run", "MODEL", "--target", "asl", "--engine", "http://x"),

@@ -73,7 +73,7 @@ def test_validation_refuses(wrong: dict[str, Any]) -> None:
         ({"span": None, "lines": None}, None),
         ({"quote": "pack it and  ship it", "span": None, "lines": (2, 3)}, None),
         ({"quote": " \n"}, "has an empty quote"),
-        ({"quote": "we pack them"}, "names characters 31 to 41, which are other words"),
+        ({"quote": "we pack them"}, "names characters 31 to 41, where the text is different"),
         ({"quote": "we pack them", "span": None}, "quotes words that do not exist"),
         ({"lines": (1, 1)}, "quotes words that do not exist"),
         ({"lines": (2, 4)}, "names lines 2 to 4 of 3"),

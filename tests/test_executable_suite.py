@@ -105,7 +105,7 @@ def test_processes_that_compile_by_themselves(
     ran = invoke("eval", "executable", tmp_path)
     (row,) = csv.DictReader(io.StringIO(ran.out))
     assert (row["status"], row["runs_equal"]) == ("equal", "2")
-    assert row["options"].endswith(",each process by itself")
+    assert row["options"].endswith(",each process separately")
 
 
 REPEATED_CALL = """\

@@ -157,7 +157,7 @@ def test_the_filler_is_told_what_went_wrong() -> None:
         )
         fill_gaps(MODEL, choose_agents(("operations",), registry), ctx)
     line = (
-        "went wrong with an earlier answer: the channel of the message does not exist; "
+        "was wrong with an earlier answer: the channel of the message does not exist; "
         "name a channel that exists"
     )
     assert line in server.prompt(0)

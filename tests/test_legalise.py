@@ -189,7 +189,7 @@ FAULTS: dict[str, tuple[tuple[RewritePattern, ...], str]] = {
     "ping and pong": (
         (pattern(Become, "ping", "user", "manual"), pattern(Become, "pong", "manual", "user")),
         "lowerings `ping` and `pong` for plain rewrite each other's results, so rewriting would "
-        "not end",
+        "not terminate",
     ),
     "a ring of three": (
         (
@@ -202,31 +202,31 @@ FAULTS: dict[str, tuple[tuple[RewritePattern, ...], str]] = {
     "its own result": (
         (pattern(Become, "same", "user", "user"),),
         "lowering `same` for plain produces what it rewrites (task.user), so rewriting would not "
-        "end",
+        "terminate",
     ),
     "ping and pong that lie": (
         (
             pattern(Become, "ping", "user", "manual", ()),
             pattern(Become, "pong", "manual", "user", ()),
         ),
-        "lowering `ping` for plain does not end: after it rewrote `Ask`, as much is left to "
+        "lowering `ping` for plain does not terminate: after it rewrote `Ask`, as much remains to "
         "rewrite as before",
     ),
     "growth": (
         (pattern(Copy, "grow", "user", "abstract"),),
-        "lowering `grow` for plain does not end: after it rewrote `Ask`, as much is left",
+        "lowering `grow` for plain does not terminate: after it rewrote `Ask`, as much remains",
     ),
     "no change that matters": (
         (pattern(Relabel, "idle", "user", "abstract"),),
-        "lowering `idle` for plain does not end",
+        "lowering `idle` for plain does not terminate",
     ),
     "no change": (
         (pattern(Promise, "promise", "user", "abstract"),),
-        "lowering `promise` for plain gave a note and changed nothing: done",
+        "lowering `promise` for plain returned a note but changed nothing: done",
     ),
     "no note": (
         (pattern(Quiet, "quiet", "user", "abstract"),),
-        "lowering `quiet` for plain rewrote something and gave no note of it",
+        "lowering `quiet` for plain rewrote something without returning a note",
     ),
     "a crash": (
         (pattern(Crash, "crash", "user", "abstract"),),
@@ -234,15 +234,15 @@ FAULTS: dict[str, tuple[tuple[RewritePattern, ...], str]] = {
     ),
     "a note that is no text": (
         (pattern(Number, "number", "user", "abstract"),),
-        "lowering `number` for plain gave 7, which is not a note",
+        "lowering `number` for plain returned 7, which is not a note",
     ),
     "a flow that leads nowhere": (
         (pattern(Dangle, "dangle", "user", "abstract"),),
-        "lowering `dangle` for plain makes a broken model: the flow `astray` has an end `nowhere`",
+        "lowering `dangle` for plain makes the model invalid: the flow `astray` has an end `nowh",
     ),
     "an id that is taken": (
         (pattern(Twin, "twin", "user", "abstract"),),
-        "lowering `twin` for plain makes a broken model: the id `m` occurs more than once",
+        "lowering `twin` for plain makes the model invalid: the id `m` occurs more than once",
     ),
     "nothing left": (
         (pattern(Empty, "empty", "user", "abstract"),),

@@ -85,7 +85,7 @@ CASES: dict[str, tuple[Callable[[], Model], Change]] = {
     ),
     "default": (
         lambda: changed("f3", default=False),
-        Change("changed", "flow", "In stock? [No] → Order more", "it is the default no longer"),
+        Change("changed", "flow", "In stock? [No] → Order more", "it is no longer the default"),
     ),
     "lane": (
         lambda: model(lanes=(Lane(id="l", name="Sales", members=("a",)),)),
@@ -138,7 +138,7 @@ def test_a_step_put_in_and_one_taken_out() -> None:
     assert part.changes[0] == Change("added", "element", "Pack", "", None, "task.abstract")
     assert part.behaviour is not None
     assert part.behaviour.verdict == "same"
-    assert "same behaviour but for what was added or removed" in comparison_text(compared(new))
+    assert "same behaviour except for additions and removals" in comparison_text(compared(new))
     (part,) = compared(model(), new).parts
     assert part.changes[0].kind == "removed"
 

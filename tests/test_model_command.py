@@ -171,7 +171,7 @@ def test_questions_in_the_terminal(text: Path, tmp_path: Path) -> None:
     os.close(terminal)
     assert stopped.returncode != 0
     assert "the answer so far: " in err
-    assert "does not pay for them again" in err
+    assert "reuses them without cost" in err
     assert out == ""
 
 

@@ -72,7 +72,7 @@ def _use(kind: str, folder: Path, tmp_path: Path, env: dict[str, str]) -> None:
         assert ran.code == 0, ran.err
         found = re.findall(r": (\w+ \w+) \[([\w-]+)\]\n  (.*)", ran.err)
         assert found == [("info OF501", "open-task", "task `Ship order` has no implementation")]
-        assert ran.err.endswith("\n\ncompiled: 1 info; --report todo.md lists open work\n")
+        assert ran.err.endswith("\n\ncompiled: 1 info; --report todo.md lists the remaining work\n")
         assert ran.out.startswith("process Order\n- Order received\n    -> Ship order\n")
     elif kind == "frontend":
         ran = orgflowc("compile", folder / "example.whiteboard", "--target", "n8n", env=env)
@@ -194,7 +194,7 @@ def test_codes_are_not_those_of_orgflow() -> None:
         ("a/b", "such as `a-b`"),
         ("tëst", "such as `t-st`"),
         ("a\nb", "such as `a-b`"),
-        ("a" * (MAX_NAME + 1), f"the most is {MAX_NAME}"),
+        ("a" * (MAX_NAME + 1), f"the maximum is {MAX_NAME}"),
         ("orgflow-board", "leave `orgflow` out"),
         ("n8n", "there is a backend `n8n` already"),
     ],

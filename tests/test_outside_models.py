@@ -132,7 +132,7 @@ def test_what_one_run_covers(invoke: Invoke, outside: Path) -> None:
     file = str(outside / "cli" / "cov.bpmn")
     first = invoke("run", file)
     assert "4 of 6 flows covered" in first.out
-    assert "not played: one more run of the model (--all-paths plays it)" in first.out
+    assert "not executed: one more run of the model (--all-paths executes it)" in first.out
     data = json.loads(invoke("run", file, "--json").out)
     assert (data["flows"], data["left_out"]) == ({"covered": 4, "total": 6}, 1)
     every = invoke("run", file, "--all-paths")

@@ -112,7 +112,7 @@ def test_runs_are_told_drawn_and_counted() -> None:
     assert "display:none}}}" in root.one("style").text
     assert report.ok
     assert len(report.runs) == 2
-    assert "All 2 runs went as the model says." in root.text
+    assert "All 2 runs conform to the model." in root.text
     yes, no = (1, 2) if "Yes" in view(root, 1).one("figcaption").text else (2, 1)
     assert "of-taken" in pictured(view(root, yes), "a")
     assert "of-taken" not in pictured(view(root, yes), "b")
@@ -135,13 +135,13 @@ def test_the_nodes_behind_an_element_are_in_its_title() -> None:
     _, _, root = played(small())
     found = next(t for t in view(root, 0).all("g") if t.attributes.get("data-element") == "g")
     assert "n8n: In stock? (Switch)" in found.one("title").text
-    assert "stops the run where no branch fits" in found.one("title").text
+    assert "stops the run if no branch matches" in found.one("title").text
 
 
 def test_a_divergence_is_marked_where_it_happened() -> None:
     report, _, root = played(small(), {"a": "b", "b": "a"})
     assert not report.ok
-    assert "2 of 2 runs did not go as the model says." in root.text
+    assert "2 of 2 runs do not conform to the model." in root.text
     first = report.runs[0]
     assert first.ran in ("a", "b")
     other = "b" if first.ran == "a" else "a"
@@ -308,7 +308,7 @@ def test_run_writes_the_page(
     assert ran.code == 0
     assert ran.out.startswith("run  result    F1  what fired")
     page = parsed(html.read_text())
-    assert "All 6 runs went as the model says." in page.text
+    assert "All 6 runs conform to the model." in page.text
     assert str(root) not in html.read_text()
     first = html.read_bytes()
     invoke("run", model, "--all-paths", "--html", html)
@@ -333,7 +333,7 @@ def test_a_page_that_cannot_be_written_is_told(
     ran = invoke("run", root / "examples/leave-request/model.bpmn", "--html", tmp_path)
     assert ran.code == 2
     assert "is a folder" in ran.err
-    assert "runs as the model says" in ran.out
+    assert "runs conform to the model" in ran.out
 
 
 def test_the_table_in_text_keeps_to_80_columns() -> None:
@@ -342,7 +342,7 @@ def test_the_table_in_text_keeps_to_80_columns() -> None:
     lines = text.splitlines()
     assert lines[0].split() == ["run", "result", "F1", "what", "fired"]
     assert max(map(len, lines)) <= 80
-    assert f"of {len(report.runs)} runs as the model says" in " ".join(text.split())
+    assert f"of {len(report.runs)} runs conform to the model" in " ".join(text.split())
 
 
 def test_the_table_in_text_moves_no_cursor() -> None:

@@ -144,7 +144,7 @@ def test_the_version_names_the_plugins(tmp_path: Path) -> None:
     assert ran.out.splitlines()[1:] == [
         "plugins:",
         "  acme  from acme 1.0",
-        "  broken  from broken 1.0  (cannot be used; `orgflowc list backends` says why)",
+        "  broken  from broken 1.0  (cannot be used; `orgflowc list backends` gives the reason)",
     ]
 
 
@@ -221,7 +221,7 @@ BROKEN = {
     "an error of two lines": ("raise ValueError('a\\n\\nb')", "cannot be used: ValueError: a b"),
     "a syntax error": ("def", "cannot be used: SyntaxError"),
     "an exit": ("import sys; sys.exit(3)", "cannot be used: SystemExit: 3"),
-    "no hook": ("def orgflow_backends(): return []", "has no function that `hookimpl`"),
+    "no hook": ("def orgflow_backends(): return []", "has no function marked with `hookimpl`"),
     "an unknown hook": (hook("return []", "orgflow_backend"), "PluginValidationError"),
     "a hook with arguments": (
         f"{HEAD}@hookimpl\ndef orgflow_passes(ctx): return []", "PluginValidationError"
@@ -231,7 +231,7 @@ BROKEN = {
     ),
     "a hook that exits": (hook("raise SystemExit"), "orgflow_backends failed with SystemExit"),
     "a hook that gives nothing": (hook("pass"), "orgflow_backends failed with TypeError"),
-    "text": (hook("return ['n9n']"), "gave 'n9n', which is not of type `Backend`"),
+    "text": (hook("return ['n9n']"), "returned 'n9n', which is not of type `Backend`"),
     "a class for an instance": (BACKEND.replace("CHANGED", "Names"), "the class `Names`; it takes"),
     "another leaf": (
         BACKEND.replace("CHANGED", "Names()").replace("orgflow_backends", "orgflow_frontends"),
@@ -243,11 +243,11 @@ BROKEN = {
     ),
     "no name": (
         BACKEND.replace("CHANGED", "Names()").replace('name = "names"', ""),
-        "gave `Names` with the name None",
+        "returned `Names` with the name None",
     ),
     "another target": (
         BACKEND.replace("CHANGED", "Names()").replace('TargetSpec("names"', 'TargetSpec("n"'),
-        "gave `names`, whose target is called `n`",
+        "returned `names`, whose target has the name `n`",
     ),
     "no target": (
         BACKEND.replace("CHANGED", "Names()").replace("target = TargetSpec", "target = dict"),
@@ -273,11 +273,11 @@ BROKEN = {
     ),
     "a pass that needs arguments": (
         PASS.replace("CHANGED", "Short").replace("rules = ()", "def __init__(self, x): pass"),
-        "cannot be made without arguments",
+        "cannot be constructed without arguments",
     ),
     "a verdict that is none": (
         BACKEND.replace("CHANGED", "Names()").replace("Legal()}", "True}"),
-        "gave `names`, whose target has True for `task`: no `Legal`, `LegalIf` or `Illegal`",
+        "returned `names`, whose target has True for `task`: no `Legal`, `LegalIf` or `Illegal`",
     ),
     "a derivation that is none": (
         BACKEND.replace("CHANGED", "Names()").replace("Legal()}", "Legal()}, derivations=(1,)"),
@@ -308,7 +308,7 @@ BROKEN = {
     ),
     "a lowering that is there": (
         LOWERING.replace("CHANGED", "AddedLowering('n8n', Undo())").replace("undo", "link-to-flow"),
-        "`link-to-flow`, a lowering that `n8n` has already",
+        "`link-to-flow`, a lowering that `n8n` already has",
     ),
     "a class for a lowering": (
         LOWERING.replace("CHANGED", "AddedLowering('n8n', Undo)"),
@@ -316,7 +316,7 @@ BROKEN = {
     ),
     "a taken name": (
         BACKEND.replace("CHANGED", "Names()").replace('"names"', '"n8n"'),
-        "gave `n8n`, which is registered by orgflow.backends.n8n already",
+        "returned `n8n`, which orgflow.backends.n8n has already registered",
     ),
 }  # fmt: skip
 """Every way in which a plugin is broken, with its code and what is said."""
@@ -382,7 +382,10 @@ def test_of_two_plugins_with_one_name_the_first_is_used(tmp_path: Path, model: P
     env = {"PYTHONPATH": os.pathsep.join([paths, env["PYTHONPATH"]])}
     ran = orgflowc("compile", model, "--target", "names", env=env)
     assert "-aaa-" in ran.out
-    told = "plugin `bbb` cannot be used: orgflow_backends gave `names`, which is registered by aaa"
+    told = (
+        "plugin `bbb` cannot be used: orgflow_backends returned `names`, "
+        "which aaa has already registered"
+    )
     assert told in " ".join(ran.err.split())
     assert ran.err.count("OF001") == 1
 
@@ -432,7 +435,7 @@ def test_a_backend_that_gives_something_else_is_named(
     assert ran.code == 2
     said = " ".join(ran.err.split())
     assert "the plugin `acme` failed" in said, said
-    assert f"`{method}` of backend `names` gave 'x', which is not of type `{kind}`" in said
+    assert f"`{method}` of backend `names` returned 'x', which is not of type `{kind}`" in said
 
 
 ADDED = """
@@ -506,9 +509,12 @@ def test_lowerings_of_one_plugin_are_tried(tmp_path: Path) -> None:
 
     for change, said in (
         ({"loses": None, "rewrite": cut}, "claims to lose nothing, but the runs"),
-        ({"rewrite": relabel}, r"leaves as much to rewrite as before \(1, then 1\)"),
-        ({"rewrite": silent}, "rewrote something and gave no note of it"),
-        ({"rewrite": lambda self, use, rewriter, ctx: "done"}, "gave a note and changed nothing"),
+        ({"rewrite": relabel}, r"as much remains to rewrite as before \(1, then 1\)"),
+        ({"rewrite": silent}, "rewrote something without returning a note"),
+        (
+            {"rewrite": lambda self, use, rewriter, ctx: "done"},
+            "returned a note but changed nothing",
+        ),
         ({"produces": ()}, "produces task.send, which is not in its `produces`"),
         ({"consumes": "event"}, "not a tuple of constructs"),
         ({"name": "Acme Ring"}, "not words with hyphens"),
@@ -586,18 +592,18 @@ def emitting(result: str) -> str:
 
 EMITTED = {
     "import sys; sys.exit(0)": "failed with SystemExit: 0",
-    "return None": "gave None, which is not an `Emitted`",
-    "return Emitted((), None)": "gave the source map None, which is not a `SourceMap`",
-    "return 'text'": "gave 'text', which is not an `Emitted`",
-    "return files(1)": "gave 1, which is not an `Artifact`",
-    "return files()": "gave no file and no reason",
+    "return None": "returned None, which is not an `Emitted`",
+    "return Emitted((), None)": "returned the source map None, which is not a `SourceMap`",
+    "return 'text'": "returned 'text', which is not an `Emitted`",
+    "return files(1)": "returned 1, which is not an `Artifact`",
+    "return files()": "returned no file and gave no reason",
     "return files(Artifact('a', 5))": "whose path and text are not both text",
     "return files(Artifact('a', 'x\\n\\ud800'))": "cannot be written as UTF-8: surrogates",
     "return files(Artifact('../../evil.txt', ''))": "which is not inside the output folder",
     "return files(Artifact('/evil.txt', ''))": "which is not inside the output folder",
     "return files(Artifact('..\\\\evil.txt', ''))": "which is not inside the output folder",
     "return files(Artifact('', ''))": "which is not inside the output folder",
-    "return files(Artifact('a', ''), Artifact('A', ''))": "gave two files with the path `a`",
+    "return files(Artifact('a', ''), Artifact('A', ''))": "returned two files with the path `a`",
 }
 
 
@@ -676,8 +682,8 @@ def test_a_frontend_that_exits_or_gives_no_model(tmp_path: Path) -> None:
         {
             "sys.exit(0)": "frontend `acme` of plugin `acme` failed with SystemExit: 0",
             "return 1 / 0": "frontend `acme` of plugin `acme` failed with ZeroDivisionError",
-            "return 5": "frontend `acme` of plugin `acme` gave 5, which is not a model",
-            "return None": "frontend `acme` of plugin `acme` gave no model of",
+            "return 5": "frontend `acme` of plugin `acme` returned 5, which is not a model",
+            "return None": "frontend `acme` of plugin `acme` returned no model of",
             "from orgflow_ir.model import Model; return Model(id=5)": "ValidationError: `id`: "
             "Input should be a valid string",
             "from orgflow_ir.model import Model; from orgflow_ir.diagnostics import Related; "
@@ -711,15 +717,15 @@ def test_a_built_in_frontend_goes_before_an_outside_one(
     assert said in " ".join(ran.out.split())
     chosen = orgflowc("check", "--from", "acme", model, env=env)
     assert chosen.code == 2
-    assert "gave 5, which is not a model" in " ".join(chosen.out.split())
+    assert "returned 5, which is not a model" in " ".join(chosen.out.split())
 
 
 def test_a_pass_that_exits_or_gives_no_model(tmp_path: Path, model: Path) -> None:
     for number, (body, said) in enumerate(
         {
             "import sys; sys.exit(0)": "pass `acme-short` failed: SystemExit: 0",
-            "return None": "pass `acme-short` gave None, which is not a model",
-            "return 5": "pass `acme-short` gave 5, which is not a model",
+            "return None": "pass `acme-short` returned None, which is not a model",
+            "return 5": "pass `acme-short` returned 5, which is not a model",
             "return model.replace(name=5)": "failed: ValidationError: "
             "`name`: Input should be a valid string",
             "return model.replace(processes=(model.processes[0].replace(nodes=(5,)),))": "failed: "

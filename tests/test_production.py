@@ -104,7 +104,7 @@ def test_a_branch_against_its_output_is_a_deviation(workflow: Json) -> None:
     (one,) = report.executions
     assert one.verdict == "different"
     assert one.ran == "b"
-    assert one.said == "`Tell customer` ran, where the model allows `Ship order`"
+    assert one.said == "`Tell customer` ran, but the model allows `Ship order`"
     (failure,) = report.failures
     assert (failure.failure_stage, failure.rule, failure.element) == ("logical", "deviation", "b")
     assert not report.ok
@@ -117,9 +117,9 @@ def test_work_done_twice_and_an_early_end_are_deviations(workflow: Json) -> None
         stored(3, workflow, went(0)),
     )
     said = [j.said for j in report.executions]
-    assert said[0] == "`Ship order` ran, where the model allows `Done`"
-    assert said[1] == "it ended where the model continues with `Done`"
-    assert said[2] == "it ended where the model continues with `Ship order`"
+    assert said[0] == "`Ship order` ran, but the model allows `Done`"
+    assert said[1] == "it ended, but the model continues with `Done`"
+    assert said[2] == "it ended, but the model continues with `Ship order`"
 
 
 def test_a_failed_run_is_no_deviation_but_a_typed_failure(workflow: Json) -> None:
@@ -182,7 +182,7 @@ def test_unknown_nodes_are_named_and_not_guessed(workflow: Json) -> None:
     (one,) = report.executions
     assert one.strange == ("Send by courier",)
     assert one.verdict == "different"
-    assert "`Ship order` has no node in the workflow any more" in one.said
+    assert "`Ship order` no longer has a node in the workflow" in one.said
     (edited,) = report.edited
     assert edited.unknown == ("Send by courier",)
     assert edited.missing == ("Ship order",)
@@ -200,7 +200,7 @@ def test_a_step_switched_off_did_not_run(workflow: Json) -> None:
     row(workflow, "Ship order")["disabled"] = True
     (one,) = replayed(stored(1, workflow, went(0, "Ship order", "Done"))).executions
     assert one.verdict == "different"
-    assert "`Ship order` is switched off in the workflow" in one.said
+    assert "`Ship order` is disabled in the workflow" in one.said
 
 
 def test_a_choice_nobody_tells_is_tried_and_said(workflow: Json) -> None:
@@ -237,7 +237,7 @@ def test_several_branches_at_once_are_told(workflow: Json) -> None:
     order[2] = ("In stock?", (1, 1, 0), "success", None)
     (one,) = replayed(stored(1, workflow, order)).executions
     assert one.verdict == "different"
-    assert one.said == "`In stock?` went on with `Yes` and `No`, which the model does not allow"
+    assert one.said == "`In stock?` continued with `Yes` and `No`, which the model does not allow"
 
 
 def page(report: ProductionReport, model: Model) -> str:
@@ -255,7 +255,7 @@ def test_the_page_shows_deviations_and_frequencies(workflow: Json) -> None:
     text = page(report, small())
     assert text == page(report, small())
     root = parsed(text)
-    assert "3 of 4 executions went as the model says; 1 left the model." in root.text
+    assert "3 of 4 executions conform to the model; 1 left the model." in root.text
     assert [t.text.strip() for t in root.all("span", "share")] == ["75 %", "25 %"]
     first = root.one("figure", "view-1")
     marked = {t.attributes["data-element"] for t in first.all("g") if "of-error" in t.classes}
@@ -263,7 +263,7 @@ def test_the_page_shows_deviations_and_frequencies(workflow: Json) -> None:
     assert "4, 2026-03-01 04:00:00, success" in root.text
     rows = [t.text for t in root.one("table", "pick").all("tr")]
     assert "deviates1" in rows[2]
-    assert "as the model says2" in rows[3]
+    assert "conforms2" in rows[3]
 
 
 def test_hostile_executions_stay_text(workflow: Json) -> None:
@@ -397,7 +397,7 @@ def test_executions_in_a_file(
     assert ran.code == 0, ran.err
     assert "Request approved? → No" in ran.out
     count = "the execution went" if shape == "one" else "all 2 executions went"
-    assert f"{count} as the model says" in ran.out.casefold()
+    assert f"{count} conform to the model" in ran.out.casefold()
     assert max(map(len, ran.out.splitlines())) <= 80
     assert "Leave request" in parsed(html.read_text()).text
     as_json = json.loads(invoke("run", leave, "--executions", file, "--json").out)

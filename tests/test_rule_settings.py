@@ -160,7 +160,7 @@ def test_message_exchange_is_on_by_request_of_the_file(folder: Path) -> None:
             "[rules]\nOF130 = false\n", 2,
             "`OF130` cannot be `false`", "there are: off, info, warning, error",
         ),
-        ('[rules]\nOF010 = "off"\n', 2, "`OF010` cannot be configured", "take the line out"),
+        ('[rules]\nOF010 = "off"\n', 2, "`OF010` cannot be configured", "remove the line"),
         ("rules = 3\n", 1, "`rules` is no table", "write [rules]"),
         (
             '[rules.missing-label]\nseverity = "info"\nkind = ["task"]\n', 3,

@@ -451,7 +451,7 @@ class Wrong(LineEvents):
     ("frontend", "message"),
     [
         (Greedy(), "a line of 64 MB takes"),
-        (Twice(), "gives another model where the input can be read only once"),
+        (Twice(), "returns a different model if the input can be read only once"),
         (Wrong(), "no frozenset of `SourceKind`"),
     ],
 )

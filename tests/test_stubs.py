@@ -221,7 +221,7 @@ def test_a_start_that_is_not_supported_becomes_one_by_hand_that_stops() -> None:
     assert types(workflow)["Called"] == "manualTrigger"
     assert after(workflow, "Called") == ["Stop: Called"]
     assert after(workflow, "Check") == ["Done"]
-    assert found(ctx)[0].endswith("; the process is started by hand and stops at once")
+    assert found(ctx)[0].endswith("; the process is started manually and stops immediately")
 
 
 def test_an_event_sub_process_stops_the_process_at_its_start() -> None:
@@ -404,7 +404,7 @@ def test_a_run_into_a_stub_has_a_verdict_of_its_own(target: str, engine: LocalEn
     (said,) = (one for one in report.as_dict()["runs"] if one["stub"] is not None)
     assert (said["verdict"], said["stub"]) == ("stub", "pack")
     page = render_page(replay_page(model, NodeTable(), (), report, (failure,), "here"))
-    assert "1 of 2 runs stopped at a stub; the others went as the model says." in page
+    assert "1 of 2 runs stopped at a stub; the others conform to the model." in page
 
 
 def test_a_wrong_way_into_a_stub_is_different() -> None:

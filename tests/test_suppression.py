@@ -87,8 +87,8 @@ def test_in_the_model(folder: Path, attribute: str, at_process: str, reason: str
 @pytest.mark.parametrize(
     ("attribute", "said"),
     [
-        ('orgflow:suppress="OF203"', "it gives no reason for `OF203`"),
-        ('orgflow:suppress="OF203:  "', "it gives no reason for `OF203`"),
+        ('orgflow:suppress="OF203"', "it states no reason for `OF203`"),
+        ('orgflow:suppress="OF203:  "', "it states no reason for `OF203`"),
         ('orgflow:suppress="OF299: because"', "there is no rule `OF299`"),
         ('orgflow:suppress="please"', "there is no rule `please`"),
         ('orgflow:suppress="OF010: because"', "it is not about the content of a model"),

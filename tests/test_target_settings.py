@@ -79,7 +79,7 @@ def test_a_fault_has_file_line_key_and_remedy(
     [
         ('[targets.n9n]\npeople = "mail"\n', "there is no target `n9n`"),
         ('targets = "n8n"\n', "`targets` is no table"),
-        ('[targets]\nn8n = "mail"\n', "`n8n` in `targets` is no table"),
+        ('[targets]\nn8n = "mail"\n', "`n8n` in `targets` is not a table"),
     ],
 )
 def test_a_target_that_does_not_exist(

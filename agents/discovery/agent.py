@@ -150,7 +150,7 @@ class _Run:
         for turn in range(MOST_ROUNDS):
             places = spaced(self._uncovered(), SAMPLE)
             self._progress(turn, MOST_ROUNDS, "messages in no process")
-            if not places or self._look("Messages of no saved process", places) is None:
+            if not places or self._look("Messages outside all saved processes", places) is None:
                 break
         seen: set[int] = set()
         for turn in range(MOST_ROUNDS):
@@ -282,18 +282,20 @@ class _Run:
         if case is None:
             members = free
             if len(members) < LEAST:
-                raise UnusableProcess(f"It rests on fewer than {LEAST} messages of no process.")
+                raise UnusableProcess(
+                    f"It is based on fewer than {LEAST} messages that belong to no process."
+                )
         else:
             inside = set(case) - set(saved.excluded)
             members = inside | free
             if not members & set(saved.cited):
-                raise UnusableProcess("No step of it rests on a message of the case.")
+                raise UnusableProcess("None of its steps is based on a message of the case.")
         if self._forced is not None and case is not None:
             one = self._forced
         elif saved.same_as is not None and not (self._decided and case is not None):
             if not 1 <= saved.same_as <= len(self.known):
                 raise UnusableProcess(
-                    f"There is no process {saved.same_as}: {len(self.known)} are saved."
+                    f"There is no process {saved.same_as}; {len(self.known)} processes are saved."
                 )
             one = self.known[saved.same_as - 1]
         else:
@@ -315,7 +317,7 @@ class _Run:
                 raise UnusableProcess(
                     f"It is process {number} `{one.name}`: it starts with `{one.trigger}` and ends "
                     f"with `{one.goal}`. Save it with same_as {number}; if it is a variant, state "
-                    f"the trigger or goal that makes it one."
+                    "the trigger or goal that distinguishes it."
                 )
 
     def _same_ends(self, one: Saved | Known, other: Known) -> bool:
@@ -339,7 +341,7 @@ class _Run:
         size += sum(estimate_tokens([json.dumps(m.get("tool_calls"))]) for m in messages
                     if m.get("tool_calls"))  # fmt: skip
         if self.tokens + size > self._limit:
-            raise _Enough(f"{self._limit:,} input tokens are the most for these messages")
+            raise _Enough(f"{self._limit:,} input tokens are the limit for these messages")
         try:
             reply = self.client.ask(messages, tools=TOOLS if tools else ())
         except OverBudget as error:
@@ -365,7 +367,7 @@ class _Run:
         )
 
     def _uncovered(self) -> list[int]:
-        """Messages of no saved process that nobody set aside."""
+        """Messages outside all saved processes that nobody set aside."""
         gone = self.taken | self.excluded
         return [p for p in range(len(self._messages)) if p not in gone]
 

@@ -46,7 +46,7 @@ def read_decisions(path: Path) -> tuple[Decided, ...]:
     try:
         data = json.loads(path.read_text("utf-8"))
         if data["version"] != VERSION:
-            raise DecisionsError(f"is of version {data['version']!r}, not {VERSION}")
+            raise DecisionsError(f"has version {data['version']!r}, not {VERSION}")
         return tuple(
             Decided(
                 str(one["name"]),

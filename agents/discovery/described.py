@@ -176,7 +176,7 @@ def _step(number: int, value: Any, shown: Mapping[str, int]) -> SavedStep:
         raise UnusableProcess(f"Step {number} has no name.")
     evidence = places(entry.get("evidence"), shown)
     if not evidence:
-        raise UnusableProcess(f"Step {number} `{name}` names no message that was shown.")
+        raise UnusableProcess(f"Step {number} `{name}` names none of the messages that were shown.")
     return SavedStep(name[:1].upper() + name[1:], _line(entry.get("actor"), "actor"), evidence)
 
 

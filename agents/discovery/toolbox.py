@@ -35,11 +35,11 @@ TOOLS = (
         "filter_messages", "Messages by sender, receiver, channel or dates (2026-03-02).",
         sender=_TEXT, receiver=_TEXT, channel=_TEXT, since=_TEXT, until=_TEXT,
     ),
-    _tool("list_participants", "The people with most messages."),
+    _tool("list_participants", "The people with the most messages."),
     _tool("get_message_detail", "One message, whole.", id=_TEXT),
     Tool(SAVE, "Save a process with its evidence.", SCHEMA),
-    _tool("list_discovered_processes", "The processes that are saved."),
-    _tool("find_uncovered_messages", "A sample of the messages of no saved process."),
+    _tool("list_discovered_processes", "The saved processes."),
+    _tool("find_uncovered_messages", "A sample of the messages that belong to no saved process."),
     _tool("find_novel_messages", "The messages least like any saved process."),
 )  # fmt: skip
 
@@ -143,7 +143,7 @@ class Toolbox:
         found = [place for place, message in enumerate(self._messages) if fits(message)]
         if not found:
             return "No message fits."
-        return f"{len(found)} messages fit, such as\n{self.lines(spaced(found, SHOWN))}"
+        return f"{len(found)} messages match, such as\n{self.lines(spaced(found, SHOWN))}"
 
     def _people(self) -> str:
         counts: dict[str, int] = {}

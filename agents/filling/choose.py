@@ -60,5 +60,5 @@ def described(context: TaskContext) -> str:
     lines += [f"before it: {', '.join(context.before)}"] if context.before else []
     lines += [f"after it: {', '.join(context.after)}"] if context.after else []
     lines += [f"said of it: {context.text}"] if context.text else []
-    lines += [f"went wrong with an earlier answer: {line}" for line in context.failed]
+    lines += [f"was wrong with an earlier answer: {line}" for line in context.failed]
     return "\n".join(lines)

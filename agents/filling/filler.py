@@ -79,7 +79,7 @@ class OperationFiller(GapAgent):
             why = (
                 f"the language model chose none of {len(known)} operations"
                 if known
-                else f"no operation of {catalogue.name} matches its words"
+                else f"no operation of {catalogue.name} matches its label"
             )
             ctx.emit(
                 UnfilledTask, f"`{context.label}` stays open: {why}",
@@ -194,7 +194,7 @@ def _asked(
             if tried == TRIES - 1:
                 raise
             fault = visible(str(error))
-    raise AssertionError("a step is asked at least once")
+    raise AssertionError("a step is asked about at least once")
 
 
 def _json(prompt: str, schema: Mapping[str, Any], client: ModelClient, ctx: PassContext) -> Any:

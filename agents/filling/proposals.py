@@ -30,7 +30,7 @@ class OperationProposer(GapAgent):
     """Proposes operations by words alone; it answers only with the option `accept-proposals`."""
 
     name = "operations-rules"
-    summary = "operations of the target for open tasks, by the words of their names"
+    summary = "operations of the target for open tasks, matched by the words of their names"
     rules: ClassVar[tuple[type[Rule], ...]] = (ProposedOperation,)
     kinds: ClassVar[frozenset[GapKind] | None] = frozenset(("task", "message"))
 

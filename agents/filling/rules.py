@@ -8,7 +8,7 @@ from orgflow_ir.diagnostics import Category, Rule, Severity
 class ProposedOperation(Rule):
     """
     What it finds
-        An operation of the target that fits the words of an open task.
+        An operation of the target that matches the words of an open task.
     Why it is wrong
         Nothing is wrong. The match rests on words alone, so the operation is only proposed: the
         task stays open until you accept it.
@@ -31,7 +31,7 @@ class LeftOutParameter(Rule):
         does not have it, hides it, or expects another type of value; or the value does not occur in
         the source.
     Why it is wrong
-        The value was not used. Where the operation needs one, somebody has to fill it in.
+        The value was not used. If the operation requires the parameter, somebody has to fill it in.
     Example
         A channel `#sales` that no text of the model names.
     Instead

@@ -364,7 +364,8 @@ class OpenAIModelClient:
             self._stopped = True
             seconds = f"{LAST_ANSWER:g} seconds"
             self._report(
-                f"waiting up to {seconds} for the answer in flight; Ctrl-C again ends at once"
+                f"waiting up to {seconds} for the pending answer; press Ctrl-C again to end "
+                "immediately"
             )
             if not done.wait(LAST_ANSWER):
                 self._report(f"no answer within {seconds}; the server may charge for it")

@@ -146,9 +146,9 @@ class RunBudget:
         self.spent_tokens += tokens
         self.spent_cost += cost
         if self.tokens is not None and self.spent_tokens > self.tokens:
-            raise OverBudget(f"the budget of {self.tokens:,} tokens is spent")
+            raise OverBudget(f"the budget of {self.tokens:,} tokens is exhausted")
         if self.cost is not None and self.spent_cost > self.cost:
-            raise OverBudget(f"the budget of {self.cost:g} is spent")
+            raise OverBudget(f"the budget of {self.cost:g} is exhausted")
 
     def allow(self, tokens: int, cost: float = 0.0) -> None:
         """Raises `OverBudget` where a call of so much cannot be made; notes nothing."""

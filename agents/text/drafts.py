@@ -99,8 +99,8 @@ def report_unused(unused: Sequence[Sentence], document: Document, ctx: PassConte
     if rows:
         count = f"{len(rows)} row{'s'[: len(rows) != 1]} of tables"
         ctx.emit(
-            DoubtfulDraft, f"no element of the draft rests on {count}",
-            loc=place_of(rows[0], document), help="write what is done there as sentences",
+            DoubtfulDraft, f"no element of the draft is based on {count}",
+            loc=place_of(rows[0], document), help="describe the work there in sentences",
         )  # fmt: skip
     for sentence in (s for s in unused if s not in rows):
         text = one_line(sentence.text)

@@ -126,7 +126,7 @@ class RuleModeller(ModelAgent):
             from orgflow.agents.text.rules import NoSteps
 
             ctx.emit(
-                NoSteps, "the rules find no step in the text",
+                NoSteps, "the rules found no step in the text",
                 loc=SourceLocation(file=document.name),
                 help="describe the work, one step per sentence, or configure a language model",
             )  # fmt: skip

@@ -93,9 +93,9 @@ def emit_machines(model: Model, ctx: PassContext) -> list[CompiledProcess] | Non
             faulty = True
             ctx.emit(
                 rules.FaultyStateMachine,
-                f"the state machine made of `{process.label}` is faulty: {problem}",
+                f"the state machine compiled from `{process.label}` is faulty: {problem}",
                 element=process,
-                help="this is a defect of orgflow: report it with the model",
+                help="this is a bug in orgflow: report it and attach the model",
             )
         emissions.append(compiled)
     return None if faulty else emissions

@@ -67,7 +67,7 @@ def compile_sayable(condition: Expression) -> Tree | None:
     if tree is not None:
         for path in variables(tree):
             if not safe_path(path):
-                raise ConditionError(f"a path cannot name `{'.'.join(path)}`")
+                raise ConditionError(f"a path cannot refer to `{'.'.join(path)}`")
         to_rule(tree, lambda path: [Place("$.input", "$.input")])
     return tree
 
@@ -216,13 +216,13 @@ def _constant_test(op: ComparisonOperator, path: str, constant: Constant) -> Rul
     value = constant.value
     if value is None:
         if op != "==":
-            raise ConditionError("nothing is neither less nor greater")
+            raise ConditionError("null is neither less nor greater")
         return _absent(path)
     word = {bool: "Boolean", str: "String"}.get(type(value), "Numeric")
     if op == "==":
         return _and(present(path), {"Variable": path, f"{word}Equals": value})
     if isinstance(value, bool):
-        raise ConditionError("truth is neither less nor greater")
+        raise ConditionError("a truth value is neither less nor greater")
     return _and(present(path), {"Variable": path, f"{word}{_WORDS[op]}": value})
 
 

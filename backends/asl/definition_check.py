@@ -42,7 +42,7 @@ def problems(definition: Definition) -> Iterator[str]:
     counts = Counter(name for name, _ in all_states(definition))
     for name, count in counts.items():
         if count > 1:
-            yield f"two states are called `{name}`"
+            yield f"two states have the name `{name}`"
         if len(name) > MAX_NAME or not name:
             yield f"the name `{name}` has {len(name)} characters"
     stack = [definition]
@@ -77,22 +77,22 @@ def _state(state: State) -> Iterator[str]:
     kind = state["Type"]
     for key in state:
         if key not in {"Type", "Comment", "Next", "End", *_FIELDS[kind]}:
-            yield f"has the field `{key}`, which a {kind} state does not take"
+            yield f"has the field `{key}`, which a {kind} state does not support"
     if kind == "Fail":
         for key in ("Error", "Cause"):
             if (key in state) + (f"{key}Path" in state) != 1 or state.get(key) == "":
-                yield f"has to have one of `{key}` and `{key}Path`"
+                yield f"needs exactly one of `{key}` and `{key}Path`"
     for key in sorted(_NEEDED.get(kind, ())):
         if not state.get(key):
             yield f"has no `{key}`"
     ends = ("Next" in state) + ("End" in state)
     if ends != (0 if kind in ("Choice", "Succeed", "Fail") else 1):
-        yield "has to have one of `Next` and `End`"
+        yield "needs exactly one of `Next` and `End`"
     if kind == "Wait" and sum(f in state for f in _TIMES) != 1:
         yield f"has to have one of {', '.join(f'`{f}`' for f in _TIMES)}"
     for path in _paths(state):
         if not _PATH.fullmatch(path):
-            yield f"has `{path}`, which is no path"
+            yield f"has `{path}`, which is not a path"
 
 
 def _paths(state: State) -> Iterator[str]:

@@ -86,7 +86,7 @@ class Leaves:
             return state
         gaps.complete_task(task, self.defaults, self.ctx)
         kind = "" if task.task_type == "abstract" else f"{task.task_type.replace('-', ' ')} "
-        words = f"Placeholder for a {kind}task: put the Task state that does the work in its place."
+        words = f"Placeholder for a {kind}task: replace it with the Task state that does the work."
         return self._placeholder(task, gaps.comment(task, words, said))
 
     def _kept(self, task: Task) -> str:
@@ -115,7 +115,7 @@ class Leaves:
 
     def decide(self, decision: Decision) -> State:
         """The step that decides before a gateway where no task does."""
-        words = "Put the state that decides in its place."
+        words = "Replace it with the state that decides."
         return {
             "Type": "Pass",
             "Comment": f"{words} {gaps.sets([decision])}",
@@ -161,7 +161,7 @@ class Leaves:
         if self.s.variables.names:
             read = f"The input's fields are variables; read: {', '.join(self.s.variables.names)}."
             said = " ".join((said, read)).strip()
-        help = "let an EventBridge rule or schedule, an API or the sender start executions"
+        help = "start executions with an EventBridge rule or schedule, an API, or the sender"
         words = "somebody has to start an execution"
         if event.trigger == "timer" and not is_open(event):
             self.ctx.emit(
@@ -186,9 +186,9 @@ class Leaves:
                 (OpenMessage,),
                 event.id,
                 "emitted a Pass state",
-                "put the Task state of the channel used in its place and keep the name",
+                "replace it with the Task state of the channel used, and keep the name",
             )
-            words = "Placeholder: put the state that sends the message in its place."
+            words = "Placeholder: replace it with the state that sends the message."
             return self._placeholder(event, gaps.comment(event, words))
         return {"Type": "Pass", "Comment": gaps.comment(event)}
 
@@ -224,7 +224,7 @@ class Leaves:
             (OpenTask, OpenMessage),
             node.id,
             "the state waits until its task token is answered",
-            "let a rule on the default event bus hand the task token to whoever answers",
+            "pass the task token to the responder with a rule on the default event bus",
         )
         words = "Waits until somebody calls SendTaskSuccess with the task token of its event."
         return self._asking(node, gaps.comment(node, words, said), {})
@@ -257,7 +257,7 @@ class Leaves:
                 (OpenMessage,),
                 event.id,
                 "one state waits for the first of several events, until its task token is answered",
-                f"let the answer have the field `event` with `{values[event.id]}`",
+                f"set the field `event` of the answer to `{values[event.id]}`",
             )
         words = "Waits for SendTaskSuccess with {event: …}, one of " + ", ".join(values.values())
         state = self._asking(
@@ -268,7 +268,7 @@ class Leaves:
                 if self.times_out(event, events):
                     state["TimeoutSeconds"] = times.timer_seconds(event)
                 elif not times.timer_seconds(event):
-                    self._open_delay(event, "it comes only when the answer says so")
+                    self._open_delay(event, "it occurs only if the answer selects it")
         return state
 
     def times_out(self, event: Node, events: Sequence[Node]) -> bool:

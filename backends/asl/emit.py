@@ -109,7 +109,7 @@ class Emitter:
             self._begun.add(start.id)
         else:
             name = self.s.take("Begin", process.scope.id, "begin")
-            comment = "Keeps the input and makes places for results."
+            comment = "Keeps the input and adds fields for results."
             then = machine.entry
         frame.states[name] = {"Type": "Pass", "Comment": comment, "Parameters": frame.token}
         self.goes(frame.states[name], then, frame)
@@ -222,7 +222,7 @@ class Emitter:
         """State `name`, which makes what stands at `found` the value of a variable; in a branch one
         behind it that notes it for the join."""
         kept = frame.kept
-        comment = f"{variable} of the process is what stands at {found}."
+        comment = f"The process variable {variable} is the value at {found}."
         state: State = {"Type": "Pass", "Comment": comment, "InputPath": found}
         frame.states[name] = state
         state["ResultPath"] = path_of(VARS, (variable,))
@@ -291,7 +291,7 @@ class Emitter:
             test = choice.is_value(f"{self.s.variables.root}.start", value)
             choices.append({**test, "Next": self.to(way.to, frame)})
         allowed = ", ".join(self.e.starts.values())
-        cause = f"the input's field start has to be one of: {allowed}"
+        cause = f"the input field start has to be one of: {allowed}"
         frame.states[name] = {
             "Type": "Choice",
             "Comment": "The start event that began this execution.",

@@ -88,12 +88,11 @@ def complete_decision(d: Decision, defaults: Defaults, ctx: PassContext) -> None
         allowed = ", ".join(f"`{v}`" for v in d.values)
         reads.append(f"`{d.variable}` from the result of {setter}")
         helps.append(
-            f"make the result of {setter} have `{d.variable}`: {kind} {allowed}{_or_default(d)}"
+            f"include `{d.variable}` in the result of {setter}: {kind} {allowed}{_or_default(d)}"
         )
     if d.coded:
         names = listed(f"`{'.'.join(path)}`" for path in d.coded)
-        them = "it" if len(d.coded) == 1 else "them"
-        reads.append(f"{names} as left by the state that set {them} last")
+        reads.append(f"{names} as last set by an earlier state")
         helps.append(f"make the result of an earlier state contain {names}")
     if not reads:  # its conditions are constants
         return

@@ -34,13 +34,13 @@ class UnseenVariable(Rule):
         it.
     Why it is wrong
         In a process engine every task writes to one store. A branch of a Parallel state works on a
-        copy, which is dropped where an error is caught: the gateway reads an older value.
+        copy, which is dropped if an error is caught: the gateway then reads an older value.
     Example
         In parallel to `Check credit`, a loop tests `${approved}` until it is true. Only `Check
         credit` sets it, so the loop never ends.
     Instead
         Set the variable where every path to the gateway passes the task, or read it after the join.
-        Where the tasks set other variables, declare what they set (form fields, outputs).
+        If the tasks set other variables, declare these (form fields, outputs).
     """
 
     code = "OF488"
@@ -53,9 +53,10 @@ class UnseenVariable(Rule):
 class FaultyStateMachine(Rule):
     """
     What it finds
-        The compiler made a state machine that its own check of the language refuses.
+        The compiler emitted a state machine that fails its own validation of the language.
     Why it is wrong
-        AWS would refuse it or, worse, do something else silently. This is a bug in orgflow.
+        AWS would refuse it or, worse, silently run it with a different meaning. This is a bug in
+        orgflow.
     Example
         A transition to a state that does not exist.
     Instead

@@ -78,7 +78,7 @@ class MotoRunner(Runner):
             if state["Type"] == "Wait":
                 lines.append(f"wait `{name}` takes no time")
             elif state.get("Resource") == CALLBACK:
-                lines.append(f"callback `{name}` is answered at once")
+                lines.append(f"callback `{name}` is answered immediately")
         return tuple(lines)
 
     def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:

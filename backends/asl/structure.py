@@ -79,7 +79,7 @@ class _Planner:
             if len(flows) == 1:
                 machine = self._machine(self._resolve(flows[0], None), None, 0)
             elif not flows:  # every node is in a cycle
-                self._fault("", "it contains no element that can begin")
+                self._fault("", "it contains no element that it can begin with")
                 machine = self._machine(END, None, 0)
             else:
                 machine = self._machine(self._fork("", flows, None, 0), None, 0)
@@ -362,7 +362,8 @@ class _Planner:
         if missing:
             self._fault(
                 join,
-                f"it also waits for {self._named(missing[0].source)}, which is in no branch after "
+                f"it also waits for {self._named(missing[0].source)}, which is not in a branch "
+                "after "
                 f"{self._named(node)}",
             )
 

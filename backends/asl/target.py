@@ -131,9 +131,9 @@ def mappable(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 
 
 _NO_STATE = "no state is emitted for it"
-_RACE = "a state waits for one answer at a time, and nothing else can end the wait"
+_RACE = "a state waits for one answer at a time, and no other event can end the wait"
 _SENT = LegalIf(
-    is_sent_by_itself, "the model does not define what sends it: a placeholder until it is filled"
+    is_sent_by_itself, "the model does not define its sender: a placeholder until it is filled"
 )
 
 ASL_TARGET = TargetSpec(
@@ -212,7 +212,7 @@ ASL_TARGET = TargetSpec(
         ),
         "split.conditional": Illegal("a state has no conditions on its outgoing flow"),
         "timer.unsupported": Illegal(
-            "no state keeps it",
+            "no state supports it",
             "use an ISO 8601 duration in days or less, or a date with a time zone",
             rule=UnsupportedTime,
         ),

@@ -48,7 +48,7 @@ def unseen_variables(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
                     "variable.unseen",
                     found.gateway,
                     found.scope,
-                    f"it does not see {_message(found, ctx)}",
+                    f"it cannot read {_message(found, ctx)}",
                 )
 
 

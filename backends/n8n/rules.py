@@ -51,8 +51,8 @@ class WaitsBeside(Rule):
         User tasks and receive tasks that may be open while other work waits.
     Why it is wrong
         An n8n execution waits at only one place at a time: of two forms, only one could be
-        answered. Such tasks remain placeholders, which pass on immediately; all others become
-        forms, or wait for a call.
+        answered. Such tasks remain placeholders, which continue immediately; all others become
+        forms or wait for a call.
     Example
         `Check credit` and `Check stock`, both user tasks, in two branches of a parallel gateway.
     Instead
@@ -70,11 +70,11 @@ class WaitsBeside(Rule):
 class UnstatedCallData(Rule):
     """
     What it finds
-        A call that does not state which variables it passes on and takes back, in a file that names
-        no process engine.
+        A call that does not state which variables it passes and returns, in a file that names no
+        process engine.
     Why it is wrong
-        Engines disagree: Camunda 7, Flowable and jBPM pass on nothing that a call does not name,
-        Camunda 8 passes on everything. The workflow passes on all variables and takes all back.
+        Engines disagree: Camunda 7, Flowable and jBPM pass only the variables that a call names;
+        Camunda 8 passes all variables. The workflow passes and returns all variables.
     Example
         `<callActivity id="ship" calledElement="shipping"/>` in a file without extensions.
     Instead

@@ -100,7 +100,7 @@ def raced(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """What may run beside an error end event, for the refusal."""
     del model
     return (
-        f"{_named(use, ctx)} may still be active, and how much of it is done by then depends on "
+        f"{_named(use, ctx)} may still be active, and the amount of work done by then depends on "
         "timing"
     )
 
@@ -152,7 +152,7 @@ def why_not_on_error(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     if host.loop is not None:
         return f"{name} is repeated"
     if outgoing(graph.flows_out(host.id)).chosen:
-        return f"the flows out of {name} depend on data"
+        return f"the outgoing flows of {name} depend on data"
     codes = [one.code for one in caught_errors(scope, model).get(host.id, ())]
     if len(event.definitions) != 1 or len(set(codes)) < len(codes):
         return "another event catches the same error"
@@ -174,13 +174,13 @@ def why_not_returned(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     if host is None:
         return "it is not attached to anything"
     if not isinstance(host, CallActivity) or callee(host, model) is None:
-        return f"nothing that is known of {ctx.name(host)} throws what it catches"
+        return f"no known step of {ctx.name(host)} throws the event that it catches"
     if host.loop is not None:
         return f"{ctx.name(host)} is repeated"
     if outgoing(graph.flows_out(host.id)).chosen:
-        return f"the flows out of {ctx.name(host)} depend on data"
+        return f"the outgoing flows of {ctx.name(host)} depend on data"
     if len(event.definitions) != 1:
-        return "it catches several things"
+        return "it catches several events"
     from orgflow_ir.lowering.inlining import why_no_escalation_of
 
     return why_no_escalation_of(host, event, model, ctx)
@@ -258,7 +258,7 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
             "its `inputOutput` sets variables of the call itself, in addition to those it passes on"
         )
     if settings.get("useLocalScopeForOutParameters") == "true":
-        return "the variables that come back are known only in the call"
+        return "the returned variables are known only at run time"
     if settings.get("waitForCompletion") == "false":
         return f"it continues while {ctx.name(called)} is active"
     if call.binding is not None and (call.binding.inputs or call.binding.outputs):
@@ -275,8 +275,8 @@ _NO_NODE = "no node is emitted for it"
 _WAITS = (
     "an n8n execution waits at one place at a time, and cannot wait for the first of several events"
 )
-_UNDOES = "undoing finished work is not supported"
-_UNDO = "model the undoing as a separate path after a gateway"
+_UNDOES = "compensation of finished work is not supported"
+_UNDO = "model the compensation as a separate path after a gateway"
 _LATER = "after the step, decide how to handle a timeout or another event"
 _TELL = "send a message, or decide at a gateway how the run continues"
 _OUTSIDE = "no element of the model throws its signal: an external call triggers it"
@@ -291,7 +291,7 @@ _OTHER_START = (
 
 _SENT = LegalIf(
     is_sent_by_itself,
-    "the model does not define what sends it: a placeholder until it is filled, or a request",
+    "the model does not define its sender: a placeholder until it is filled, or a request",
 )
 
 _HEARD = LegalIf(
@@ -319,8 +319,8 @@ N8N_TARGET = TargetSpec(
         ),
         "call-activity": LegalIf(
             callable_process,
-            "it calls a process of the same file, or of one in the same folder, that starts by "
-            "itself and never calls itself, and its mappings are supported",
+            "it calls a process of the same file or of a file in the same folder, which has a "
+            "plain start event and never calls itself, and its mappings are supported",
             why_not_call,
             "put the called process into the folder, with one plain start event, and map "
             "variables by name or with simple expressions",
@@ -338,7 +338,7 @@ N8N_TARGET = TargetSpec(
             because=why_no_path,
         ),
         "sub-process.transaction": Illegal(
-            "undoing finished work is not supported",
+            "compensation of finished work is not supported",
             "move its steps into the parent process, and its compensation after a gateway",
             yet=True,
             because=why_not_undone,
@@ -415,10 +415,10 @@ N8N_TARGET = TargetSpec(
         "gateway.parallel": Legal("its branches run one after the other"),
         "gateway.inclusive": Legal("its branches run one after the other"),
         "gateway.inclusive.unstructured": Illegal(
-            "no single split belongs to this inclusive join, and in a loop, or with duplicate "
-            "execution, n8n cannot determine which branches are still active",
-            "let each inclusive join close exactly one split, or use exclusive and "
-            "parallel gateways",
+            "this inclusive join does not belong to exactly one split, and in a loop or with "
+            "duplicate execution, n8n cannot determine which branches are still active",
+            "close exactly one split with each inclusive join, or use exclusive and parallel "
+            "gateways",
         ),
         "gateway.mixed": Illegal("a Merge cannot also split"),
         "gateway.event": Illegal(_WAITS, "wait for one of them only", yet=True),
@@ -426,9 +426,9 @@ N8N_TARGET = TargetSpec(
             "it continues by its own rule, which no node of n8n supports",
             "replace it with exclusive, parallel or inclusive gateways",
         ),
-        "split.conditional": Illegal("connections of n8n have no conditions"),
+        "split.conditional": Illegal("connections in n8n have no conditions"),
         "timer.unsupported": Illegal(
-            "no node keeps it",
+            "no node supports it",
             "use a time that n8n supports: a duration or a date for a wait, an unlimited "
             "repetition for a start",
             yet=True,

@@ -93,7 +93,9 @@ def look(
     for name, value in highlights.items():
         severity = str(getattr(value, "value", value))
         if severity not in SEVERITIES:
-            raise ValueError(f"no severity {severity!r}; there are {', '.join(SEVERITIES)}")
+            raise ValueError(
+                f"there is no severity {severity!r}; the severities are {', '.join(SEVERITIES)}"
+            )
         at = visible(name)
         if at not in found or SEVERITIES.index(severity) > SEVERITIES.index(found[at]):
             found[at] = severity

@@ -40,7 +40,7 @@ THEMES = ("auto", "light", "dark")
 def style(theme: str) -> str:
     """The style sheet for `auto`, `light` or `dark`. Raises `ValueError` for another theme."""
     if theme not in THEMES:
-        raise ValueError(f"no theme {theme!r}; there are {', '.join(THEMES)}")
+        raise ValueError(f"there is no theme {theme!r}; the themes are {', '.join(THEMES)}")
     base = _FIXED + _rules(f".of-{theme}", DARK if theme == "dark" else LIGHT)
     if theme == "auto":
         base += f"@media (prefers-color-scheme:dark){{{_rules('.of-auto', DARK)}}}"

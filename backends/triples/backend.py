@@ -102,7 +102,8 @@ class TriplesBackend(Backend):
         if changed:
             ctx.emit(
                 LeftOutOfTriples,
-                f"{changed} label{'s'[: changed != 1]} with signs of the notation changed",
+                f"{changed} label{'s'[: changed != 1]} changed, because they contain symbols of "
+                "the notation",
                 help="compare the labels with those of the model",
             )
         paths = {id: artifact.path for id, artifact in zip(texts, artifacts, strict=True)}

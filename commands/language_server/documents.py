@@ -181,7 +181,7 @@ class Document:
         safe = d.fix.applicability == "safe"
         title = d.fix.title[:1].upper() + d.fix.title[1:]
         return Offer(
-            title if safe else f"{title} (unsafe: changes what the model means)",
+            title if safe else f"{title} (unsafe: changes the meaning of the model)",
             (finding,), self._edits(fixed), safe,
         )  # fmt: skip
 

@@ -61,7 +61,7 @@ def _element(r: Reading, node: XmlElement) -> str | None:
         return name
     r.report(
         UnknownReference,
-        f"the diagram draws `{name}`, which is not in the file"
+        f"the diagram contains `{name}`, which is not in the file"
         if name
         else "a shape or edge of the diagram does not reference an element",
         node,

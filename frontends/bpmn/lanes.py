@@ -66,7 +66,7 @@ def _lane(r: Reading, node: XmlElement, parent: str | None, lane_set: str) -> La
             continue
         r.report(
             UnknownReference,
-            f"lane {describe(node)} holds `{member or ''}`, which is not in the file",
+            f"lane {describe(node)} lists `{member or ''}`, which is not in the file",
             child,
             of=node,
             help="remove the `flowNodeRef`; it is kept and has no effect",

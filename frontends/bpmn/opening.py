@@ -37,7 +37,7 @@ _FAULTS: dict[str, tuple[type[Rule], str]] = {
             "`max_depth`"
         ),
     ),
-    "large": (TooLarge, "take embedded documents out, or raise `max_bytes` or `max_elements`"),
+    "large": (TooLarge, "remove embedded documents, or raise `max_bytes` or `max_elements`"),
     "encoding": (UnsupportedEncoding, "save the file as UTF-8"),
 }
 _DRAWINGS = frozenset(((BPMNDI, "BPMNDiagram"),))

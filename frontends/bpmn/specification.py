@@ -326,7 +326,7 @@ def _reference(
     if target is None or ":" in target:
         return
     found = s.r.ids.get(target)
-    wanted = "an activity of its kind" if len(tags) > 6 else " or ".join(sorted(tags))
+    wanted = "an activity of its type" if len(tags) > 6 else " or ".join(sorted(tags))
     if found is None:
         if report_missing:
             s.report(
@@ -439,7 +439,7 @@ def _io_specification(s: _Specification, node: XmlElement) -> None:
             SubProcessData,
             f"{s.named(outer)} has an `ioSpecification`",
             node,
-            "move the inputs and outputs to the activities in it",
+            "move the inputs and outputs to the activities inside it",
         )
     inputs, outputs = children(node, "inputSet"), children(node, "outputSet")
     _sets(s, node, "dataInput", inputs, "dataInputRefs", "input set")
@@ -508,7 +508,7 @@ def _association(s: _Specification, node: XmlElement) -> None:
             SurplusData,
             f"{s.named(node)} has {len(sources)} sources and no transformation",
             node,
-            "transform them into one, or use an association for each",
+            "transform them into one, or use a separate association for each",
         )
     if sources and not tool_maps:
         target = text_of(node, "targetRef")
@@ -630,7 +630,7 @@ def _called_data(s: _Specification, node: XmlElement) -> None:
                 f"{own_name} has {counted(len(own), word)}, {called_name}, which it calls, has "
                 f"{len(other) or 'none'}",
                 node,
-                "give the call the inputs and outputs of what it calls",
+                "give the call the inputs and outputs of the called element",
             )
             return
         for one, two in zip(own, other, strict=True):
@@ -739,7 +739,8 @@ def _process(s: _Specification, node: XmlElement) -> None:
             Contradiction,
             f"{s.named(node)} is public and executable",
             node,
-            "a public process shows only what others see of it; make the executable one private",
+            "a public process shows only its interaction with others; make an executable process "
+            "private",
         )
 
 

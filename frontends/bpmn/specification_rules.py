@@ -257,8 +257,8 @@ class DataReferenceName(Rule):
         A reference to a data object whose name differs from the name of the object (followed by the
         state in brackets, if it has one).
     Why it is wrong
-        The specification names references like this (BPMN 2.0.2, 10.4.1), so readers see which of
-        them mean the same object.
+        The specification names references like this (BPMN 2.0.2, 10.4.1), so readers see which
+        references mean the same object.
     Example
         The reference `Paid invoice` to the data object `Invoice` in the state `paid`.
     Instead

@@ -27,7 +27,7 @@ class UnreadLine(Rule):
     """
     What it finds
         A line of a procedural graph that is neither a flow, nor a step with an id, nor an actor, or
-        one of which it is open whether it names one step or several.
+        a line that may name one step or several.
     Why it is wrong
         The line is ignored; the model may be incomplete.
     Example

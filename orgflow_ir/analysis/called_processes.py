@@ -36,13 +36,13 @@ MOST_KEPT = 32
 """The maximum number of models of other files kept at a time."""
 
 MOST_KNOWN = 2000
-"""In folders with more files no model is kept."""
+"""If a folder has more files, no models are kept."""
 
 KEPT_BYTES = 256 * 1024
 """Larger files are read again for each call."""
 
 _OF_MODELS = (".form", ".dmn", ".xml")
-"""Files that may belong to a model beside it: forms and decisions."""
+"""Suffixes of files that may belong to a model in the same folder: forms and decisions."""
 
 
 @runtime_checkable
@@ -61,7 +61,7 @@ def with_called_processes(model: Model, ctx: PassContext) -> Model:
     Processes of the model take precedence, then those of files passed to the command, then those of
     files next to the calling file. Found processes become part of the model: ids that are taken get
     a suffix, and errors and escalations with the same code, and messages and signals with the same
-    name, are merged. A call whose process is not found is kept unchanged.
+    name, are merged. A call remains unchanged if its process is not found.
     """
     missing = [call for process in model.processes for call in _unresolved(process, model)]
     if not missing:
@@ -97,8 +97,8 @@ class FoundProcess(NamedTuple):
 
 
 class NotFound(NamedTuple):
-    """Why the process of a call was not found, as a clause; `several`: several different ones
-    match."""
+    """Why the process of a call was not found, as a clause; `several`: whether several different
+    processes match."""
 
     reason: str
     several: bool = False
@@ -122,7 +122,7 @@ class Neighbours:
         """The process that a call names."""
         name = named_process(call)
         if name is None:
-            return NotFound("which shows in a run only")
+            return NotFound("which is only known at run time")
         named = (call.loc.file if call.loc is not None else "") or self.model.source
         file = Path(named) if named.endswith(self.suffixes) else None
         given = [
@@ -142,7 +142,7 @@ class Neighbours:
                     continue
                 path = Path(folder.path, candidate)
                 if isinstance(model, str):
-                    broken.append(f"`{path.name}` may have it and cannot be read: {model}")
+                    broken.append(f"`{path.name}` may contain it but cannot be read: {model}")
                 else:
                     process = next((p for p in model.processes if p.id == name and p.nodes), None)
                     if process is not None:
@@ -152,8 +152,8 @@ class Neighbours:
                 if all(one.process == first.process for one in others):
                     return first
                 names = listed(f"`{path.name}`" for path in found)
-                return NotFound(f"which is another one in each of {names}", several=True)
-        where = "this model" if file is None else "this model nor in a file beside it"
+                return NotFound(f"which is defined differently in {names}", several=True)
+        where = "this model" if file is None else "this model nor in a file next to it"
         said = f"which is {'neither' if file is not None else 'not'} in {where}"
         return NotFound("; ".join((said, *broken)))
 
@@ -279,7 +279,7 @@ _READ: dict[Hashable, Model | str] = {}
 
 
 _HOLDERS: dict[Hashable, tuple[str, ...]] = {}
-"""Names of the files of a folder that may have a process."""
+"""Names of the files in a folder that may contain a process."""
 
 
 def _files(folder: str, suffixes: tuple[str, ...]) -> _Folder:

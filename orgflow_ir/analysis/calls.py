@@ -56,7 +56,7 @@ def states_data(call: CallActivity) -> bool:
 
 
 def hands_everything(call: Call) -> bool:
-    """Whether a call passes every variable in addition to its mapping: if it requests this, and if
+    """Whether a call passes every variable in addition to its mapping: if it requests this, or if
     the source does not define how it calls."""
     binding = call.binding
     if isinstance(binding, SubProcessCall):
@@ -65,7 +65,7 @@ def hands_everything(call: Call) -> bool:
 
 
 def takes_everything(call: Call) -> bool:
-    """Whether all variables of the called process are returned: if the call requests this, and if
+    """Whether all variables of the called process are returned: if the call requests this, or if
     the source does not define how it calls."""
     binding = call.binding
     if binding is None:
@@ -98,8 +98,8 @@ def variable_of(text: str) -> str | None:
 
 
 def called_from(process: Process, model: Model) -> tuple[Process, ...]:
-    """The processes that one calls, directly and indirectly, the nearest first; includes itself if
-    it is recursive."""
+    """The processes that a process calls, directly and indirectly, the nearest first; includes the
+    process itself if it is recursive."""
     found: dict[str, Process] = {}
     todo = [process]
     for caller in todo:
@@ -112,7 +112,7 @@ def called_from(process: Process, model: Model) -> tuple[Process, ...]:
 
 
 def is_called(process: Process, model: Model) -> bool:
-    """Whether some process of the model calls one."""
+    """Whether any process of the model calls this one."""
     return any(
         callee(call, model) is process for other in model.processes for call in calls_in(other)
     )

@@ -1,5 +1,5 @@
-"""Messages between processes: receivers that wait in vain, messages nobody receives, circular
-waits.
+"""Messages between processes: receivers that wait in vain, messages that are never received, and
+circular waits.
 
 Every state of the collaboration's token game is visited (`Policy(messages="flows", once=True)`):
 messages are kept until taken, those of different flows in any order (an unordered network: fbpmn's
@@ -23,7 +23,7 @@ from orgflow_ir.model import Model
 from orgflow_ir.model.index import ModelIndex
 
 BUDGET = 20_000
-"""States visited before the analysis gives up."""
+"""Maximum number of states visited before the analysis gives up."""
 
 MOST = 3
 """Maximum number of instances of one process, and of pending messages of one flow, that are
@@ -38,7 +38,8 @@ class CollaborationFault:
 
     `unsent`: `elements` wait for messages that never arrive; `circular`: each of `elements` waits
     for an event that only follows another of them; `unreceived`: the message of `flows` is never
-    received. `flows` are ids of message flows, one for each of `elements` where these wait.
+    received. `flows` are ids of message flows; if the elements wait for messages, there is one for
+    each of `elements`.
     """
 
     kind: FaultKind
@@ -62,9 +63,7 @@ class CollaborationAnalysis:
 def analyse_collaboration(model: Model, *, budget: int = BUDGET) -> CollaborationAnalysis:
     """The analysis of a collaboration. Faults of the control flow alone are not repeated."""
     if not any(_between_nodes(model)):
-        return CollaborationAnalysis(
-            "not applicable", reason="no message flow leads from a node to a node"
-        )
+        return CollaborationAnalysis("not applicable", reason="no message flow connects two nodes")
     return _Search(model, budget).run()
 
 
@@ -119,7 +118,7 @@ class _Search:
         if any(n > MOST for n in instances.values()):
             self.beyond = f"more than {MOST} instances of one process"
         elif any(n > MOST for n in messages.values()):
-            self.beyond = f"more than {MOST} messages of one flow under way"
+            self.beyond = f"more than {MOST} pending messages of one flow"
         else:
             return True
         return False
@@ -131,7 +130,7 @@ class _Search:
         if waiting:
             self._judge_waiting(state, waiting)
         elif state.frames:
-            self.beyond = self.beyond or "the control flow of a process gets stuck by itself"
+            self.beyond = self.beyond or "the control flow of a process gets stuck without messages"
         if not state.frames:
             for flow in dict.fromkeys(m.flow for m in state.messages):
                 name = self.model.message_flows[flow].id

@@ -17,7 +17,7 @@ from orgflow_ir.model.elements import Scope
 from orgflow_ir.pipeline import PassContext
 
 OUTSIDE = frozenset({"message", "timer", "signal", "conditional"})
-"""Triggers that are decided outside the run."""
+"""Triggers that occur outside the run."""
 
 
 class ConcurrentWait(NamedTuple):
@@ -56,17 +56,17 @@ def concurrent_waits(model: Model, ctx: PassContext) -> Iterator[ConcurrentWait]
                 if others:
                     other = "itself" if others[0] is node else ctx.name(others[0])
                     kind = "race" if stops else "parallel"
-                    found = ConcurrentWait(node, kind, f"{other} may be waiting then")
+                    found = ConcurrentWait(node, kind, f"{other} may be waiting at the same time")
             if found is not None:
                 yield found
 
 
 def _race(node: Node) -> ConcurrentWait | None:
     if isinstance(node, Gateway) and node.gateway_kind == "event":
-        return ConcurrentWait(node, "race", "it continues with whatever comes first")
+        return ConcurrentWait(node, "race", "it continues with the first event")
     outside = isinstance(node, Event) and any(d.kind in OUTSIDE for d in node.definitions)
     if outside and isinstance(node, Event) and node.position == "boundary":
-        return ConcurrentWait(node, "race", "it may come while its activity is active")
+        return ConcurrentWait(node, "race", "it may occur while its activity is active")
     if isinstance(node, SubProcess) and node.flavour == "event":
         starts = (n for n in node.nodes if isinstance(n, Event) and n.position == "start")
         if any(d.kind in OUTSIDE for start in starts for d in start.definitions):

@@ -25,8 +25,8 @@ from orgflow_ir.analysis.variables import null_tested
 
 def typed_variables(trees: Iterable[Tree]) -> tuple[AskedField, ...]:
     """The variables that trees read, each with the type that its use implies: a truth value if it
-    stands alone, a number if it is compared or combined with one, one of several texts if it is
-    only compared with texts; it may be left blank if a tree tests for that. A path such as
+    is used alone, a number if it is compared or combined with one, one of several texts if it is
+    only compared with texts. A variable may be left blank if a tree tests for that. A path such as
     `order.amount` is not a field."""
     types: dict[str, list[AskedType | None]] = {}
     texts: dict[str, dict[str, None]] = {}

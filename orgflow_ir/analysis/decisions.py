@@ -2,8 +2,8 @@
 
 One scheme throughout (DESIGN, "data on a token"): a gateway reads a value from the output of the
 element that sets it, never from the data of the token. This is correct if the setter *dominates*
-the gateway and *runs again on every path back* to it; if no task does, a deciding step is inserted
-right before the gateway, which does by construction.
+the gateway and *runs again on every path back* to it. If no task meets both conditions, a deciding
+step is inserted right before the gateway, which meets them by construction.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ class Decision(NamedTuple):
     `setter` is the id of the task or start event that sets the variables, or the gateway's own id
     if a deciding step is inserted before it. `sources` are all elements that may set a variable of
     a coded condition, nearest first; the last may be the start event. `unread` are conditions that
-    the conventions do not support, `bare` the branches with neither a condition nor a label, whose
-    value is derived from their target. `values` are those of the decision variable, one per
-    labelled branch; empty if all are coded.
+    the conventions do not support. `bare` are the branches with neither a condition nor a label;
+    their value is derived from their target. `values` are the values of the decision variable, one
+    per labelled branch; empty if all branches have coded conditions.
     """
 
     gateway: Gateway
@@ -196,9 +196,9 @@ def decide(scope: Scope, graph: ControlFlow, style: DecisionConventions) -> dict
 
 
 def setters(gateway: str, graph: ControlFlow) -> tuple[str, ...]:
-    """Tasks that dominate `gateway`, run again on every path back to it and bring it only one token
-    each time; nearest first, at most `MAX_SOURCES`. Kept with the graph because gaps and targets
-    apply different conventions to the same decisions."""
+    """Tasks that dominate `gateway`, run again on every path back to it, and send it only one token
+    each time; nearest first, at most `MAX_SOURCES`. The result is cached with the graph, because
+    gaps and targets apply different conventions to the same decisions."""
     known = graph.setters.get(gateway)
     if known is None:
         found = itertools.islice(_setters(gateway, graph), MAX_SOURCES)

@@ -17,8 +17,8 @@ class Place(NamedTuple):
 
 
 class LeavingEscalation(NamedTuple):
-    """An event that throws an escalation which nothing in its process catches. `way` are the calls
-    through which it leaves, the outermost first, then the event itself."""
+    """An event that throws an escalation that nothing in its process catches. `way` contains the
+    calls through which it leaves, the outermost first, then the event itself."""
 
     event: Event
     definition: EventDefinition
@@ -35,8 +35,8 @@ class CaughtEscalation(NamedTuple):
 def leaving_escalations(
     process: Process, model: Model, seen: tuple[str, ...] = ()
 ) -> Iterator[LeavingEscalation]:
-    """The escalations that leave a process, in the order of the model, including those of processes
-    that it calls; `seen` are ids of processes around it, which are not looked into again."""
+    """The escalations that leave a process, in model order, including those of processes that it
+    calls; `seen` contains the ids of its calling processes, which are not searched again."""
     nesting, seen = Nesting(process, model), (*seen, process.id)
     for scope in nesting.scopes:
         for node in scope.nodes:
@@ -94,8 +94,8 @@ def _catches(event: Event) -> bool:
 
 
 def heard_escalations(model: Model) -> frozenset[str]:
-    """Ids of the events whose escalation leaves their process, and is caught by a boundary event
-    on a call or on a sub-process around the call."""
+    """Ids of the events whose escalation leaves their process and is caught by a boundary event on
+    a call or on a sub-process around the call."""
     found: set[str] = set()
     for process in model.processes:
         nesting = Nesting(process, model)
@@ -114,8 +114,8 @@ def heard_escalations(model: Model) -> frozenset[str]:
 
 
 def throwing_calls(caught: EventDefinition, scope: Scope, model: Model) -> list[CallActivity]:
-    """The calls directly in a scope out of which an escalation comes that reaches an event on the
-    border of the scope."""
+    """The calls directly in a scope that propagate an escalation to an event on the border of the
+    scope."""
     process = next(p for p in model.processes if any(s.id == scope.id for s in p.scopes()))
     nesting = Nesting(process, model)
     return [

@@ -1,4 +1,4 @@
-"""Compares the evidence in a model that an agent made with the documents that it names."""
+"""Compares the evidence in a generated model with the documents that the evidence names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TextOf = Callable[[str], str | None]
 def check_evidence(model: Model, text_of: TextOf, ctx: PassContext) -> None:
     """Report evidence that is missing from the documents, and nodes without evidence.
 
-    Raises `ServiceError` where the documents are in a store that fails.
+    Raises `ServiceError` if the documents are in a store that fails.
     """
     names = ctx.analysis(ElementNames, model)
     texts: dict[str, str | None] = {}

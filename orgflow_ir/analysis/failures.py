@@ -17,9 +17,9 @@ from orgflow_ir.model import (
 
 
 class CaughtError(NamedTuple):
-    """A boundary event and the code of the errors that it catches; `None`: of all. `thrown`: only
-    of those that the process or a worker throws as an error of the process, whatever its code; any
-    other failure is not caught."""
+    """A boundary event and the code of the errors that it catches; `None` if it catches all.
+    `thrown` if it catches only errors that the process or a worker throws as process errors,
+    whatever their code; any other failure is not caught."""
 
     event: str
     code: str | None
@@ -27,8 +27,9 @@ class CaughtError(NamedTuple):
 
 
 _THROWN_ONLY = frozenset(("camunda7", "operaton", "flowable", "activiti", "camunda8"))
-"""Engines in which an event without a code catches errors of the process; a failure such as an
-exception is an incident, or rolls back. In jBPM, and where no engine is named, it catches both."""
+"""Engines in which an event without a code catches only process errors; a failure such as an
+exception is an incident or causes a rollback. In jBPM, and if no engine is named, such an event
+catches both."""
 
 
 def caught_errors(scope: Scope, model: Model) -> dict[str, tuple[CaughtError, ...]]:
@@ -58,7 +59,7 @@ def caught_errors(scope: Scope, model: Model) -> dict[str, tuple[CaughtError, ..
 
 
 _WAITING_TASKS = ("user", "manual", "receive")
-"""Types of tasks that wait: they report no error."""
+"""Types of tasks that wait and therefore report no error."""
 
 
 def failing_steps(
@@ -69,17 +70,17 @@ def failing_steps(
     called: Callable[[CallActivity], Scope | None] = lambda call: None,
     seen: tuple[str, ...] = (),
 ) -> Iterator[Task | CallActivity]:
-    """The steps in a scope, however deep, that may throw an error which reaches an error event of
-    the scope: those that do not wait, and whose error nothing nearer catches.
+    """The steps in a scope, at any depth, that may throw an error that reaches an error event of
+    the scope: steps that do not wait, and whose error no nearer event catches.
 
     Args:
-        scope: the sub-process that the event is on, or the scope of an event sub-process.
+        scope: the sub-process that the event is attached to, or the scope of an event sub-process.
         caught: the definition of that event.
-        matches: whether a definition (the first argument) catches what another one stands for.
-        handler: id of the event sub-process that the event starts, where it starts one.
-        called: the process that a call runs, whose steps are taken in place of the call; without
-            one the call itself is taken.
-        seen: ids of the processes around it, which are not looked into again.
+        matches: whether a definition (the first argument) catches the error of another one.
+        handler: id of the event sub-process that the event starts, if any.
+        called: the process that a call runs, whose steps replace the call; without it, the result
+            contains the call itself.
+        seen: ids of the calling processes, which are not searched again.
     """
     seen = (*seen, scope.id)
     nearer: dict[str, list[EventDefinition]] = {}

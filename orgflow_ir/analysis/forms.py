@@ -1,5 +1,5 @@
-"""What a person is asked when they do a task or start a process: the fields that the model defines,
-else those that later conditions read and the answers that the next decision needs."""
+"""The form fields of a task or of the start of a process: those that the model defines, otherwise
+those that later conditions read and the answers that the next decision needs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from orgflow_ir.model.bindings import Field, Form, Pairs
 from orgflow_ir.model.element_names import one_line
 
 AskedType = Literal["text", "lines", "number", "whole", "boolean", "date", "choice", "choices"]
-"""What is entered: `lines` a text of several lines, `whole` a whole number, `choice` one of several
-values and `choices` some of them."""
+"""Type of a field: `lines` is a text of several lines, `whole` a whole number, `choice` one of
+several values, and `choices` several of them."""
 
 Source = Literal["model", "mapping", "condition", "decision"]
 
@@ -29,13 +29,13 @@ _TYPES: Mapping[str, AskedType] = {
     "enum": "choice", "select": "choice", "radio": "choice", "dropdown": "choice",
     "radio-buttons": "choice", "checklist": "choices", "taglist": "choices",
 }  # fmt: skip
-"""The words of vendors for the types of fields, in lower case; any other is a text."""
+"""Vendors' names for field types, in lower case; any other type is a text."""
 
 _READ_ONLY = ("readonly", "writable")
 
 
 class Option(NamedTuple):
-    """A value that can be chosen, and what it is called."""
+    """A value that can be chosen, and its label."""
 
     value: str
     label: str
@@ -46,14 +46,14 @@ class AskedField(NamedTuple):
 
     Attributes:
         variable: the process variable that the answer becomes.
-        label: what is shown; one line.
-        type: what is entered.
+        label: the text that is shown, on one line.
+        type: the type of the answer.
         options: for `choice` and `choices`.
-        open: whether a value that is none of the options is an answer, too.
-        required: whether it may be left blank.
-        default: what stands there at first.
+        open: whether values other than the options are accepted.
+        required: whether an answer is required.
+        default: the initial value.
         constraints: rules for the answer by the vendors' names (`min`, `maxlength`, …).
-        source: where the field comes from.
+        source: the origin of the field.
     """
 
     variable: str
@@ -68,16 +68,16 @@ class AskedField(NamedTuple):
 
 
 def is_done_by_a_person(node: Node) -> bool:
-    """Whether a step is a person's: a user or manual task."""
+    """Whether a person performs a step: a user or manual task."""
     return isinstance(node, Task) and node.task_type in ("user", "manual")
 
 
 def asked_at_start(
     graph: ControlFlow, decisions: Mapping[str, Decision], people: Iterable[str], start: str
 ) -> tuple[AskedField, ...]:
-    """The fields of the page by which somebody starts a process: what conditions read that no task
-    of `people` before them asks for and nothing in the model sets. It may be left blank where other
-    work comes before the gateway, which may set it."""
+    """The fields of the form that starts a process: the variables that conditions read, that no
+    earlier task of `people` asks for, and that nothing in the model sets. A field may be left blank
+    if other work before the gateway may set it."""
     found: dict[str, AskedField] = {}
     tasks = _asking(graph, people)
     for gateway, fields in _read_by(graph, decisions):
@@ -93,8 +93,8 @@ def asked_at_start(
 def read_at_start(
     graph: ControlFlow, decisions: Mapping[str, Decision], people: Iterable[str], start: str
 ) -> frozenset[str]:
-    """Variables that gateways read before any work of the process is done, of which nothing in the
-    model sets any."""
+    """Variables that gateways read before any work of the process is done and that nothing in the
+    model sets."""
     tasks = _asking(graph, people)
     declared = _declared(graph)
     return frozenset(
@@ -113,10 +113,11 @@ def asked_fields(
 ) -> dict[str, tuple[AskedField, ...]]:
     """The fields of each of these tasks, by its id.
 
-    A form that the model defines has its own fields. Where it defines none, the task asks for what
-    its output mappings read that comes from nowhere else, and the nearest tasks of people before a
-    gateway ask for what its conditions read and nothing in the model sets; and the task that has to
-    set a decision variable asks for the decision, whatever fields it has.
+    A form that the model defines keeps its fields. If the model defines no form, the task asks for
+    the values that its output mappings read and that nothing else provides. The nearest user tasks
+    before a gateway ask for the variables that its conditions read and that nothing in the model
+    sets. The task that has to set a decision variable asks for the decision, whatever its fields
+    are.
     """
     asking = dict.fromkeys(people)
     found: dict[str, dict[str, AskedField]] = {task: {} for task in asking}

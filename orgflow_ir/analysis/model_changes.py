@@ -1,4 +1,5 @@
-"""Two versions of a model: processes and elements paired, behaviour, then what was changed."""
+"""Compares two versions of a model: pairs processes and elements, then lists changes of behaviour
+and other changes."""
 
 from __future__ import annotations
 
@@ -13,10 +14,11 @@ from orgflow_ir.model.value import Value
 from orgflow_ir.targets.comparison import Behaviour, Change, Comparison, Kind, Part
 
 _UNSAID = frozenset({"id", "diagram", "nodes", "flows"})
-"""Fields that are no change of their own: identity, the drawing, and lists reported one by one."""
+"""Fields whose changes are not reported separately: identity, the diagram, and lists whose items
+are reported one by one."""
 
 _KIND = frozenset({"kind", "task_type", "gateway_kind", "position", "flavour"})
-"""Fields of a node that its construct says."""
+"""Fields of a node that its construct implies."""
 
 _LISTS = frozenset({"lanes", "data_objects", "data_flows", "artifacts"})
 
@@ -30,10 +32,10 @@ def compare_models(
     notes: tuple[str, ...] = (),
     limit: int = LIMIT,
 ) -> Comparison:
-    """What changed from one model to the other, behaviour first.
+    """The changes from one model to the other, behaviour first.
 
-    With the kind `model and workflow` one of them was read from a workflow of a target: gateways
-    and wires are then another's words for the same, so of the structure only steps are listed.
+    With the kind `model and workflow`, one of them was read from a workflow of a target. Gateways
+    and wires then differ in form only, so the structural changes list only steps.
     """
     loose = kind == "model and workflow"
     parts = []
@@ -58,7 +60,7 @@ def _part(
     pairs, found_by = _elements(one, other, loose)
     silent = _stops(one, other) if loose else frozenset()
     if one == other:
-        behaviour = Behaviour("same", 0, "both say the same")
+        behaviour = Behaviour("same", 0, "both have the same content")
     else:
         behaviour = compare_processes(old, new, pairs, silent=silent, limit=limit)
     changes = tuple(_changes(one, other, pairs, found_by, loose, silent))
@@ -225,7 +227,7 @@ def _flow(was: Flow, now: Flow, arrow: str) -> Iterator[Change]:
         kind = "added" if texts[0] is None else "removed" if texts[1] is None else "changed"
         yield Change(kind, "condition", arrow, "", texts[0], texts[1])  # type: ignore[arg-type]
     if was.default is not now.default:
-        detail = "it is the default now" if now.default else "it is the default no longer"
+        detail = "it is the default now" if now.default else "it is no longer the default"
         yield Change("changed", "flow", arrow, detail)
 
 

@@ -1,7 +1,8 @@
-"""What the marker of a repeated activity says: how often, over which list, until when.
+"""The content of the marker of a repeated activity: number of instances, list, and completion
+condition.
 
 Engines keep most of it outside of BPMN: Camunda 7, Flowable and Activiti in attributes, Camunda 8
-in its own element, with the variables of each instance under names of their own.
+in its own element. Each uses its own names for the variables of an instance.
 """
 
 from __future__ import annotations
@@ -39,15 +40,15 @@ COUNTS = {
 
 
 class Repetition(NamedTuple):
-    """A multi-instance marker, read.
+    """A parsed multi-instance marker.
 
     Attributes:
-        items: the list, as a parameter; `None` where only a number is known, or nothing.
-        number: how many instances, likewise.
-        item: the variable that each instance finds its element in; may be empty.
-        results: the variable that becomes the list of results; may be empty.
-        result: the value that an instance adds to it.
-        first: what the first instance finds in `loopCounter`: 1 in Camunda 8, else 0.
+        items: the list, as a parameter; `None` if only a number or nothing is known.
+        number: the number of instances, likewise.
+        item: the variable that holds the element of each instance; may be empty.
+        results: the variable for the list of results; may be empty.
+        result: the value that an instance adds to the results.
+        first: the value of `loopCounter` in the first instance: 1 in Camunda 8, otherwise 0.
     """
 
     items: Parameter | None = None
@@ -59,11 +60,11 @@ class Repetition(NamedTuple):
 
 
 class NotRepeatable(ValueError):
-    """The marker says something that is not understood; the message says what."""
+    """The marker contains something unsupported; the message names it."""
 
 
 def read_repetition(loop: Loop, scope: Scope) -> Repetition:
-    """A multi-instance marker of an activity of `scope`. Raises `NotRepeatable`."""
+    """The multi-instance marker of an activity of `scope`. Raises `NotRepeatable`."""
     zeebe = next((dict(_attributes(v)) for k, v in loop.extra if k == _ZEEBE), None)
     if zeebe is not None:
         found = Repetition(
@@ -82,7 +83,7 @@ def read_repetition(loop: Loop, scope: Scope) -> Repetition:
         named = loop.collection or vendor.get("collection")
         inner = {k.removeprefix(_BPMN): v for k, v in loop.extra if k.startswith(_BPMN)}
         if any(k.endswith("}variableAggregation") for k, _ in loop.extra):
-            raise NotRepeatable("it gathers variables of its instances")
+            raise NotRepeatable("it collects variables of its instances")
         results = re.sub(r"<[^>]*>", "", inner.get("loopDataOutputRef", "")).strip()
         result = dict(_attributes(inner.get("outputDataItem", ""))).get("name", "")
         found = Repetition(
@@ -95,10 +96,10 @@ def read_repetition(loop: Loop, scope: Scope) -> Repetition:
         count = loop.cardinality
         found = found._replace(number=_parameter(count.text.strip(), count.language, "feel"))
     if found.results and found.result is None:
-        raise NotRepeatable(f"it does not define what goes into `{found.results}`")
+        raise NotRepeatable(f"it does not define the values in `{found.results}`")
     for name in (found.item, found.results):
         if name and _NAME.fullmatch(name) is None:
-            raise NotRepeatable(f"`{name}` is not a name of a variable")
+            raise NotRepeatable(f"`{name}` is not a variable name")
     for value in (found.items, found.number, found.result):
         if value is not None:
             _check(value)
@@ -133,7 +134,7 @@ def _check(value: Parameter) -> None:
     try:
         read_value(value.text, value.language)
     except ConditionError as error:
-        raise NotRepeatable(f"`{value.text}` is not understood: {error}") from None
+        raise NotRepeatable(f"`{value.text}` is not supported: {error}") from None
 
 
 def _attributes(xml: str) -> list[tuple[str, str]]:
@@ -149,7 +150,8 @@ def counted_in(condition: Expression | None) -> tuple[str, ...]:
 
 
 def waits_in(node: Node, model: Model) -> bool:
-    """Whether a step of an activity, or of what it calls, waits for something but a person."""
+    """Whether a step of an activity, or of a process that it calls, waits for anything other than a
+    person."""
     if isinstance(node, CallActivity):
         from orgflow_ir.analysis.calls import called_from, callee
 

@@ -1,4 +1,4 @@
-"""Who throws and who waits for the same signal in a model."""
+"""Matches the events that throw a signal with those that wait for it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _THROWING = ("throw", "end")
 
 
 def other_end(event: Event, model: Model) -> Event | None:
-    """For an event that throws a signal one of the model that waits for it, for one that waits for
-    a signal one that throws it; `None` where the other end is outside of the model. A signal has
-    the identity of its entry in the catalogue, and without one of its name."""
+    """For an event that throws a signal, an event of the model that waits for it, and vice versa;
+    `None` if the counterpart is outside of the model. A signal is identified by its entry in the
+    catalogue or, without an entry, by its name."""
     own = _signals(event)
     throws = event.position in _THROWING
     for scope in model.scopes():

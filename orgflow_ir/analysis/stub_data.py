@@ -40,7 +40,7 @@ class Unplayable(ValueError):
 
 
 class Choice(NamedTuple):
-    """A decision, the flows to take, and what data to set: its decision variable (`labels`), or the
+    """A decision, the flows to take, and the data to set: its decision variable (`labels`), or the
     variables of its conditions (`code`)."""
 
     decision: Decision
@@ -54,12 +54,12 @@ def data_stimuli(
     run: Run,
     before: Mapping[str, frozenset[str]] | None = None,
 ) -> tuple[Stimulus, ...]:
-    """The start of a run, and the output of every setter at each of its visits: the part of the
-    list of stimuli that an engine needs. Elements are those of the decisions.
+    """The start of a run, and the output of every setter at each of its visits; an engine needs
+    this part of the list of stimuli. Its elements are those of the decisions.
 
-    With `before`, elements from which a gateway is reached by its id, the variables of conditions
-    are set by the one of them that the run visited last, or come with its start; without it by the
-    setter of the decision.
+    `before` maps the id of a gateway to the elements from which it is reached. With it, the
+    variables of conditions are set by the element that the run visited last, or at its start;
+    without it, by the setter of the decision.
 
     Raises:
         Unplayable: no data makes the target follow the run's choices.
@@ -115,9 +115,9 @@ def with_data(stimuli: Iterable[Stimulus], data: Iterable[Stimulus]) -> tuple[St
 
 
 def decided_by(decision: Decision) -> str:
-    """The element of the source model that takes the decision: an activity, if a lowering replaced
-    its outgoing flows by the gateway. One between flows that are all made, those of a loop, decides
-    itself."""
+    """The element of the source model that makes the decision: an activity, if a lowering replaced
+    its outgoing flows with the gateway. A decision between generated flows only, as in a loop, is
+    its own element."""
     if all(source_ids(branch.flow) != (branch.flow.id,) for branch in decision.branches):
         return decision.gateway.id
     return source_ids(decision.gateway)[0]
@@ -143,7 +143,7 @@ def values(choices: Sequence[Choice]) -> dict[str, Any]:
             if not decision.several:
                 value = chosen[0].value if chosen else OTHERWISE
             if fields.setdefault(decision.variable, value) != value:
-                raise Unplayable(f"`{decision.variable}` would have to be two things at once")
+                raise Unplayable(f"`{decision.variable}` would need two values at once")
         if code:
             demands += _demands(decision, flows)
     fields.update(_nested(solve(demands)))
@@ -178,7 +178,7 @@ def solve(demands: Sequence[tuple[Tree, bool]]) -> dict[Path, Any]:
             values = dict(zip(names, combination, strict=True))
             if holds(translated, values):
                 return values
-    raise Unplayable("no values were found that make the conditions hold as the run needs them")
+    raise Unplayable("no values were found that satisfy the conditions of the run")
 
 
 def _everywhere(demands: Sequence[tuple[Tree, bool]], values: Mapping[Path, Any]) -> bool:

@@ -1,8 +1,8 @@
 """Process variables of one scope: their readers, their setters, and what may run in parallel.
 
 BPMN variables are global to an instance (BPMN 2.0.2, 10.4.1, properties of a process): a reader
-sees the value of the activity that set the variable last. Models rarely define what an activity
-sets, so every activity may set every variable unless the model names its setter.
+sees the value of the activity that set the variable last. Models rarely define the variables that
+an activity sets, so every activity may set every variable unless the model names its setter.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class Read(NamedTuple):
         path: the variable, and the part of it that is read.
         by: the kind of reader. Conditions are evaluated by every target; mappings and collections
             belong to the definition of a task.
-        tested: whether the same conditions test if it is null, empty or missing, so an unset
-            variable is no fault.
+        tested: whether the same conditions test it for null, empty or missing; an unset variable is
+            then valid.
     """
 
     element: str
@@ -93,7 +93,7 @@ class Variables:
     Args:
         graph: the control flow of the scope.
         decisions: its deciding gateways by id.
-        ctx: holds analyses of the same graph.
+        ctx: caches analyses of the same graph.
     """
 
     def __init__(
@@ -234,8 +234,8 @@ class Variables:
         return len(self.graph.entries) > 1 or next(several, None) is not None
 
     def concurrent(self, one: str, other: str) -> bool:
-        """Whether two elements may be active at the same time in one instance. For an unstructured
-        flow the answer is yes."""
+        """Whether two elements may be active at the same time in one instance. In an unstructured
+        flow, the result is always true."""
         if one == other or not self.splits:
             return False
         first, second = self._places.get(one), self._places.get(other)
@@ -400,7 +400,7 @@ def _evaluated(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Path]]:
 
 
 def walked(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Tree]]:
-    """Nodes in evaluation order, each with its guards."""
+    """The nodes in evaluation order, each with its guards."""
     yield guards, tree
     if isinstance(tree, Logical):
         yield from walked(tree.left, guards)

@@ -1,4 +1,4 @@
-"""Completeness of a decision table: inputs for which no rule holds, or several do.
+"""Completeness of a decision table: inputs for which no rule or several rules hold.
 
 Inputs are tried systematically: numbers on both sides of every constant of a column and between
 them, the texts of the column and one other text, both truth values. Every finding is a fact; the

@@ -17,9 +17,8 @@ def decide(model: DecisionModel, name: str, given: Mapping[str, Value]) -> Value
 
     Args:
         model: linked definitions.
-        name: of a decision, service or business knowledge of the file.
-        given: values of inputs by name, as FEEL's; those of decisions are taken instead of
-            evaluating them.
+        name: name of a decision, service or business knowledge in the file.
+        given: FEEL values of inputs by name; a value for a decision replaces its evaluation.
 
     Raises:
         Unsupported: the decision, or a requirement of it, cannot be evaluated; the message gives
@@ -43,7 +42,7 @@ def decide_json(model: DecisionModel, name: str, given: Mapping[str, object]) ->
     """The value of a decision as JSON, from inputs as JSON: the result of `decide`, with texts for
     dates, times and durations if the model declares them.
 
-    Raises: Unsupported, KeyError: as `decide`; also for a value that JSON cannot represent.
+    Raises: Unsupported, KeyError: as for `decide`; also for a value that JSON cannot represent.
     """
     types = {unit.name: unit.type for unit in model.units.values() if isinstance(unit, Input)}
     values = {

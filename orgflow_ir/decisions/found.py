@@ -19,11 +19,11 @@ class FoundDecision:
         model: the linked definitions.
         variables: process variables that it reads, in order.
         tested: variables that may be missing, since the decision tests for them.
-        outputs: names of the outputs, where it is a table.
-        hits: how many rules a table may match: `one` or `several`; `value` for other decisions, or
-            for tables that aggregate matches to a number.
+        outputs: names of the outputs, if it is a table.
+        hits: number of rules that a table may match: `one` or `several`; `value` for other
+            decisions, and for tables that aggregate matches to a number.
         columns: expressions of the inputs of a table, as written.
-        table: the table, where it is one.
+        table: the table, if it is one.
     """
 
     file: str

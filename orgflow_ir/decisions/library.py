@@ -24,7 +24,7 @@ class DecisionReader(Protocol):
     """A frontend whose files contain decisions."""
 
     def definitions(self, data: bytes) -> Definitions:
-        """What a file states. Raises `ValueError` if the file cannot be read."""
+        """The definitions in a file. Raises `ValueError` if the file cannot be read."""
 
 
 class DecisionLibrary:
@@ -33,7 +33,7 @@ class DecisionLibrary:
     Args:
         folder: the folder of the model.
         reader: reads a file.
-        first: the name of a file whose decisions take precedence: the model's own.
+        first: the name of the file whose decisions take precedence, which is the model's own.
     """
 
     def __init__(self, folder: Path, reader: DecisionReader, first: str = "") -> None:

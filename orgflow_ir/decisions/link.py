@@ -1,9 +1,9 @@
 """Links DMN definitions to typed expressions: resolves names, parses texts, converts boxed
 expressions to trees.
 
-Every boxed expression but a decision table has a notation in FEEL, so evaluators and printers know
-expressions only: a boxed context whose last entry has no name is a path into a context, an
-invocation a call with names, a relation a list of contexts.
+Every boxed expression except a decision table has a FEEL notation, so evaluators and printers
+handle only expressions: a boxed context whose last entry has no name becomes a path into a context,
+an invocation a call with names, and a relation a list of contexts.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Requirement:
-    """A unit that another one refers to by name."""
+    """A unit to which another one refers by name."""
 
     name: str
     key: str
@@ -124,7 +124,7 @@ class Logic:
 @dataclass(frozen=True)
 class Service:
     """A decision service: a function of inputs and decisions (by key, in the order of its
-    parameters), whose value is that of its output, or a context of several."""
+    parameters); its value is the value of its output, or a context of several outputs."""
 
     key: str
     name: str
@@ -163,7 +163,7 @@ def _is_decision(unit: Unit) -> bool:
 
 
 def link(definitions: Definitions, imported: Iterable[Definitions] = ()) -> DecisionModel:
-    """Definitions with those they import, resolved and parsed.
+    """Resolve and parse definitions together with those that they import.
 
     A fault of an element is a problem of the result, and the element has no tree.
     """
@@ -532,7 +532,7 @@ class _Linker:
         rules = []
         for rule in table.rules:
             if len(rule.tests) != len(inputs) or len(rule.entries) != len(outputs):
-                raise _Fault("a rule has not one cell for each column", place=rule.place)
+                raise _Fault("a rule does not have one cell for each column", place=rule.place)
             rules.append(
                 TableRule(
                     tuple(self.tests(text, names, rule.place) for text in rule.tests),

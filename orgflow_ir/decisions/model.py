@@ -1,7 +1,7 @@
 """The content of a DMN file: decisions, their requirements, and boxed expressions with FEEL texts.
 
-Frontend-independent and as written: nothing is parsed or resolved here (`link` does both), so a
-file with one broken cell is still a model. `place` is the position of an element in its file, for
+Independent of the frontend and unprocessed: `link` parses and resolves texts, so a file with one
+malformed cell is still a model. `place` is the position of an element in its file, used in
 messages.
 """
 
@@ -153,7 +153,8 @@ class Table(Boxed):
 @dataclass(frozen=True, kw_only=True)
 class ItemDefinition:
     """A named type: another type, entries of a context, or a function; `allowed` are unary tests,
-    applied to the elements of a collection, and `type_constraint` those of the whole value."""
+    applied to the elements of a collection, and `type_constraint` are unary tests of the whole
+    value."""
 
     name: str
     type_ref: str | None = None

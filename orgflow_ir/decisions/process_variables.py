@@ -1,4 +1,4 @@
-"""Decisions linked for processes: names that the file reads and does not define are process
+"""Decisions linked for processes: names that the file uses but does not define are process
 variables.
 
 Engines evaluate the expressions of a table against the variables of the process, declared as input
@@ -42,7 +42,7 @@ def linked(
     unit = model.units[key]
     found = model.named(unit.name)
     if found is None or found.key != key:
-        raise Unusable(f"several elements of {file} are called `{unit.name}`")
+        raise Unusable(f"several elements of {file} have the name `{unit.name}`")
     tested = {n for u in needed if isinstance(u, Logic) and u.tree for n in tested_names(u.tree)}
     logic = decision.logic
     table = logic if isinstance(logic, Table) else None

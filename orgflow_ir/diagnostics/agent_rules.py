@@ -127,7 +127,7 @@ class UnansweredGap(Rule):
     Why it is wrong
         The gap remains open, and its default applies.
     Example
-        A task `Weigh the elephant` of which nothing but its name is known.
+        A task `Weigh the elephant` of which only the name is known.
     Instead
         Answer the gap in the source, or fill again with a language model or another agent.
     """

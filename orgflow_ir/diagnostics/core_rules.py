@@ -70,7 +70,7 @@ class InvalidConfiguration(Rule):
     Example
         `[[supress]]` instead of `[[suppress]]`.
     Instead
-        Fix what the message names; the command reference lists all keys.
+        Correct the setting that the message names; the configuration reference lists all keys.
     """
 
     code = "OF004"

@@ -1,4 +1,4 @@
-"""Diagnostics as values: what is wrong with a model, where, and the fix as data."""
+"""Diagnostics as values: a fault of a model, its place, and the fix as data."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Fix(Value):
 class Diagnostic(Value):
     """One fault, reported once: lower case, no full stop, elements in backticks by their label.
 
-    `message` states what is wrong, only `help` what to do. `category` and `target` are those of
+    `message` states the fault; only `help` states the remedy. `category` and `target` are those of
     its rule. `trace` is a run that shows the fault. `suppressed` is the reason for accepting it;
     such a finding does not affect the exit code.
     """

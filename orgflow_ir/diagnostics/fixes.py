@@ -16,7 +16,7 @@ class FixError(ValueError):
 
 
 def apply(model: Model, fix: Fix) -> Model:
-    """The model with the edits of `fix` made, in order. Raises `FixError`."""
+    """The model after the edits of `fix`, in order. Raises `FixError`."""
     return _edited(model, fix).done()
 
 

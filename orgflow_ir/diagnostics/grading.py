@@ -29,8 +29,8 @@ class Grading(NamedTuple):
     def graded(self, diagnostics: Iterable[Diagnostic], *, errors: bool = True) -> list[Diagnostic]:
         """The reported findings, with their configured severities.
 
-        Without `errors`, errors keep their severity and no other finding becomes one: style does
-        not decide whether a model compiles.
+        Without `errors`, errors keep their severity and no other finding becomes an error, so style
+        does not decide whether a model compiles.
         """
         result: list[Diagnostic] = []
         for found in diagnostics:

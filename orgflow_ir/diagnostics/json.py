@@ -26,10 +26,10 @@ def diagnostics_data(diagnostics: Iterable[Diagnostic]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class JsonReporter(Reporter):
-    """For programs and agents: one versioned object (`schema/diagnostics.schema.json`).
+    """One versioned object for programs and agents (`schema/diagnostics.schema.json`).
 
-    `more` are optional fields of it: `notes`, lines about the work, and `language_model`, what a
-    command was about to use and used.
+    `more` contains optional fields: `notes`, lines about the work, and `language_model`, the
+    estimated and actual use by a command.
     """
 
     name: ClassVar[str] = "json"

@@ -107,7 +107,7 @@ class UnusedColumns(Rule):
     What it finds
         Columns of a table that are not recognised as a field of a message.
     Why it is wrong
-        What they contain is not in the store: a sender in the column `Agent` is unknown to
+        Their content is not in the store: a sender in the column `Agent` is unknown to
         searches and to discovery.
     Example
         A CSV file with the columns Date, Agent and Text.

@@ -20,8 +20,8 @@ def ordered(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def counts(diagnostics: Iterable[Diagnostic]) -> dict[str, int]:
-    """How many of each severity: `{"error": 0, "warning": 2, "info": 1}`; where some are
-    suppressed, how many of them under `suppressed` instead."""
+    """The number of findings of each severity: `{"error": 0, "warning": 2, "info": 1}`; suppressed
+    findings, if any, are counted under `suppressed` instead."""
     found = {s.value: 0 for s in Severity}
     for d in diagnostics:
         key = d.severity.value if d.suppressed is None else "suppressed"

@@ -34,19 +34,20 @@ class Category(StrEnum):
     INPUT = "input"
     """The call, the configuration, a plugin, or a file that cannot be read as its format."""
     MALFORMED = "malformed"
-    """A model that breaks a rule of its language, so it has no clear meaning."""
+    """A model that breaks a rule of its language, so its meaning is unclear."""
     FLOW = "flow"
     """Deadlocks, endless loops, duplicate execution, leftover tokens."""
     DATA = "data"
     """Conditions, variables, messages between participants."""
     TARGET = "target"
-    """What a target does not support or does differently, and faults in a target's own files."""
+    """Constructs that a target does not support or executes differently, and faults in a target's
+    own files."""
     GAP = "gap"
     """Information that the source does not contain."""
     DEPLOY = "deploy"
     """Deploying to a server, running there, replaying its executions."""
     STYLE = "style"
-    """How a model is drawn where BPMN leaves a choice: labels, splits without a gateway, layout."""
+    """Style that BPMN leaves open: labels, splits without a gateway, layout."""
     INTERNAL = "internal"
     """A defect of orgflow or of a plugin."""
 
@@ -73,8 +74,8 @@ class Rule:
     Subclass it: the docstring is what `explain CODE` prints, with the sections What it finds / Why
     it is wrong / Example / Instead; `name` names the fault (`deadlocked-join`). A rule of one
     target names it in `target`, and its code begins with the target's prefix (`N8N001`, `ASL001`);
-    codes that begin with OF are older or hold for every target. An `optional` rule reports only
-    where a preset or a project's configuration turns it on: rules of style, on which teams differ.
+    codes that begin with OF are older or apply to every target. An `optional` rule reports only if
+    a preset or a project's configuration turns it on; these are style rules, on which teams differ.
     """
 
     code: ClassVar[str]

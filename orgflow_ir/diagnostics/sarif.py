@@ -51,10 +51,10 @@ class Replacement(NamedTuple):
 class SarifReporter(Reporter):
     """SARIF 2.1.0 (OASIS): for code hosts and editors.
 
-    `rules` (by code) adds explanations, and `version` is that of orgflow. `label` and `place` give
-    the name and the place of an element in a file, for the steps of runs; `replacements` what the
-    fix of a finding replaces in its file, nothing where it cannot be written. `notes` are lines
-    about the work.
+    `rules` (by code) adds explanations, and `version` is the version of orgflow. `label` and
+    `place` return the name and the place of an element in a file, for the steps of runs.
+    `replacements` returns the replacements of a fix in its file, or nothing if the fix cannot be
+    written. `notes` are lines about the work.
     """
 
     name: ClassVar[str] = "sarif"
@@ -133,7 +133,7 @@ class SarifReporter(Reporter):
             return None
         title = _sentence(d.fix.title)
         if d.fix.applicability != "safe":
-            title += " This changes what the model means."
+            title += " This changes the meaning of the model."
         changes = [
             {
                 "deletedRegion": {

@@ -16,7 +16,7 @@ _CHUNK = 1024 * 1024
 
 
 class StreamedLines:
-    """Reads single lines of a file again, when an excerpt needs them."""
+    """Reads single lines of a file again when an excerpt needs them."""
 
     def __init__(self, path: str) -> None:
         self.path = path

@@ -53,7 +53,7 @@ class Suppression(NamedTuple):
 def faults(name: str, reason: str, rules: Mapping[str, type[Rule]]) -> str | None:
     """The fault of a suppression, for a message; `None` if it is valid.
 
-    `rules` are by every code and name they are known by (`Registry.named_rules`).
+    `rules` maps every code and name to its rule (`Registry.named_rules`).
     """
     rule = rules.get(name)
     if rule is None:
@@ -61,7 +61,7 @@ def faults(name: str, reason: str, rules: Mapping[str, type[Rule]]) -> str | Non
     if not rule.category.is_about_model:
         return f"`{name}` cannot be suppressed: it is not about the content of a model"
     if not reason:
-        return f"it gives no reason for `{name}`"
+        return f"it states no reason for `{name}`"
     return None
 
 
@@ -173,8 +173,8 @@ def report_unused(suppression: Suppression, ctx: PassContext) -> None:
     """OF005 for an unused suppression."""
     ctx.emit(
         UnusedSuppression,
-        f"the suppression of {suppression.code} is unused: nothing of this kind is found here",
+        f"the suppression of {suppression.code} is unused: there is no such finding here",
         element=suppression.holder,
         loc=suppression.loc,
-        help="take the suppression out, so it hides nothing later",
+        help="remove the suppression, or it may hide a later fault",
     )

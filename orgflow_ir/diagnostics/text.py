@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from orgflow_ir.diagnostics.streamed_lines import StreamedLines
 
 FOLD_ABOVE = 5
-"""If there are more infos of one code, they are shown as one, unless `verbose` is set."""
+"""More infos of one code than this are shown as one, unless `verbose` is set."""
 
 FOLD_MANY = 20
 """The same limit for errors and warnings in a brief report."""
@@ -64,11 +64,11 @@ def summary(diagnostics: Iterable[Diagnostic], inputs: Iterable[str] = ()) -> st
 class TextReporter(Reporter):
     """For people: place, severity, code, message, help, related places, excerpt with caret.
 
-    `sources` are the bytes by file name, or what reads lines again (for excerpts), `labels` by
-    file name what people read for ids of nodes and flows (for runs), `inputs` the summary's files;
-    `width` is in columns. `brief` is for commands with another result: one line for all infos of a
-    rule. `quiet` leaves out infos and the summary. `outcome` is the result and the next step in a
-    brief summary.
+    `sources` maps file names to bytes, or to an object that reads lines again (for excerpts).
+    `labels` maps file names to the labels of nodes and flows by id (for runs). `inputs` are the
+    files in the summary. `width` is in columns. `brief` is for commands with another result: one
+    line for all infos of a rule. `quiet` leaves out infos and the summary. `outcome` is the result
+    and the next step in a brief summary.
     """
 
     name: ClassVar[str] = "text"
@@ -266,7 +266,7 @@ def _step(step: Step, says: str, again: bool, labels: Mapping[str, str]) -> str:
 
 
 def printable(text: str) -> str:
-    """`text` on one line with visible control characters, since a label must not control the
+    """`text` on one line, with control characters made visible, since a label must not control the
     terminal."""
     folded = re.sub(r"[\t\n\r\f\v ]+", " ", text)
     if folded.isprintable():  # most are, and the pattern below takes its time to compile

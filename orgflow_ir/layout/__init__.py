@@ -1,5 +1,5 @@
 """Diagrams of models: layout from left to right, keeping the shapes of the source.
 
-`keep.drawn` draws a model. The package imports nothing by itself: a compile to workflows uses only
-the stacking.
+`keep.drawn` draws a model. The package itself imports nothing, because a compile to workflows uses
+only the stacking.
 """

@@ -1,4 +1,4 @@
-"""How large nodes are, and what is drawn with them: labels, boundary events, data, annotations."""
+"""Sizes of nodes and of the parts drawn with them: labels, boundary events, data, annotations."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ STORE = (50.0, 50.0)
 _NOTE = 130.0
 _LABEL = 100.0
 _PITCH = 92.0
-"""Between two boundary events with labels."""
+"""Distance between two boundary events with labels."""
 _TALLEST = 300.0
-"""The words of a task are shown up to that height."""
+"""Maximum height at which the text of a task is shown."""
 Size = tuple[float, float]
 
 
 def words(name: str) -> str:
-    """A name as it is drawn: white space folded."""
+    """A name as shown in a diagram, with white space folded."""
     return " ".join(name.split())
 
 
 def task_size(name: str, lines: int = 4) -> Size:
-    """Large enough for the name in `lines` lines or, for very long names, wider and higher."""
+    """A size that fits the name in `lines` lines; wider and higher for very long names."""
     text = words(name)
     for wide in (100.0, 120.0, 140.0, 160.0):
         block = wrap(text, wide - 14)
@@ -64,7 +64,7 @@ def node_size(node: Node, *, host: bool = False) -> Size:
 
 
 def kind_of(node: Node) -> Kind:
-    """What a node is to the layout."""
+    """The properties of a node that the layout uses."""
     match node:
         case Event():
             return "event"
@@ -77,7 +77,7 @@ def kind_of(node: Node) -> Kind:
 
 
 def outer_label(node: Node) -> Block | None:
-    """The words beside an event or a gateway."""
+    """The label beside an event or a gateway."""
     text = words(node.name)
     if not text or not isinstance(node, Event | Gateway):
         return None
@@ -85,7 +85,7 @@ def outer_label(node: Node) -> Block | None:
 
 
 def data_size(value: DataObject) -> Size:
-    """Size of a data object's or store's picture."""
+    """Size of the shape of a data object or store."""
     return STORE if value.data_kind.startswith("store") else DATA
 
 
@@ -98,8 +98,8 @@ def note_size(value: Artifact) -> Size:
 
 
 def attach(cell: Cell, events: list[Event]) -> dict[str, float]:
-    """Put boundary events on the lower border, the first one right; their distance from the
-    middle. The node is made wider where their labels need it."""
+    """Put boundary events on the lower border, the first one at the right; returns their distances
+    from the middle. The node is widened if their labels need it."""
     if not events:
         return {}
     labelled = sum(1 for e in events if words(e.name))
@@ -130,14 +130,15 @@ def attach(cell: Cell, events: list[Event]) -> dict[str, float]:
 
 
 def outer_label_of_boundary(event: Event, *, right: bool) -> Block | None:
-    """The words beside a boundary event, narrow: its line runs down next to them."""
+    """The label beside a boundary event, which is narrow because the event's line runs down next to
+    it."""
     text = words(event.name)
     return wrap(text, _PITCH - 14, 5) if text else None
 
 
 def put_label(cell: Cell) -> None:
-    """Place the label of an event or gateway where no line leaves: below an event, above a
-    gateway, else on the other side, else in a corner."""
+    """Place the label of an event or gateway on a side without lines: below an event, above a
+    gateway, otherwise on the opposite side or in a corner."""
     block = cell.label
     if block is None:
         return

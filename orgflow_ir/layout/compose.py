@@ -1,7 +1,8 @@
-"""Drawings of whole models: pools, lanes and processes as bands of one grid, sub-processes inside.
+"""Diagrams of whole models: pools, lanes and processes as bands of one grid, with sub-processes
+inside.
 
-All pools share their columns, so message flows can run straight down; a message's receiver stands
-no further left than its sender where the flows let it.
+All pools share their columns, so message flows can run straight down. The receiver of a message is
+placed no further left than its sender if the flows permit this.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ HEADER = 30.0
 """Width of the strip with the name of a pool or lane."""
 _MOST_POOLS = 6
 _MOST_CELLS = 2_000
-"""Larger drawings are not tried a second time."""
+"""The maximum size of a diagram for which a second attempt is made."""
 
 
 def model_group(model: Model) -> Group:
-    """The drawing of a whole model."""
+    """The diagram of a whole model."""
 
     inner = {p.id: _inner(p) for p in model.processes}
 
@@ -56,7 +57,7 @@ def _model_plan(
 
 
 def scope_group(scope: Scope) -> Group:
-    """The drawing of what is in a scope, with its sub-processes."""
+    """The diagram of the content of a scope, with its sub-processes."""
     inner = _inner(scope)
 
     def build(without: frozenset[str]) -> _Routed:

@@ -1,4 +1,4 @@
-"""A line between two boxes of a drawing that exists: the best of a few shapes."""
+"""A line between two boxes of an existing diagram: the best of a few shapes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STRAY = 4.0
 def connected(
     source: Box, target: Box, solid: Sequence[Box], *, flow: bool = True
 ) -> tuple[Point, ...]:
-    """From one box to another around `solid` boxes where that is possible; a `flow` leaves no box
+    """A line from one box to another, around `solid` boxes if possible; a `flow` never leaves a box
     to the left."""
     near = [b for b in solid if b not in (source, target) and not _encloses(b, source, target)]
     best: tuple[float, tuple[Point, ...]] | None = None

@@ -1,9 +1,10 @@
-"""A grid of cells with channels between its rows and columns: what is drawn, before it has sizes.
+"""A grid of cells with channels between its rows and columns: the diagram before sizes are
+assigned.
 
 Column `c` lies between the vertical channels `c` and `c + 1`, row `r` between the horizontal
-channels `r` and `r + 1`. On each axis channel `k` has the index `2k` and row or column `r` the
-index `2r + 1`. Nodes stand in cells; lines run along the middle of rows and columns that are free,
-or in channels, which are always free of nodes.
+channels `r` and `r + 1`. On each axis, channel `k` has the index `2k`, and row or column `r` has
+the index `2r + 1`. Nodes are placed in cells. Lines run along the middle of free rows and columns,
+or in channels, which never contain nodes.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from orgflow_ir.layout.text import Block
 
 _BUCKET = 64
 _MOST = 160
-"""Stretches are looked up in buckets of so many indices; crossings are counted on so many."""
+"""Number of indices per bucket in which stretches are looked up, and on which crossings are
+counted."""
 _CROWD = 64
-"""Where that many run already, further ones of one source or target count as one."""
+"""If this many run already, further ones with the same source or target count as one."""
 
 Kind = Literal["task", "event", "gateway", "box"]
 Side = Literal["left", "right", "top", "bottom"]
@@ -26,8 +28,8 @@ Side = Literal["left", "right", "top", "bottom"]
 
 @dataclass(eq=False)
 class Cell:
-    """A node in the grid: its size, how far it and what belongs to it reach from its middle, and
-    which sides lines use (`in` or `out`, with the distance from the middle)."""
+    """A node in the grid: its size, the extent from its middle of the node and its parts, and the
+    sides that lines use (`in` or `out`, with the distance from the middle)."""
 
     id: str
     kind: Kind
@@ -48,18 +50,18 @@ class Cell:
         self.top = self.bottom = max(self.top, self.height / 2)
 
     def reach(self, box: tuple[float, float, float, float]) -> None:
-        """Take up the room of a box (left, top, width, height) relative to the middle."""
+        """Reserve the space of a box (left, top, width, height) relative to the middle."""
         x, y, w, h = box
         self.left, self.right = max(self.left, -x), max(self.right, x + w)
         self.top, self.bottom = max(self.top, -y), max(self.bottom, y + h)
 
     def uses(self, side: Side) -> bool:
-        """Whether a line uses that side."""
+        """Whether a line uses this side."""
         return any(s == side for s, _ in self.ports)
 
 
 class Part(NamedTuple):
-    """Something drawn with a node: box relative to the node's middle; `label` says it is words."""
+    """Something drawn with a node: its box relative to the node's middle; `label` marks text."""
 
     id: str
     box: tuple[float, float, float, float]
@@ -67,8 +69,8 @@ class Part(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Where a piece of a route runs: along a row or column (`offset` from its middle), or in a
-    channel, where it gets a track later."""
+    """The position of a piece of a route: along a row or column (`offset` from its middle), or in a
+    channel, where it is assigned a track later."""
 
     axis: Literal["h", "v"]
     channel: bool
@@ -83,13 +85,12 @@ class Line(NamedTuple):
 
 @dataclass(eq=False)
 class Link:
-    """A line to be drawn from node to node, or to its own row (`row`: a pool's border).
+    """A line from node to node, or to its own row (`row`: a pool's border).
 
-    `offset` is where it leaves its source, from the middle, by `side` only: that of a boundary
-    event, or of a data object above its task; `reach` is how far its edge is from the middle.
-    `marked`: it has a sign near its begin. `vertical`: it begins and ends at top or bottom. A spot
-    is where an end is that is not the cell itself but on or in it: how far below the middle, and
-    half its height.
+    `offset` is the distance from the middle at which it leaves its source through `side`, for a
+    boundary event or a data object above its task; `reach` is the distance of its edge from the
+    middle. `marked`: it has a sign near its beginning. `vertical`: it begins and ends at top or
+    bottom. A spot is an end on or in a cell: its distance below the middle, and half its height.
     """
 
     id: str
@@ -111,7 +112,7 @@ class Link:
 
 
 class Piece(NamedTuple):
-    """A line of a route with its extent: indices on the other axis, low to high."""
+    """A line of a route with its extent as indices on the other axis, low to high."""
 
     line: Line
     low: int
@@ -129,7 +130,7 @@ class Path(NamedTuple):
 
 
 class Used(NamedTuple):
-    """A stretch of a line that a route takes."""
+    """A stretch of a line used by a route."""
 
     low: int
     high: int
@@ -138,7 +139,7 @@ class Used(NamedTuple):
 
 
 class Grid:
-    """Cells and what runs between them."""
+    """Cells and the routes between them."""
 
     def __init__(self, cells: dict[str, Cell], kinds: list[str], columns: int) -> None:
         self.cells = cells
@@ -160,7 +161,7 @@ class Grid:
         """Rows that lines come from on the left of a vertical channel and go to on its right."""
 
     def blocked(self, piece: Piece) -> bool:
-        """Whether a node stands strictly between the ends of a piece. The caller
+        """Whether a node is strictly between the ends of a piece. The caller
         checks the ends."""
         line = piece.line
         if line.channel:
@@ -176,19 +177,19 @@ class Grid:
         return False
 
     def occupied(self, column: int, row: int) -> bool:
-        """Whether a node stands there."""
+        """Whether a node occupies this cell."""
         taken = self._in_row.get(row, [])
         at = bisect_left(taken, column)
         return at < len(taken) and taken[at] == column
 
     def any_in_row(self, row: int, first: int, last: int) -> bool:
-        """Whether a node stands in that row between two columns, both included."""
+        """Whether a node is in this row between two columns, inclusive."""
         taken = self._in_row.get(row, [])
         at = bisect_left(taken, first)
         return at < len(taken) and taken[at] <= last
 
     def overlaps(self, piece: Piece, source: str, target: str) -> bool:
-        """Whether a piece would lie upon another route that shares no end with it."""
+        """Whether a piece would overlap another route that shares no end with it."""
         if piece.line.channel:
             return False
         for bucket in range(piece.low // _BUCKET, piece.high // _BUCKET + 1):
@@ -199,7 +200,8 @@ class Grid:
         return False
 
     def crossings(self, piece: Piece, source: str, target: str) -> int:
-        """About how many routes a piece crosses; those that share an end with it do not count."""
+        """The approximate number of routes that a piece crosses, except those that share an end
+        with it."""
         other = "v" if piece.line.axis == "h" else "h"
         at = piece.line.position
         count = 0
@@ -212,7 +214,7 @@ class Grid:
         return count
 
     def take(self, path: Path, source: str, target: str) -> None:
-        """Note that a route runs there."""
+        """Record the position of a route."""
         for piece in path.pieces:
             used = Used(piece.low, piece.high, source, target)
             self.used.add(piece.line)
@@ -234,13 +236,13 @@ class Grid:
         known.append(used)
 
     def swaps(self, path: Path) -> int:
-        """How often the route would change rows with another one in one channel: one of the two
-        would have to lie upon the other."""
+        """The number of routes with which this one would swap rows in one channel, so that one of
+        the two would overlap the other."""
         return sum((low, high) in self.turns.get(line, ()) for line, (high, low) in turns(path))
 
 
 def turns(path: Path) -> list[tuple[Line, tuple[int, int]]]:
-    """The vertical channels in which a route goes on to the right in another row."""
+    """The vertical channels in which a route continues to the right in another row."""
     found = []
     for at in range(1, len(path.pieces) - 1):
         before, piece, after = path.pieces[at - 1 : at + 2]

@@ -1,4 +1,4 @@
-"""A piece of a drawing: shapes, lines and labels with places of their own."""
+"""A piece of a diagram: shapes, lines and labels with their positions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Point = tuple[float, float]
 
 
 class Drawn(NamedTuple):
-    """A shape: box (left, top, width, height), its label's box, how it is shown."""
+    """A shape: its box (left, top, width, height), the box of its label, and its appearance."""
 
     element: str
     box: Box
@@ -29,7 +29,7 @@ class Stroke(NamedTuple):
 
 @dataclass(eq=False)
 class Group:
-    """Shapes in drawing order (outer before inner), lines, the size of all."""
+    """Shapes in drawing order (outer before inner), lines, and the total size."""
 
     width: float = 0.0
     height: float = 0.0
@@ -37,7 +37,7 @@ class Group:
     strokes: list[Stroke] = field(default_factory=list)
 
     def add(self, other: Group, dx: float, dy: float) -> None:
-        """Take over everything of `other`, moved."""
+        """Add everything in `other`, shifted."""
         for s in other.shapes:
             label = None if s.label is None else moved(s.label, dx, dy)
             self.shapes.append(s._replace(box=moved(s.box, dx, dy), label=label))

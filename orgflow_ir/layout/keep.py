@@ -1,8 +1,8 @@
-"""The drawing of a model: the source's as it is where it is usable, the rest laid out.
+"""The diagram of a model: usable parts of the source's diagram unchanged, the rest laid out.
 
-What a tool drew is the reader's picture of the process: nothing in it is moved. Only what it does
-not draw is added, and what contradicts the model (a flow whose line ends somewhere else, a shape
-without size) is drawn again.
+Readers know the process by this diagram, so nothing in it is moved. Missing shapes are
+added, and shapes that contradict the model (a flow whose line ends elsewhere, a shape without a
+size) are replaced.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from orgflow_ir.model import Artifact, Event, Model, Node, Process, Scope, SubPr
 from orgflow_ir.model.diagram import Diagram, Edge, Shape
 
 _FAR = 40.0
-"""How far from its node a line may end: tools draw to the outline, the middle, or a label."""
+"""Maximum distance of the end of a line from its node; tools draw to the outline, the middle, or a
+label."""
 _MARGIN = (160.0, 80.0)
 _WIDE = 2000.0
 _LOOSE = 4.0
-"""A drawing without lines (a canvas of nodes) that is wider or higher than `_WIDE` and takes so
-many times the room of a layout is laid out."""
+"""A diagram without lines (a canvas of nodes) that is wider or higher than `_WIDE` and takes this
+many times the area of a layout is replaced by the layout."""
 
 
 def drawn(model: Model) -> Diagram:
-    """Where everything in `model` is drawn, complete."""
+    """The complete diagram of `model`."""
     kept = model.diagram
     if kept is None or not _shown(model, kept):
         return _laid_out(model, model_group(model))
@@ -58,7 +59,7 @@ def _extent(diagram: Diagram) -> tuple[float, float]:
 
 
 def as_diagram(group: Group, dx: float = 0.0, dy: float = 0.0) -> Diagram:
-    """A drawing as values of the IR, moved."""
+    """A diagram as values of the IR, shifted."""
     out = Group()
     out.add(group, dx, dy)
     shapes = [

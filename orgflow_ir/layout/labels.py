@@ -1,4 +1,4 @@
-"""Places for the labels of flows: beside their line, on nothing else."""
+"""Positions of flow labels: beside their line, without overlapping anything else."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Space:
             self._boxes.setdefault(tile, []).append((box, name))
 
     def add_line(self, points: tuple[Point, ...], name: str) -> None:
-        """A line, piece by piece; what runs in a bundle with others counts once."""
+        """A line, piece by piece; lines in a bundle count once."""
         for piece in pairwise(points):
             rest = self._unknown(*piece)
             if rest is None:
@@ -66,7 +66,7 @@ class Space:
         return a, b
 
     def cost(self, box: Box) -> float:
-        """How much is hit by words in that box."""
+        """The amount of overlap of a label in this box."""
         boxes = {b for t in self._tiles(box) for b in self._boxes.get(t, ())}
         lines = {b for t in self._tiles(box) for b in self._lines.get(t, ())}
         hit = sum(_WORDS for b, _ in boxes if meets(b, box))
@@ -74,7 +74,7 @@ class Space:
 
 
 def meets(one: Box, other: Box, gap: float = 0.0) -> bool:
-    """Whether two boxes overlap, by more than touching."""
+    """Whether two boxes overlap rather than only touch."""
     return (
         one[0] < other[0] + other[2] + gap
         and other[0] < one[0] + one[2] + gap
@@ -84,8 +84,8 @@ def meets(one: Box, other: Box, gap: float = 0.0) -> bool:
 
 
 def put_flow_labels(group: Group, blocks: Mapping[str, Block], marked: Container[str] = ()) -> None:
-    """Give each line in `blocks` the best place for its label; those `marked` have a sign near
-    their beginning that it must not cover."""
+    """Give each line in `blocks` the best place for its label; lines in `marked` have a sign near
+    their beginning that the label must not cover."""
     if not blocks:
         return
     space = Space()

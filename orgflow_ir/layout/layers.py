@@ -1,9 +1,9 @@
 """Columns and rows of a flow graph: longest paths, then branches packed below each other.
 
-Columns are longest paths without flows back. Rows come from the dominator tree: of the branches of
-a split the longest one goes straight on and the others are packed below it as blocks; what follows
-where they meet goes back to the row of the split; a flow that skips columns keeps a row free. So
-structured parts have no crossings.
+Columns follow the longest paths, ignoring backward flows. Rows come from the dominator tree. The
+longest branch of a split continues in the row of the split, and the others are packed below it as
+blocks; after the join, the flow returns to the row of the split. A flow that skips columns keeps a
+row free. Structured parts therefore have no crossings.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _CLIMB = 60
 
 
 class Arc(NamedTuple):
-    """A flow from node to node. `side`: it leaves a boundary event, so it is never the main way."""
+    """A flow from node to node. `side`: it leaves a boundary event, so it is never the main
+    flow."""
 
     id: str
     source: str
@@ -36,7 +37,7 @@ class Placed(NamedTuple):
     row: dict[str, int]
     free: dict[str, int]
     reach: dict[str, int]
-    """The last column that the main flow of a node needs its row up to, where it skips columns."""
+    """The last column up to which the main flow of a node needs its row, if it skips columns."""
 
 
 @dataclass(eq=False, repr=False)
@@ -57,8 +58,8 @@ class _Work:
 def columns(
     nodes: Sequence[str], arcs: Iterable[Arc], together: Iterable[tuple[str, str]] = ()
 ) -> tuple[dict[str, int], frozenset[str]]:
-    """Column of each node, and the flows back. Of a pair in `together` (a message's sender and
-    receiver) the second comes no earlier than the first, where nothing speaks against it."""
+    """The column of each node, and the backward flows. In a pair in `together` (a message's sender
+    and receiver), the second comes no earlier than the first if possible."""
     out: dict[str, list[Arc]] = {n: [] for n in nodes}
     into: dict[str, int] = dict.fromkeys(nodes, 0)
     for arc in arcs:
@@ -199,7 +200,7 @@ def place(
     without: frozenset[str] = frozenset(),
 ) -> Placed:
     """Rows for one process, whose nodes have columns; unconnected nodes go below, in parallel.
-    Flows in `without` need no row of their own where they skip columns."""
+    Flows in `without` need no separate row if they skip columns."""
     touched = {end for arc in arcs for end in (arc.source, arc.target)}
     flowing = [n for n in nodes if n in touched]
     column = {n: layer[n] for n in flowing}

@@ -1,4 +1,4 @@
-"""From the grid to the plane: how wide columns and channels are, and where every route turns."""
+"""Maps the grid to the plane: widths of columns and channels, and the bends of every route."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orgflow_ir.layout.tracks import tracks
 Point = tuple[float, float]
 
 GAP = 46.0
-"""Between the nodes of two columns, at least."""
+"""Minimum distance between the nodes of two columns."""
 _TRACK = 14.0
 _BESIDE = 18.0
 _ROW_GAP = 22.0
@@ -29,7 +29,8 @@ class Band(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Middles of columns and rows, left edge and top at 0, the size of all, and the routes."""
+    """Middles of columns and rows, with the left edge and top at 0; the total size; and the
+    routes."""
 
     x: list[float]
     y: list[float]
@@ -52,7 +53,7 @@ def places(
     bands: tuple[Band, ...] = (),
     spacing: Spacing | None = None,
 ) -> Places:
-    """Where everything is. Every size follows from what has to fit."""
+    """Where everything is. Every size follows from the content."""
     on, users = tracks(paths, links)
     spacing = spacing or Spacing()
     x, across, width = _columns(grid, links, paths, users)
@@ -117,7 +118,7 @@ BOX_HEIGHT = _BOX
 
 
 def straightened(points: list[Point]) -> tuple[Point, ...]:
-    """Without points that repeat or lie on a straight line."""
+    """The line without repeated points and points on a straight line."""
     found: list[Point] = []
     for point in points:
         if found and _near(found[-1], point):

@@ -1,4 +1,4 @@
-"""Several planes of one drawing: each has its own origin."""
+"""Several planes of one diagram, each with its own origin."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orgflow_ir.model.diagram import PLANE, Diagram, Edge, Shape
 
 Item = TypeVar("Item", Shape, Edge)
 HEADING = 26.0
-"""Height of the words above a plane."""
+"""Height of the text above a plane."""
 _GAP = 50.0
 
 
@@ -22,15 +22,16 @@ def plane_of(item: Shape | Edge) -> int:
 
 
 def in_plane(item: Item, plane: int) -> Item:
-    """`item`, drawn in that plane."""
+    """`item` in this plane."""
     return item.replace(extra=(*item.extra, (PLANE, str(plane)))) if plane else item
 
 
 def stacked(model: Model, drawing: Diagram) -> tuple[Diagram, tuple[tuple[str, Box], ...]]:
-    """All planes below each other as one, and for each after the first its name with a box for it.
+    """All planes below each other as one, and for each after the first, its name and the box of the
+    name.
 
-    The name is that of the sub-process that the plane shows the inside of, or of the first pool or
-    process in it.
+    It is named after the sub-process whose content it shows, or after the first pool or process in
+    it.
     """
     planes: dict[int, list[Shape | Edge]] = {}
     items: tuple[Shape | Edge, ...] = (*drawing.shapes, *drawing.edges)
@@ -77,7 +78,7 @@ def _homes(model: Model) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def bounds(items: Iterable[Shape | Edge]) -> Box:
-    """Left, top, right and bottom of everything, with room for words below small shapes."""
+    """Left, top, right and bottom of everything, with space for text below small shapes."""
     xs: list[float] = []
     ys: list[float] = []
     for item in items:

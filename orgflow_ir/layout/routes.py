@@ -1,4 +1,4 @@
-"""Which way each line takes through the grid: the cheapest of a few shapes that hit no node."""
+"""Routes lines through the grid: for each line, the cheapest of a few shapes that hit no node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OFFSETS = (0.0, 20.0, -20.0, 36.0, -36.0, 10.0, -10.0, 28.0, -28.0)
 
 
 def route(grid: Grid, links: Sequence[Link], free: dict[str, int]) -> dict[str, Path]:
-    """A path for every link; `free` has the rows that were kept free for some of them."""
+    """A route for every link; `free` contains the rows that were kept free for some links."""
     paths: dict[str, Path] = {}
     twins: dict[tuple[str, str, float | None], list[Path]] = {}
 

@@ -1,5 +1,5 @@
-"""What is drawn of one process or sub-process: cells for nodes, arcs and links for flows, and the
-data and text that stand with a node."""
+"""The parts of the diagram of one process or sub-process: cells for nodes, arcs and links for
+flows, and the data and text attached to nodes."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from orgflow_ir.model.lanes import outermost_first
 
 _FLOW_LABEL = 96.0
 _STRIP = 190.0
-"""Unconnected boxes wider than that stand in its own strip, outside of all columns."""
+"""Unconnected boxes wider than this are placed in a separate strip, outside of all columns."""
 
 
 @dataclass(eq=False)
 class Spot:
-    """Where a line may end: a cell, and for what is inside it the distance from its middle and
+    """Where a line may end: a cell and, for an element inside it, the distance from its middle and
     half its height."""
 
     cell: str
@@ -40,7 +40,7 @@ class Spot:
 
 @dataclass(eq=False)
 class Section:
-    """One scope, ready to be put into a grid."""
+    """One scope, ready for placement in a grid."""
 
     scope: Scope
     cells: dict[str, Cell] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Section:
     inner: dict[str, Group] = field(default_factory=dict)
     strip: list[str] = field(default_factory=list)
     tied: list[tuple[str, str, str]] = field(default_factory=list)
-    """Links of data and text drawn straight: id, the thing, the node or flow."""
+    """Straight links of data and text: the id, the data or text, and the node or flow."""
     reversed: set[str] = field(default_factory=set)
     """Links whose line is drawn from the target to the source."""
     lanes: tuple[Lane, ...] = ()
@@ -58,13 +58,13 @@ class Section:
 
 
 def flow_label(name: str) -> Block | None:
-    """The words beside a flow."""
+    """The label beside a flow."""
     text = words(name)
     return wrap(text, _FLOW_LABEL, 6) if text else None
 
 
 def section(scope: Scope, inner: dict[str, Group]) -> Section:
-    """A scope whose sub-processes are drawn already (`inner`)."""
+    """A scope whose sub-processes are laid out already (`inner`)."""
     found = Section(scope, inner=inner)
     events: dict[str, list[Event]] = {}
     hosts = {n.id for n in scope.nodes if not _is_boundary(n)}
@@ -304,5 +304,5 @@ def _unassigned(found: Section) -> None:
 
 
 def is_open(node: object) -> bool:
-    """Whether a node is drawn with what is in it."""
+    """Whether a node is drawn with its content."""
     return isinstance(node, SubProcess) and bool(node.nodes or node.data_objects)

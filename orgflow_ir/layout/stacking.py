@@ -1,4 +1,5 @@
-"""Blocks of a layered drawing stacked below each other: which rows a block takes in each column."""
+"""Stacks the blocks of a layered diagram below each other: the rows that a block takes in each
+column."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ class Block:
 
 
 def merge(upper: Block, lower: Block) -> tuple[Block, int]:
-    """`lower` put where it is if that is free, else below `upper` as far up as it goes; and by how
-    many rows it was moved down."""
+    """Keeps `lower` in place if that is free, otherwise puts it below `upper`, as high as possible;
+    also returns the number of rows by which it was moved down."""
     small, large = sorted((upper.rows, lower.rows), key=len)
     shift = 0
     clash = False

@@ -1,4 +1,4 @@
-"""How wide text is and where it breaks, for the fonts that modelling tools draw labels with."""
+"""Width and line breaks of text in the fonts that modelling tools use for labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WIDE = frozenset("mwMW@%&ÄÖÜ—…")
 
 
 class Block(NamedTuple):
-    """Lines of text with the size they take."""
+    """Lines of text with their size."""
 
     lines: tuple[str, ...]
     width: float
@@ -25,7 +25,8 @@ class Block(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def width(text: str) -> float:
-    """An upper estimate for Arial and Helvetica at `SIZE`; other scripts count as full width."""
+    """An upper estimate of the width in Arial and Helvetica at `SIZE`; other scripts count as full
+    width."""
     total = 0.0
     for char in text:
         if char in _NARROW:
@@ -43,9 +44,9 @@ def width(text: str) -> float:
 
 @lru_cache(maxsize=4096)
 def wrap(text: str, limit: float, most: int = 100) -> Block:
-    """`text` broken at spaces to lines of at most `limit`, words longer than that broken too.
+    """`text` broken at spaces into lines of at most `limit`; longer words are also broken.
 
-    More than `most` lines end in an ellipsis.
+    Text of more than `most` lines is cut and ends in an ellipsis.
     """
     lines: list[str] = []
     current = ""

@@ -13,8 +13,8 @@ _BUCKET = 64
 
 
 class Stretch(NamedTuple):
-    """The lines in a channel that share a track: extent, ends on the side before it (`up`) and
-    after it (`down`), as indices along the channel, and whose they are."""
+    """The lines in a channel that share a track: their extent, their ends on the side before it
+    (`up`) and after it (`down`) as indices along the channel, and their links."""
 
     low: int
     high: int
@@ -26,7 +26,7 @@ class Stretch(NamedTuple):
 def tracks(
     paths: Mapping[str, Path], links: Mapping[str, Link]
 ) -> tuple[dict[tuple[str, int], int], dict[Line, list[list[str]]]]:
-    """The track of each piece in a channel, by link and number of the piece; and for every channel
+    """The track of each piece in a channel, by link and number of the piece, and for every channel,
     the links on each of its tracks, from the top or left."""
     lying: dict[Line, list[tuple[str, int]]] = {}
     for name, path in paths.items():

@@ -1,4 +1,4 @@
-"""Ad-hoc sub-processes as sequences: one of the orders that they allow."""
+"""Ad-hoc sub-processes as sequences in one of the permitted orders."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class AdHocInOrder(RewritePattern):
-    """Who works on an ad-hoc sub-process begins its steps as often, and in whatever order, they
-    like (BPMN 2.0.2, 10.3.5). Without people who choose, each is done once, in the order of the
-    model; a completion condition ends it after the first step after which it holds. The runs that
-    are left are runs of the source."""
+    """The performers of an ad-hoc sub-process may begin its steps repeatedly and in any order (BPMN
+    2.0.2, 10.3.5). Without performers who choose, each step is done once, in model order; a
+    completion condition ends the sub-process after the first step after which it holds. The
+    remaining runs are runs of the source."""
 
     name = "ad-hoc-in-order"
     consumes = ("sub-process.ad-hoc",)
@@ -33,7 +33,7 @@ class AdHocInOrder(RewritePattern):
         "sub-process.plain", "event.start.none", "event.end.none", "gateway.exclusive",
         "flow.sequence", "flow.conditional", "flow.default",
     )  # fmt: skip
-    loses = "that people choose which of its steps are done, how often, and in which order"
+    loses = "the choice of which steps are done, how often, and in which order"
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
         sub, scope = use.element, use.scope
@@ -77,12 +77,12 @@ class AdHocInOrder(RewritePattern):
             cancel_remaining=True,
         )
         rewriter.replace(scope.id, sub.id, plain)
-        return f"each step of {ctx.name(sub)} is done once, in the order of the model"
+        return f"each step of {ctx.name(sub)} is done once, in model order"
 
 
 def steps_of(sub: SubProcess) -> list[tuple[str, str]] | None:
-    """First and last node of each part of an ad-hoc sub-process that flows hold together, in the
-    order of the model; `None` where one begins or ends in several ways, or nothing is in it."""
+    """First and last node of each connected part of an ad-hoc sub-process, in model order; `None`
+    if a part has several first or last nodes, or if the sub-process is empty."""
     nodes = {n.id: n for n in sub.nodes if not getattr(n, "for_compensation", False)}
     part = {id: id for id in nodes}
 

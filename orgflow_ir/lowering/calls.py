@@ -1,4 +1,5 @@
-"""Calls of processes that the model does not have: tasks whose work only has a name."""
+"""Calls of processes that the model does not contain become tasks whose implementation is only
+named."""
 
 from __future__ import annotations
 
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter
 
 _NAME = r"[^\s${}#=][^${}]*"
-"""A process by its name; which one an expression names shows in a run only."""
+"""A process by its name; the process that an expression names is known only at run time."""
 
 
 class CallToNamedWork(RewritePattern):
     """A call of a process that is not in the model becomes a service task that names the process
-    which does its work, and what it passes on and takes back. For the token game both are one step
-    that is begun and done."""
+    and the variables that it passes and returns. In the token game, both are one step that is begun
+    and done."""
 
     name = "call-to-named-work"
     consumes = ("call-activity",)
@@ -68,7 +69,7 @@ class CallToNamedWork(RewritePattern):
         process = one_line(called).replace("`", "'")
         return (
             f"{ctx.name(call)} calls the process `{process}`, whose steps are not in the model: "
-            "its work is left open"
+            "the work is left open"
         )
 
 

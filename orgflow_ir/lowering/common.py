@@ -1,4 +1,4 @@
-"""Lowerings that any target may carry: elements with two meanings at once become several. All
+"""Lowerings for any target that split an element with two meanings into several elements. All
 lossless."""
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def conditional_splits(model: Model, ctx: PassContext) -> Iterator[ConstructUse]
 
 
 def as_task(node: Node, task_type: TaskType, **more: Any) -> Task:
-    """A task in the place of another element, with its id, name, documentation, extension data and
-    place; `more` are further fields."""
+    """A task that replaces another element, with its id, name, documentation, extension data and
+    place; `more` contains further fields."""
     return Task(
         id=node.id,
         name=node.name,
@@ -70,7 +70,7 @@ def as_task(node: Node, task_type: TaskType, **more: Any) -> Task:
 def timer_use(
     construct: str, event: Event, scope: Scope, reason: str, ctx: PassContext
 ) -> ConstructUse:
-    """The use of a time that a target does not keep; messages name the time and its text."""
+    """The use of a time that a target does not support; messages name the time and its text."""
     expression = event.definitions[0].expression
     text = one_line(expression.text).replace("`", "'") if expression is not None else ""
     subject = f"the time of {ctx.name(event)}, `{text}`,"
@@ -127,9 +127,9 @@ class SplitMixedGateway(RewritePattern):
 
 
 class ConditionalSplitToGateway(RewritePattern):
-    """Flows out of an activity that depend on data become an inclusive gateway after it; exactly
-    one and a default an exclusive one (BPMN 2.0.2, 8.4.13: every true flow gets a token). Flows
-    that are always taken stay where they are."""
+    """Outgoing flows of an activity that depend on data become an inclusive gateway after it, or an
+    exclusive one if there is exactly one and a default (BPMN 2.0.2, 8.4.13: every true flow gets a
+    token). Flows that are always taken are not changed."""
 
     name = "conditional-split-to-gateway"
     consumes = ("split.conditional",)
@@ -190,7 +190,7 @@ class LinkToFlow(RewritePattern):
                 )
         link = rewriter.fresh_id(throw.id, "link")
         rewriter.connect(scope.id, throw.id, catch.id, id=link)
-        return f"the link `{throw.label}` became a flow to where it is caught"
+        return f"the link `{throw.label}` became a flow to its catch event"
 
 
 LOWERINGS: tuple[RewritePattern, ...] = (

@@ -1,10 +1,10 @@
-"""Undoing finished work as steps on the way, where it is known beforehand what has to be undone.
+"""Compensation as steps of the flow, if the work to undo is known at compile time.
 
 A compensation throw event, or the cancel end event of a transaction, starts the handlers of the
-activities of its scope that are completed (BPMN 2.0.2, 10.7 and 13.5.5). Where the same activities
-are completed in every run that comes to such an event, each of them once, the handlers are steps
-before what follows the event, the last work undone first. Cancelling is then an error that the
-transaction's boundary event catches.
+completed activities of its scope (BPMN 2.0.2, 10.7 and 13.5.5). If every run that reaches such an
+event has completed the same activities, each of them once, the handlers become steps after the
+event, and the last work is undone first. A cancellation is then an error that the transaction's
+boundary event catches.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CONSUMED = (
 
 class CompensationToFlows(RewritePattern):
     """Handlers of completed activities become steps of the flow that undoes them; a handler that
-    nothing starts goes, with the boundary event that names it."""
+    nothing starts is removed with the boundary event that names it."""
 
     name = "compensation-to-flows"
     consumes = _CONSUMED
@@ -37,7 +37,7 @@ class CompensationToFlows(RewritePattern):
     )  # fmt: skip
 
     def meaning(self, model: Model) -> Model:
-        """See `RewritePattern`: each repetition of undone work is a step."""
+        """See `RewritePattern`; each repetition of compensated work is a step."""
         return repeated_compensation_as_flows(model)
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
@@ -54,7 +54,7 @@ COMPENSATION: tuple[RewritePattern, ...] = (CompensationToFlows(),)
 
 
 def why_not_undone(use: ConstructUse, model: Model, ctx: PassContext) -> str:
-    """What keeps the handlers of a process from becoming steps of flows; nothing where they can."""
+    """The reason why the handlers of a process cannot become steps of flows; empty if they can."""
     from orgflow_ir.lowering.undoing import Plans  # only for models in which work is undone
 
     if use.scope is None:
@@ -63,8 +63,8 @@ def why_not_undone(use: ConstructUse, model: Model, ctx: PassContext) -> str:
 
 
 def repeated_compensation_as_flows(model: Model) -> Model:
-    """The model with handlers as steps of flows, where something that is undone is repeated; itself
-    where nothing is."""
+    """The model with handlers as steps of flows if any compensated work is repeated; otherwise the
+    model itself."""
     from orgflow_ir.lowering.undoing import handlers_in, undone_in
 
     repeated = (

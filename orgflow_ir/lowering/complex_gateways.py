@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter
 
 _COUNT = r"\W*activationCount\s*(?:>=|==|=|ge|eq)\s*(\d+)\W*"
-"""A condition on how many tokens have come: the attribute of BPMN 2.0.2, table 10.68."""
+"""A condition on the number of tokens that have arrived: the attribute of BPMN 2.0.2, table
+10.68."""
 
 
 class ComplexToInclusive(RewritePattern):
-    """A complex gateway that states no rule waits, like an inclusive one, for all that can still
-    come, and splits like one (BPMN 2.0.2, 13.4.5, where activation and reset fall together). One
-    that waits for a token from each flow is a parallel one."""
+    """A complex gateway without a rule waits, like an inclusive one, for all tokens that can still
+    arrive, and splits like one (BPMN 2.0.2, 13.4.5, if activation and reset coincide). A complex
+    gateway that waits for a token from each flow is a parallel gateway."""
 
     name = "complex-to-inclusive"
     consumes = ("gateway.complex",)
@@ -34,9 +35,9 @@ class ComplexToInclusive(RewritePattern):
         graph = ctx.analysis(ControlFlow, scope)
         into, out = len(graph.flows_in(gateway.id)), len(graph.flows_out(gateway.id))
         kind: GatewayKind = "inclusive"
-        words = "states no rule of its own: it waits for all branches that can still come"
+        words = "has no rule: it waits for all branches that can still arrive"
         if into < 2:
-            words = "starts one or several of its branches, as an inclusive one does"
+            words = "starts one or several of its branches, like an inclusive one"
         if gateway.condition is not None and gateway.condition.text.strip():
             count = re.fullmatch(_COUNT, gateway.condition.text.strip())
             if into < 2 or out > 1 or count is None or int(count[1]) != into:
@@ -48,12 +49,13 @@ class ComplexToInclusive(RewritePattern):
 
 
 class ComplexWithoutItsRule(RewritePattern):
-    """A complex gateway continues by its own rule; without it, when all that can come has come."""
+    """A complex gateway continues by its own rule; without one, it continues when no further token
+    can arrive."""
 
     name = "complex-without-its-rule"
     consumes = ("gateway.complex",)
     produces = ("gateway.inclusive",)
-    loses = "the rule by which it continues before all branches have come"
+    loses = "the rule by which it continues before all branches have arrived"
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
         gateway, scope = use.element, use.scope
@@ -61,7 +63,9 @@ class ComplexWithoutItsRule(RewritePattern):
         assert scope is not None
         made = gateway.replace(gateway_kind="inclusive", condition=None)
         rewriter.replace(scope.id, gateway.id, made)
-        return f"the complex gateway {ctx.name(gateway)} waits for all that can still come"
+        return (
+            f"the complex gateway {ctx.name(gateway)} waits for all branches that can still arrive"
+        )
 
 
 COMPLEX_GATEWAYS: tuple[RewritePattern, ...] = (ComplexToInclusive(), ComplexWithoutItsRule())

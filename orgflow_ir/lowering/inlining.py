@@ -1,4 +1,4 @@
-"""How a sub-process is dissolved, and what keeps one from being dissolved."""
+"""Dissolves sub-processes, and determines why one cannot be dissolved."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ _WAITING_JOINS = ("parallel", "inclusive", "complex")
 
 
 def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
-    """Why a sub-process cannot be dissolved, cheapest reasons first."""
+    """Why a sub-process cannot be dissolved, with the cheapest tests first."""
     if sub.loop is not None:
         from orgflow_ir.lowering.unrolling import obstacle  # of few sub-processes
 
-        yield f"it is repeated, and {obstacle(sub, scope, ctx) or 'no loop is drawn for that'}"
+        yield f"it is repeated, and {obstacle(sub, scope, ctx) or 'it cannot become a loop'}"
     if sub.for_compensation:
-        yield "it undoes another activity"
+        yield "it compensates another activity"
     if any(map(_is_undoing, sub.nodes)):
-        yield "what undoes work in it depends on its border"
+        yield "the compensation of work in it depends on its border"
     graph, outer = ctx.analysis(ControlFlow, sub), ctx.analysis(ControlFlow, scope)
     if outgoing(outer.flows_out(sub.id)).chosen:
-        yield "the flows out of it depend on data"
+        yield "its outgoing flows depend on data"
     if any(source_ids(outer.nodes[f.target])[0] == sub.id for f in outer.flows_out(sub.id)[1:]):
-        yield "some of the flows out of it depend on data and others do not"
+        yield "some of its outgoing flows depend on data and others do not"
     inner = next((n for n in sub.nodes if isinstance(n, SubProcess)), None)
     if inner is not None:
         yield f"{ctx.name(inner)} in it stays its own process"
@@ -64,7 +64,7 @@ def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> 
         yield "the model does not define at which of its start events it begins"
     beside = ctx.analysis(Concurrency, outer).beside(sub.id) if sub.nodes else ()
     if sub.id in beside and (_joins(graph) or len(list(_exits(graph))) > 1):
-        yield "it may be active twice at the same time, and its branches would be mixed up"
+        yield "it may be active twice at the same time, and its branches would be confused"
     yield from _events_outside(sub, scope, model, ctx)
     yield from _never_reached(sub, scope, model, ctx)
     if sub.nodes:
@@ -111,7 +111,7 @@ def _events_outside(sub: SubProcess, scope: Scope, model: Model, ctx: PassContex
     nesting = nesting_of(scope, model)
     for event in _attached(sub, scope):
         if len(event.definitions) != 1 or event.definitions[0].kind not in _THROWN:
-            yield f"{ctx.name(event)} may come while something in it is active"
+            yield f"{ctx.name(event)} may occur while something in it is active"
         elif event.definitions[0].kind == "error":
             if not any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub)):
                 yield from _why_not_from_steps(event, sub, model, ctx)
@@ -120,7 +120,7 @@ def _events_outside(sub: SubProcess, scope: Scope, model: Model, ctx: PassContex
             yield from _why_not_from_calls(event, calls, sub, ctx)
             thrown = any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub))
             if not calls and not thrown:
-                yield f"nothing in it throws what {ctx.name(event)} catches"
+                yield f"nothing in it throws the event that {ctx.name(event)} catches"
 
 
 def _why_not_from_calls(
@@ -133,7 +133,7 @@ def _why_not_from_calls(
         beside = ctx.analysis(Concurrency, graph).beside(call.id)
         if beside:
             what = _work_in(beside, graph, ctx)
-            yield f"what {ctx.name(call)} calls may end it while {what} may be active"
+            yield f"the process called by {ctx.name(call)} may end it while {what} may be active"
 
 
 def _work_in(beside: Iterable[str], graph: ControlFlow, ctx: PassContext) -> str:
@@ -153,7 +153,7 @@ def _why_not_from_steps(
     steps = _failing(event, scope, model, handler)
     named = "it" if handler is not None else ctx.name(event)
     if not steps:
-        yield f"{named} catches whatever goes wrong, and no step can fail"
+        yield f"{named} catches every error, and no step can fail"
     for step in steps:
         if step.id not in graph.nodes:
             yield f"{ctx.name(step)}, whose errors {named} catches, stays in its own process"
@@ -206,8 +206,8 @@ def _may_fail(call: CallActivity, caught: EventDefinition, model: Model, nesting
 
 
 def why_no_error_of(call: CallActivity, event: Event, model: Model, ctx: PassContext) -> str:
-    """What keeps an error boundary event on a call from catching the errors of the called process;
-    nothing where it can."""
+    """The reason why an error boundary event on a call cannot catch the errors of the called
+    process; empty if it can."""
     from orgflow_ir.analysis.calls import called_from, callee
 
     called = callee(call, model)
@@ -233,11 +233,11 @@ def why_no_error_of(call: CallActivity, event: Event, model: Model, ctx: PassCon
 
 
 def why_no_escalation_of(call: CallActivity, event: Event, model: Model, ctx: PassContext) -> str:
-    """What keeps an escalation boundary event on a call from catching what the called process
-    throws; nothing where it can.
+    """The reason why an escalation boundary event on a call cannot catch the escalations of the
+    called process; empty if it can.
 
-    The event occurs when the call returns. So one that interrupts needs a called process that ends
-    where it throws, and one that does not a called process that throws once.
+    The event occurs when the call returns. An interrupting event therefore needs a called process
+    that ends where it throws, and a non-interrupting event needs a called process that throws once.
     """
     scope = next(s for s in model.scopes() if any(n is event for n in s.nodes))
     caught = {
@@ -248,7 +248,7 @@ def why_no_escalation_of(call: CallActivity, event: Event, model: Model, ctx: Pa
         called = ctx.name(call)
         if other:
             return "another event catches the same escalation"
-        return f"nothing that {called} calls throws what it catches"
+        return f"nothing that {called} calls throws the event that it catches"
     if event.interrupting:
         return next(_why_it_continues(caught[event.id], ctx), "")
     errors = (n for n in scope.nodes if isinstance(n, Event) and n.attached_to == call.id)
@@ -266,7 +266,7 @@ def _why_it_continues(leaving: Iterable[LeavingEscalation], ctx: PassContext) ->
         if len(one.way) > 1:
             yield f"{thrown} also ends the process that {ctx.name(one.way[0].node)} is in"
         if graph.flows_out(one.event.id):
-            yield f"{thrown} is not the end of what it ends"
+            yield f"{thrown} is not the last step of the scope that it ends"
         if others:
             yield f"{thrown} ends its process while {_work_in(others, graph, ctx)} may be active"
 
@@ -316,7 +316,7 @@ def _ends_early(
         for flow in graph.flows_in(node.id):
             if flow.source in concurrency.beside(flow.source):
                 source = ctx.name(graph.nodes[flow.source])
-                yield f"{source} may run twice at the same time, and both end it"
+                yield f"{source} may run twice at the same time, and both runs end it"
         kept = isinstance(node, Event) and (node.definitions or node.name.strip())
         if kept and len(graph.flows_in(node.id)) > 1:
             yield f"several branches end at {ctx.name(node)}"
@@ -431,7 +431,7 @@ class Inlining:
         }
 
     def run(self) -> None:
-        """The edits, in the order in which they refer to each other."""
+        """The edits, ordered so that each refers only to earlier ones."""
         sub, rewriter, around = self.sub, self.rewriter, self.scope.id
         # 1. Nodes of the scope around it that take the place of its border.
         entry = self._gateway("begin", "exclusive", name=sub.name, doc=sub.doc)
@@ -559,7 +559,7 @@ class Inlining:
 def handler_obstacles(
     handler: SubProcess, scope: Scope, model: Model, ctx: PassContext
 ) -> Iterator[str]:
-    """Why an event sub-process cannot become flows from what throws its event to its steps."""
+    """Why an event sub-process cannot become flows from the throwing elements to its steps."""
     starts = [n for n in handler.nodes if isinstance(n, Event) and n.position == "start"]
     definitions = [d for start in starts for d in start.definitions]
     if len(starts) != 1 or len(definitions) != 1 or definitions[0].kind not in _THROWN:
@@ -588,19 +588,19 @@ def handler_obstacles(
     elif not everywhere:
         yield "nothing throws its event"
     if everywhere and definitions[0].kind == "escalation" and from_calls:
-        yield f"it catches an escalation of what {ctx.name(calls[0])} calls"
+        yield f"it catches an escalation of the process that {ctx.name(calls[0])} calls"
     elif len(here) + len(from_calls) != len(everywhere):
-        yield "what it catches is thrown in a part that stays its own process"
+        yield "its event is thrown in a part that stays its own process"
     yield from _never_reached(handler, scope, model, ctx)
     concurrency = ctx.analysis(Concurrency, ctx.analysis(ControlFlow, scope))
     for event in here:
         others = [n for n in concurrency.beside(event.id) if n != handler.id]
         if event.position == "throw" and starts[0].interrupting:
-            yield f"{ctx.name(event)} is not the end of what it ends"
+            yield f"{ctx.name(event)} is not the last step of the scope that it ends"
         if others and starts[0].interrupting:
             yield f"other branches may be active when {ctx.name(event)} ends them"
         elif event.id in others and _joins(ctx.analysis(ControlFlow, handler)):
-            yield "it may be active twice at the same time, and its branches would be mixed up"
+            yield "it may be active twice at the same time, and its branches would be confused"
     inside = ctx.analysis(ControlFlow, handler)
     for node in filter(_terminates, handler.nodes):
         if ctx.analysis(Concurrency, inside).beside(node.id):
@@ -617,7 +617,7 @@ def _thrown_to(handler: SubProcess, scope: Scope, nesting: Nesting) -> list[Even
 
 
 def dissolve_handler(handler: SubProcess, scope: Scope, rewriter: Rewriter) -> None:
-    """Lead what throws the event of an event sub-process to its steps."""
+    """Connect the elements that throw the event of an event sub-process to its steps."""
     throws = _thrown_to(handler, scope, nesting_of(scope, rewriter.model))
     (start,) = (n for n in handler.nodes if isinstance(n, Event) and n.position == "start")
     model = rewriter.model

@@ -1,13 +1,13 @@
-"""Repeated activities as loops of flows: the one executable meaning of markers for repetition.
+"""Repeated activities as loops of flows, the one executable meaning of repetition markers.
 
-A marker is read as what BPMN 2.0.2 says of it (10.3.7, 13.3.6), with the instances one after the
-other: a step counts the list, an exclusive gateway asks whether there is another item, a step takes
-the next one, and after the activity its completion condition is asked. Instances that BPMN starts
-together and that wait for nothing may be done one after the other: that is one of the orders that
-the specification allows.
+A marker has the meaning of BPMN 2.0.2 (10.3.7, 13.3.6), with the instances one after the
+other: a step counts the list, an exclusive gateway tests whether there is another item, a step
+takes the next one, and a gateway after the activity tests its completion condition. Instances that
+BPMN starts together and that wait for nothing may run one after the other, since the specification
+allows this order.
 
-`loops_as_flows` gives the same flows for a whole model, under the same ids: runs of a target that
-rewrites loops are runs of that model's token game.
+`loops_as_flows` returns the same flows for a whole model, under the same ids, so runs of a target
+that rewrites loops are runs of that model's token game.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _PRODUCES = (
 
 
 class LoopToFlows(RewritePattern):
-    """A standard loop, and a multi-instance activity whose instances wait for nothing but people
-    when they are parallel, becomes a loop of flows (BPMN 2.0.2, 10.3.7)."""
+    """A standard loop becomes a loop of flows (BPMN 2.0.2, 10.3.7), and so does a multi-instance
+    activity, unless its instances are parallel and wait for anything other than people."""
 
     name = "loop-to-flows"
     consumes = ("loop",)
     produces = _PRODUCES
 
     def meaning(self, model: Model) -> Model:
-        """See `RewritePattern`: each round of a loop is its own step."""
+        """See `RewritePattern`; each iteration of a loop is a separate step."""
         return loops_as_flows(model)
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
@@ -52,13 +52,13 @@ class LoopToFlows(RewritePattern):
 
 
 class WaitingInstancesInTurn(RewritePattern):
-    """Parallel instances that wait become a loop, too: the next one begins when the one before it
-    is done."""
+    """Parallel instances that wait also become a loop, in which the next instance begins when the
+    previous one is done."""
 
     name = "waiting-instances-in-turn"
     consumes = ("loop.multi-instance.parallel",)
     produces = _PRODUCES
-    loses = "that its instances wait at the same time"
+    loses = "the simultaneous waiting of its instances"
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
         node, scope = use.element, use.scope
@@ -75,7 +75,7 @@ LOOPS: tuple[RewritePattern, ...] = (LoopToFlows(), WaitingInstancesInTurn())
 
 
 def loops_as_flows(model: Model) -> Model:
-    """The model with its loops as flows, where they can be that; itself where there are none."""
+    """The model with its loops as flows where possible; the model itself if it has no loops."""
     ctx = PassContext(source=model)
     while True:
         before = model
@@ -93,7 +93,7 @@ def loops_as_flows(model: Model) -> Model:
 
 
 def why_not_repeated(use: ConstructUse, model: Model, ctx: PassContext) -> str:
-    """What keeps a marker for repetition from becoming flows; nothing where it can."""
+    """The reason why a repetition marker cannot become flows; empty if it can."""
     node, scope = use.element, use.scope
     assert isinstance(node, Task | CallActivity | SubProcess)
     assert scope is not None

@@ -1,4 +1,4 @@
-"""Events without what triggers them, for notations that know steps, starts and ends: all lossy."""
+"""Events without their triggers, for notations that have only steps, starts and ends; all lossy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class EventToStep(RewritePattern):
-    """An event on the way becomes a step with its name: the order of steps stays."""
+    """An intermediate event becomes a step with its name, which keeps the order of steps."""
 
     name = "event-to-step"
     consumes = (
@@ -22,7 +22,7 @@ class EventToStep(RewritePattern):
         "event.throw.message", "event.throw.signal", "event.throw.escalation",
     )  # fmt: skip
     produces = ("task.abstract",)
-    loses = "what the event waits for or sends"
+    loses = "the trigger or result of the event"
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
         event, scope = use.element, use.scope
@@ -34,8 +34,8 @@ class EventToStep(RewritePattern):
 
 
 class PlainStartOrEnd(RewritePattern):
-    """A start or an end with a trigger becomes one without. Errors and terminations stay: they end
-    what else is active."""
+    """A start or end event with a trigger becomes one without. Error and terminate events stay,
+    because they end everything else that is active."""
 
     name = "plain-start-or-end"
     consumes = (
@@ -43,7 +43,7 @@ class PlainStartOrEnd(RewritePattern):
         "event.end.message", "event.end.signal", "event.end.escalation",
     )  # fmt: skip
     produces = ("event.start.none", "event.end.none")
-    loses = "what starts the process, or what its end sends"
+    loses = "the trigger of the process, or the result of its end"
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
         event, scope = use.element, use.scope
@@ -56,12 +56,12 @@ class PlainStartOrEnd(RewritePattern):
 
 
 class EventsToBranches(RewritePattern):
-    """An event-based gateway becomes an exclusive one: one of the events happens."""
+    """An event-based gateway becomes an exclusive one, since one of the events happens."""
 
     name = "events-to-branches"
     consumes = ("gateway.event",)
     produces = ("gateway.exclusive",)
-    loses = "that the event which comes first decides"
+    loses = "the choice by the event that occurs first"
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
         gateway, scope = use.element, use.scope

@@ -1,4 +1,4 @@
-"""Events that send their message by something that the model names: tasks that do it."""
+"""Events whose message is sent by an implementation that the model names become tasks."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def is_sent_by_itself(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
-    """Whether nothing in the model says what sends the message of an event."""
+    """Whether the model does not define how the message of an event is sent."""
     del model, ctx
     return not (isinstance(use.element, Event) and has_implementation(use.element))
 
 
 class SendingEventToTask(RewritePattern):
-    """An event that throws a message by a class, topic, job type or connector becomes the send task
-    that does so; after that of an end event stands a plain end. For the token game a thrown message
-    and a task are one step each."""
+    """An event that throws a message by a class, topic, job type or connector becomes a send task;
+    for an end event, a plain end event follows it. In the token game, a thrown message and a task
+    are one step each."""
 
     name = "sending-event-to-task"
     consumes = ("event.throw.message", "event.end.message")

@@ -1,9 +1,9 @@
-"""Embedded sub-processes become part of what is around them, for targets without scopes.
+"""Embedded sub-processes become part of the scope around them, for targets without scopes.
 
-A sub-process can be dissolved where nothing depends on its border: it begins in one way, is left
-when all that is in it is done, and what ends it early (an error end event, an escalation that
-interrupts, terminating) finds nothing else under way in it. Then its tokens do in the scope around
-it what they did inside. All lossless.
+A sub-process can be dissolved if nothing depends on its border: it has one start, it is left when
+everything in it is done, and nothing else in it is active when an event ends it early (an error end
+event, an interrupting escalation, a terminate end event). Its tokens then behave in the surrounding
+scope as they did inside. All lossless.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 class InlineSubProcess(RewritePattern):
     """A plain sub-process is dissolved into the scope around it.
 
-    Its start events and its plain end events go; those that have a name stay as events on the way,
-    so that the name stays. What ends in it leads to where the sub-process leads, through an
-    exclusive join where one token ends it, else through an inclusive one: a sub-process is done
-    when no token is left in it (BPMN 2.0.2, 13.3.4). An error or escalation that is caught on its
-    border becomes a flow to what the boundary event leads to (10.5.7). Inner ones come first.
+    Its start events and plain end events are removed; those with a name become intermediate events,
+    which keep the name. Its ends lead to the target of the sub-process, through an exclusive join
+    if one token ends it, otherwise through an inclusive one, because a sub-process is done when no
+    token is left in it (BPMN 2.0.2, 13.3.4). An error or escalation that is caught on its border
+    becomes a flow to the target of the boundary event (10.5.7). Inner ones come first.
     """
 
     name = "inline-sub-process"
@@ -47,7 +47,7 @@ class InlineSubProcess(RewritePattern):
         if not sub.nodes:
             task = Task(id=sub.id, name=sub.name, doc=sub.doc)
             rewriter.replace(scope.id, sub.id, task)
-            return f"{ctx.name(sub)}, in which nothing is drawn, became a task"
+            return f"{ctx.name(sub)}, which is empty, became a task"
         from orgflow_ir.lowering.inlining import Inlining
 
         Inlining(sub, scope, rewriter, ctx).run()
@@ -55,8 +55,8 @@ class InlineSubProcess(RewritePattern):
 
 
 class TransactionToSubProcess(RewritePattern):
-    """A transaction that is never cancelled, and in which nothing undoes anything, does what a
-    plain sub-process does (BPMN 2.0.2, 10.3.5)."""
+    """A transaction that is never cancelled and contains no compensation behaves like a plain
+    sub-process (BPMN 2.0.2, 10.3.5)."""
 
     name = "transaction-to-sub-process"
     consumes = ("sub-process.transaction",)
@@ -76,9 +76,10 @@ class TransactionToSubProcess(RewritePattern):
 
 
 class HandlerToFlow(RewritePattern):
-    """An event sub-process for an error or escalation that an event beside it throws becomes a path
-    from there to its steps (BPMN 2.0.2, 10.5.7): where it interrupts, nothing else is active then.
-    Where no event throws its error, a path leads there from each step that may.
+    """An event sub-process for an error or escalation that an event in the same scope throws
+    becomes a path from that event to its steps (BPMN 2.0.2, 10.5.7). If it is interrupting, nothing
+    else may be active at that point. If no event throws its error, a path leads to its steps from
+    each step that may fail.
     """
 
     name = "event-sub-process-to-flow"
@@ -99,12 +100,12 @@ class HandlerToFlow(RewritePattern):
         if next(obstacles, None) is not None:
             return None
         dissolve_handler(handler, scope, rewriter)
-        return f"what throws the event of {ctx.name(handler)} leads to its steps"
+        return f"the elements that throw the event of {ctx.name(handler)} lead to its steps"
 
 
 def why_no_path(use: ConstructUse, model: Model, ctx: PassContext) -> str:
-    """What keeps an event sub-process from becoming a path; nothing where it can be one, or where
-    the reason for all of them says it."""
+    """The reason why an event sub-process cannot become a path; empty if it can, or if the general
+    reason applies."""
     from orgflow_ir.lowering.inlining import handler_obstacles
 
     handler, scope = use.element, use.scope
@@ -114,8 +115,8 @@ def why_no_path(use: ConstructUse, model: Model, ctx: PassContext) -> str:
 
 
 class UncaughtEscalation(RewritePattern):
-    """An escalation that nothing catches has no effect (BPMN 2.0.2, 10.5.7): the event is a plain
-    one."""
+    """An escalation that nothing catches has no effect (BPMN 2.0.2, 10.5.7), so the event becomes a
+    plain one."""
 
     name = "uncaught-escalation"
     consumes = ("event.throw.escalation", "event.end.escalation")
@@ -139,7 +140,7 @@ class UncaughtEscalation(RewritePattern):
 
 
 def why_not_inline(use: ConstructUse, model: Model, ctx: PassContext) -> str:
-    """What keeps a plain sub-process from being dissolved; nothing where it can be."""
+    """The reason why a plain sub-process cannot be dissolved; empty if it can."""
     from orgflow_ir.lowering.inlining import obstacles  # only for models with sub-processes
 
     sub, scope = use.element, use.scope

@@ -1,4 +1,5 @@
-"""Which handlers each event of a process starts, and how they become steps of its flow."""
+"""Determines the compensation handlers that each event of a process starts, and makes them steps of
+its flow."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
 Activity = Task | CallActivity | SubProcess
 
 MOST_STATES = 4_000
-"""So many states of a process are looked at to find what is completed when something is undone."""
+"""Maximum number of states of a process explored to find the activities that are completed when
+compensation starts."""
 
 
 def handlers_in(scope: Scope, model: Model) -> Iterator[tuple[Activity, Activity]]:
@@ -61,7 +63,7 @@ def handlers_in(scope: Scope, model: Model) -> Iterator[tuple[Activity, Activity
 
 
 def undone_in(sub: SubProcess, model: Model) -> bool:
-    """Whether work in a sub-process, however deep, has handlers."""
+    """Whether an activity in a sub-process, at any depth, has a handler."""
     return any(True for scope in sub.scopes() for _ in handlers_in(scope, model))
 
 
@@ -81,15 +83,15 @@ def _undoes(node: Node) -> bool:
 
 @dataclass
 class Plan:
-    """What becomes of the handlers of one process.
+    """The plan for the handlers of one process.
 
     Attributes:
         process: the process.
-        started: for each event that undoes something, by id, the activities whose handlers it
-            starts, in the order in which they are undone.
-        handlers: the handler of each such activity, by its id, with the scope that holds it.
+        started: for each compensating event, by id, the activities whose handlers it starts, in the
+            order of compensation.
+        handlers: the handler of each such activity, by its id, with the scope that contains it.
         scope_of: the scope of every node, by its id.
-        obstacle: why the handlers cannot become steps; nothing where they can.
+        obstacle: why the handlers cannot become steps; empty if they can.
     """
 
     process: Process
@@ -101,7 +103,7 @@ class Plan:
 
 
 class Plans:
-    """The plans of a model, made when they are asked for: for `ctx.analysis(Plans, model)`."""
+    """The plans of a model, computed on demand, for `ctx.analysis(Plans, model)`."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -151,7 +153,7 @@ def _unusual(plan: Plan, ctx: PassContext) -> Iterator[str]:
             if not isinstance(node, Event):
                 continue
             if node.position == "start" and any(d.kind == "compensation" for d in node.definitions):
-                yield f"{ctx.name(node)} begins an event sub-process that undoes something"
+                yield f"{ctx.name(node)} begins an event sub-process for compensation"
             if not _undoes(node):
                 continue
             if len(node.definitions) > 1:
@@ -161,7 +163,7 @@ def _unusual(plan: Plan, ctx: PassContext) -> Iterator[str]:
             refs = {d.ref for d in node.definitions if d.ref}
             reachable = {n.id for s in _around(scope, plan) for n in _inside(s)}
             if refs - reachable:
-                yield f"what {ctx.name(node)} undoes is not in its own scope"
+                yield f"the work that {ctx.name(node)} compensates is not in its own scope"
 
 
 def _inside(scope: Scope) -> Iterator[Node]:
@@ -193,7 +195,7 @@ def _find_started(plan: Plan, model: Model, ctx: PassContext) -> None:
             continue
         known.add(state)
         if len(known) > MOST_STATES:
-            plan.obstacle = "the process has too many states to find out which work it undoes"
+            plan.obstacle = "the process has too many states to determine which work it compensates"
             return
         for move in moves.of_state(state):
             if move.kind == "enter" and _undoes(move.node.element):
@@ -207,8 +209,8 @@ def _find_started(plan: Plan, model: Model, ctx: PassContext) -> None:
                         if found[event].get(a) != due.get(a)
                     )
                     plan.obstacle = (
-                        f"it depends on the run whether {named} is to be undone at "
-                        f"{ctx.name(move.node.element)}"
+                        f"whether {named} is compensated at {ctx.name(move.node.element)} depends "
+                        "on the run"
                     )
                     return
         todo += (game.fire(state, step) for step in game.enabled(state))
@@ -217,7 +219,8 @@ def _find_started(plan: Plan, model: Model, ctx: PassContext) -> None:
         for activity, times in due.items():
             if times > 1:
                 plan.obstacle = (
-                    f"{ctx.name(plan.activities[activity])} may have to be undone several times"
+                    f"{ctx.name(plan.activities[activity])} may have to be compensated several "
+                    "times"
                 )
         plan.started[event] = tuple(sorted(due, key=lambda a: -order[a]))
 
@@ -270,7 +273,7 @@ def _obstacles(plan: Plan, ctx: PassContext) -> Iterator[str]:
             handler = plan.handlers[activity][0]
             if handler.id in starters:
                 named = listed([ctx.name(events[e]) for e in (starters[handler.id], event)])
-                yield f"{named} start {ctx.name(handler)}, each in its own way"
+                yield f"{named} start {ctx.name(handler)}, each in a different way"
             starters[handler.id] = event
             yield from _repeated(plan, activity, scope, ctx)
         if any(d.kind == "cancel" for d in events[event].definitions):
@@ -288,12 +291,14 @@ def _repeated(plan: Plan, activity: str, until: Scope, ctx: PassContext) -> Iter
     assert repeated.loop is not None
     handler = plan.handlers[activity][0]
     if more or handler.loop is not None or _again(repeated.loop, scope) is None:
-        yield f"how often {ctx.name(done)} was done is not known when it is undone"
+        yield (
+            f"the number of times that {ctx.name(done)} was done is unknown when it is compensated"
+        )
 
 
 def repetitions(activity: str, until: Scope, plan: Plan) -> list[tuple[Activity, Scope]]:
-    """The repeated activities among an activity and the sub-processes around it, within the scopes
-    in which an event in `until` undoes, with the scopes that hold them."""
+    """The repeated activities among an activity and the sub-processes around it, with the scopes
+    that contain them, within the scopes in which an event in `until` compensates."""
     reach = set(map(id, _around(until, plan)))
     node: Node = plan.activities[activity]
     found: list[tuple[Activity, Scope]] = []
@@ -326,13 +331,13 @@ def _uncancellable(plan: Plan, event: Event, scope: Scope, ctx: PassContext) -> 
         yield f"{ctx.name(event)} is in no transaction"
         return
     if scope.loop is not None:
-        yield f"{ctx.name(scope)} is repeated, and may be cancelled in one of its rounds"
+        yield f"{ctx.name(scope)} is repeated, and may be cancelled in one of its iterations"
     if len(_cancel_events(scope, plan)) != 1:
-        yield f"{ctx.name(scope)} is not left by one cancel event"
+        yield f"{ctx.name(scope)} is not left by exactly one cancel event"
     others = (n for n in _inside(scope) if isinstance(n, Event) and n.position != "boundary")
     for other in others:
         if any(d.kind == "error" for d in other.definitions):
-            yield f"{ctx.name(other)} throws an error in what may be cancelled"
+            yield f"{ctx.name(other)} throws an error in work that may be cancelled"
     beside = ctx.analysis(Concurrency, ctx.analysis(ControlFlow, scope)).beside(event.id)
     running = [n for n in scope.nodes if n.id in beside]
     if running:
@@ -361,7 +366,7 @@ class Undoing:
         self.use = use
 
     def run(self) -> str:
-        """The edits; the note of them."""
+        """Makes the edits; returns the note that describes them."""
         plan = self.plan
         undone = [a for activities in plan.started.values() for a in activities]
         for scope in plan.process.scopes():
@@ -379,8 +384,8 @@ class Undoing:
         """The note of the rewrite: one for all elements that the plan changes."""
         names = [self.ctx.name(self.plan.activities[a]) for a in undone]
         if not names:
-            return "what nothing starts to undo became nothing"
-        said = f"what undoes {listed(names)} became steps of the flow"
+            return "handlers that nothing starts were removed"
+        said = f"the compensation of {listed(names)} became steps of the flow"
         hasty = [self.ctx.name(event) for event in self._hasty()]
         if hasty:
             said += f", and {listed(hasty)} " + ("waits" if len(hasty) == 1 else "wait")

@@ -1,4 +1,5 @@
-"""How the marker of a repeated activity becomes a loop of flows, and what keeps it from that."""
+"""Converts the marker of a repeated activity to a loop of flows, and determines why one cannot be
+converted."""
 
 from __future__ import annotations
 
@@ -36,23 +37,23 @@ if TYPE_CHECKING:
 
 
 def obstacle(node: Task | CallActivity | SubProcess, scope: Scope, ctx: PassContext) -> str:
-    """What keeps the marker of an activity from becoming flows; nothing where it can."""
+    """The reason why the marker of an activity cannot become flows; empty if it can."""
     assert node.loop is not None
     graph = ctx.analysis(ControlFlow, scope)
     out = graph.flows_out(node.id)
     if node.for_compensation:
-        return "it undoes another activity"
+        return "it compensates another activity"
     if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc":
-        return "the ad-hoc sub-process around it says when it begins"
+        return "the ad-hoc sub-process around it determines when it begins"
     if not graph.flows_in(node.id):
         return "no flow leads to it"
     if any(isinstance(n, Event) and n.attached_to == node.id and _undone(n) for n in scope.nodes):
-        return "it is undone as often as it was done, which nothing counts"
+        return "it is compensated as often as it was done, which is not counted"
     if isinstance(node, SubProcess) and any(_undone(n) for s in node.scopes() for n in s.nodes):
-        return "work in it is to be undone in each repetition"
+        return "work in it is compensated in each iteration"
     targets = (graph.nodes[f.target] for f in out)
     if outgoing(out).chosen or any(source_ids(t)[0] == node.id for t in targets):
-        return "the flows out of it depend on data"
+        return "its outgoing flows depend on data"
     if node.loop.kind == "multi-instance":
         try:
             read = read_repetition(node.loop, scope)
@@ -60,7 +61,7 @@ def obstacle(node: Task | CallActivity | SubProcess, scope: Scope, ctx: PassCont
             return str(reason)
         known = read.items is not None or read.number is not None
         if not known and (counted_in(node.loop.until) or read.results):
-            return "the model names no list and no number of instances"
+            return "the model defines neither a list nor a number of instances"
     return ""
 
 
@@ -72,7 +73,7 @@ def _undone(node: Node) -> bool:
 
 
 def waiting_at_once(node: Task | CallActivity | SubProcess, model: Model) -> bool:
-    """Whether parallel instances of an activity wait for something but people."""
+    """Whether parallel instances of an activity wait for anything other than people."""
     assert node.loop is not None
     if node.loop.kind == "standard" or node.loop.sequential:
         return False
@@ -108,7 +109,7 @@ class Unrolling:
         self.asked: dict[str, Expression | str] = {}
 
     def run(self) -> str:
-        """The edits; the note of them."""
+        """Makes the edits; returns the note that describes them."""
         again = self.gateway("again")
         if self.loop.kind == "standard":
             first, note = self.standard(again)
@@ -122,7 +123,8 @@ class Unrolling:
     # -- the two kinds -----------------------------------------------------------------------------
 
     def standard(self, again: str) -> tuple[str, str]:
-        """A loop by a condition, tested before or after; both may have a most number of times."""
+        """A loop with a condition that is tested before or after the activity; both may have a
+        maximum number of iterations."""
         leave, loop = self.leave(), self.loop
         most = loop.maximum
         first, back = again, again
@@ -185,10 +187,10 @@ class Unrolling:
         else:
             self.connect("back", here, again, self.yes(here))
         order = "" if self.loop.sequential else ", one after the other"
-        return first, f"the instances of {self.named} became rounds of a loop{order}"
+        return first, f"the instances of {self.named} became iterations of a loop{order}"
 
     def begin(self, read: Repetition) -> str:
-        """The step that counts what there is to do."""
+        """The step that counts the items."""
         outputs: list[tuple[str, str | Parameter]] = []
         if read.items is not None:
             outputs += [(self.items, read.items), (self.count, f"= count({self.items})")]
@@ -211,7 +213,7 @@ class Unrolling:
         return self.script("next", f"Next item for {self.label}", (value, self.index), *outputs)
 
     def done(self, read: Repetition, counts: tuple[str, ...]) -> str:
-        """The step that gathers the result of an instance, and counts it."""
+        """The step that collects the result of an instance and counts it."""
         active = "1" if self.loop.sequential else f"{self.count} - {self.index}"
         values = {
             "count": self.count, "completed": self.index, "active": active, "terminated": "0",
@@ -230,13 +232,13 @@ class Unrolling:
         return Expression(text=f"${{{self.more}}}")
 
     def yes(self, source: str) -> Expression | str | None:
-        """What a flow out of a question says; nothing behind anything else."""
+        """The label of a flow out of a test; empty after anything else."""
         return self.asked.get(source)
 
     def choice(
         self, role: str, name: str, source: str, leave: str, condition: Expression | None
     ) -> str:
-        """A question after `source`, of which the outgoing flow leads to `leave`."""
+        """A test after `source`, whose outgoing flow leads to `leave`."""
         made = self.gateway(role, name)
         self.connect(f"to_{role}", source, made, self.yes(source))
         self.connect(f"no_{role}", made, leave, default=True)
@@ -268,7 +270,7 @@ class Unrolling:
     def script(
         self, role: str, name: str, first: tuple[str, str], *more: tuple[str, str | Parameter]
     ) -> str:
-        """A step that sets variables: (value, name) first, then (name, value) each."""
+        """A step that sets variables: (value, name) for the first, (name, value) for the others."""
         outputs = tuple(
             value.replace(name=one) if isinstance(value, Parameter) else _set(one, value)
             for one, value in more

@@ -1,4 +1,4 @@
-"""The process IR: what a process model is made of."""
+"""The process IR: the parts of a process model."""
 
 from orgflow_ir.model.bindings import Binding
 from orgflow_ir.model.elements import (

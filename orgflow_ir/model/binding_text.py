@@ -1,4 +1,5 @@
-"""What a binding says, in words: for notes, comments and messages of targets that do not run it."""
+"""Describes bindings in words, for notes, comments and messages of targets that do not execute
+them."""
 
 from __future__ import annotations
 
@@ -32,14 +33,14 @@ _LABELS = {
 _SECRET = frozenset(("password", "token", "clientsecret", "value", "secret"))
 _HIDDEN = "(a secret, which notes do not repeat)"
 _IS_NAMED = re.compile(r"\{\{|[$#]\{|^\s*=|secrets\.")
-"""A secret that is only named, or comes from a variable."""
+"""A secret that is only named or comes from a variable."""
 
 _ASSIGNMENT = ("assignee", "candidate_users", "candidate_groups")
 
 
 class Statement(NamedTuple):
-    """One part of a task's binding. `what` names it in a message (`the script`); `label` and
-    `text` are what a note shows; `code` where lines of the text matter."""
+    """One part of a task's binding. `what` names it in a message (`the script`); a note shows
+    `label` and `text`; `code` marks text whose line breaks matter."""
 
     what: str
     label: str
@@ -59,14 +60,14 @@ def listed(names: list[str]) -> str:
 
 
 def summary(node: Task | CallActivity | Event) -> str:
-    """What the binding says, by its parts: `the class `org.acme.Ship` and input mappings`; nothing
-    where it has none."""
+    """The binding described by its parts: `the class `org.acme.Ship` and input mappings`; empty if
+    it has none."""
     names = list(dict.fromkeys(s.what for s in statements(node)))
     return f"the {listed(names)}" if names else ""
 
 
 def doer(binding: AnyBinding) -> str:
-    """What does the work, in words: `script (groovy)`, `class `org.acme.Ship``."""
+    """The implementation in words: `script (groovy)`, `class `org.acme.Ship``."""
     match binding:
         case Http():
             return "HTTP request"

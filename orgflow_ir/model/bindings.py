@@ -1,7 +1,8 @@
-"""What does a task, as the source says it: one class a way of doing work, distinguished by `kind`.
+"""The implementation of a task as stated in the source: one class for each kind, distinguished by
+`kind`.
 
-Texts are those of the source: they may be templates or expressions of its language (`${url}`,
-`=order.id`), which nothing here evaluates. What a vendor says beyond the fields stands in
+Texts are taken from the source unchanged. They may be templates or expressions of its language
+(`${url}`, `=order.id`), which are not evaluated here. Vendor settings without a field are in
 `parameters` under the vendor's own names; the extension XML itself stays in the task's `extra`.
 """
 
@@ -20,12 +21,12 @@ def _is_empty(value: tuple[object, ...]) -> bool:
 
 
 class Parameter(Value):
-    """A value handed to what does a task (`inputs`), or taken from it (`outputs`).
+    """A value passed to the implementation of a task (`inputs`) or returned by it (`outputs`).
 
-    `name` is the variable it becomes; `text` the expression or constant it comes from, `language`
-    the vendor's (`feel`, `juel`, a script's), `variable` where the text is the name of one,
-    `constant` where it is the value, `list` or `map` where it shows the entries of one, a line
-    each, and `nested` where these have more parts; `None` where the source does not say.
+    `name` is the variable that is set, `text` the expression or constant. `language` is the
+    vendor's (`feel`, `juel`, the language of a script), `variable` if the text is the name of one,
+    `constant` if it is the value, `list` or `map` if it lists the entries of one, one per line,
+    `nested` if these have more parts, and `None` if the source does not state it.
     """
 
     name: str
@@ -34,13 +35,15 @@ class Parameter(Value):
 
     @property
     def variable(self) -> str:
-        """The variable that it sets: of a target of Camunda 8, `order.ok`, the whole."""
+        """The variable that it sets; for a Camunda 8 target such as `order.ok`, the whole
+        variable."""
         return self.name.partition(".")[0] if self.language == "feel" else self.name
 
 
 class Listener(Value):
-    """What an engine calls when it enters or leaves a task: `by` is how it is named (`class`,
-    `expression`, `script`, …), `target` its name or code, `language` that of a script."""
+    """Code that an engine calls when it enters or leaves a task: `by` is the kind of reference
+    (`class`, `expression`, `script`, …), `target` its name or code, `language` the language of a
+    script."""
 
     event: str = ""
     by: str = ""
@@ -63,7 +66,7 @@ def listener_data(extra: Extra) -> Extra:
 
 
 class Field(Value):
-    """A field of a form. `type` is the vendor's word (`string`, `boolean`, `enum`, `date` …)."""
+    """A field of a form. `type` is the vendor's term (`string`, `boolean`, `enum`, `date` …)."""
 
     name: str
     label: str = ""
@@ -101,11 +104,12 @@ class Http(_Binding):
 
 
 AUTO_STORE = "autoStoreVariables"
-"""Flowable's setting by which plain assignments of a script set process variables, or not."""
+"""Flowable's setting that determines whether plain assignments of a script set process
+variables."""
 
 
 class Script(_Binding):
-    """Code; `language` is the source's word for it, `resource` a file that holds it."""
+    """Code; `language` is the name in the source, `resource` a file that contains the code."""
 
     kind: Literal["script"] = "script"
     language: str | None = None
@@ -119,8 +123,8 @@ class Script(_Binding):
 
 
 class Decision(_Binding):
-    """A decision table or rule set by its id; `mapping` is how its result is made one value:
-    Camunda 7's word, or `variables` where each output becomes a variable (Flowable)."""
+    """A decision table or rule set by its id; `mapping` is the conversion of its result to one
+    value in Camunda 7's terms, or `variables` if each output becomes a variable (Flowable)."""
 
     kind: Literal["decision"] = "decision"
     decision: str | None = None
@@ -129,15 +133,17 @@ class Decision(_Binding):
 
 
 class Worker(_Binding):
-    """Something named that does the work, which only its owner has.
+    """A named implementation that only its owner has.
 
-    `by` says how it is named: `class`, `delegate`, `expression`, `topic`, `job`, `handler`,
+    `by` is the kind of the name: `class`, `delegate`, `expression`, `topic`, `job`, `handler`,
     `connector`, `type`, `operation` (of a BPMN interface), `implementation`, `process` (one that is
     called and not in the model), `n8n` (a node of an existing workflow: `target` is `type@version`,
-    `parameters` are the node's, each as JSON), or `catalogue` (an operation that a task was filled
+    `parameters` are those of the node, each as JSON), or `catalogue` (an operation that a task was
+    filled
     with: `target` is `backend:type@version`, `parameters` are constants as JSON, `inputs` are named
-    by the path of a parameter, with an empty text where its value is not known yet); nothing, where
-    the source has settings and names nobody. `code` is what it runs where the source shows it.
+    by the path of a parameter, with an empty text if its value is not known yet); empty if the
+    source has settings but names no implementation. `code` is the code that it runs, if the source
+    contains it.
     """
 
     kind: Literal["worker"] = "worker"
@@ -147,7 +153,7 @@ class Worker(_Binding):
 
 
 class Mail(_Binding):
-    """A message by mail; several addresses are one text, as the source separates them. `by` is the
+    """An email; several addresses are one text, separated as in the source. `by` is the
     vendor whose notation the texts use, as in `Http`."""
 
     kind: Literal["mail"] = "mail"
@@ -162,10 +168,10 @@ class Mail(_Binding):
 
 
 class SubProcessCall(_Binding):
-    """How another process is called: `all_variables` passes on everything there is, `all_results`
-    takes back everything that the called process has. `by` is the engine that does it, as in
-    `Dialect.engine`: it passes on and takes back what is stated here and nothing else. Where
-    nothing at all is stated, no engine either, everything goes both ways."""
+    """The call of another process: `all_variables` passes every variable, `all_results` returns
+    every variable of the called process. `by` is the engine, as in `Dialect.engine`; it passes and
+    returns only what is stated here. If the source states nothing, not even an engine, all
+    variables are passed and returned."""
 
     kind: Literal["call"] = "call"
     by: str | None = None
@@ -177,7 +183,7 @@ class SubProcessCall(_Binding):
 
 
 class Form(_Binding):
-    """Who does a user task, until when, and what is filled in."""
+    """The performers, due date and form of a user task."""
 
     kind: Literal["form"] = "form"
     form: str | None = None
@@ -212,13 +218,13 @@ ENGINES = {
 Camunda 7, Operaton, Flowable and Activiti share one."""
 
 ERROR_CODE, ERROR_MESSAGE = "errorCode", "errorMessage"
-"""Names under which the mappings of an event that catches an error know its code and message."""
+"""Names of the code and message of an error in the mappings of the event that catches it."""
 
 CATALOGUE = "catalogue"
 """`by` of workers that are operations of a target's catalogue."""
 
 ACCOUNTS = "@accounts"
-"""The parameter of such a worker with the kinds of credentials of which it needs one."""
+"""The parameter of such a worker that lists the kinds of credentials; it needs one of them."""
 
 PERFORMERS = ("performer", "humanPerformer", "potentialOwner")
 """BPMN elements that assign a task to people."""
@@ -248,8 +254,8 @@ _ENGINE_NAMES = frozenset(
 
 
 def says_binding(key: str) -> bool:
-    """Whether extension data under this key (`@{ns}class`, `{ns}field`) says what a binding that
-    was read from it says."""
+    """Whether the binding read from extension data contains the content of this key (`@{ns}class`,
+    `{ns}field`)."""
     namespace, _, local = key.removeprefix("@").removeprefix("{").rpartition("}")
     if namespace in ENGINES:
         return local in _ENGINE_NAMES
@@ -257,8 +263,8 @@ def says_binding(key: str) -> bool:
 
 
 def without_binding(extra: Extra) -> Extra:
-    """Extension data but for what says what does a task, of an engine or in BPMN's own words: what
-    goes when the task gets another binding."""
+    """Extension data without the definition of the task's implementation, by an engine or in BPMN's
+    own terms; that part is removed when the task gets another binding."""
     own = [f"@{{{_BPMN}}}{name}" for name in ("implementation", "operationRef", "scriptFormat")]
     gone = (*own, f"{{{_BPMN}}}script")
     return tuple((k, v) for k, v in extra if k not in gone and not says_binding(k))

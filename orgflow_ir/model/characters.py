@@ -1,8 +1,8 @@
-"""Characters that texts of a model cannot have, as outputs cannot hold them.
+"""Characters that the texts of a model cannot contain, because outputs cannot represent them.
 
-XML 1.0 (production 2, `Char`) has no control characters but tab and line ends, no surrogates and
-no U+FFFE and U+FFFF; databases refuse U+0000, and terminals act on U+001B. A BPMN file cannot
-contain them; JSON, and what plugins make, can.
+XML 1.0 (production 2, `Char`) has no control characters but tab and line ends, no surrogates and no
+U+FFFE and U+FFFF; databases refuse U+0000, and terminals act on U+001B. A BPMN file cannot contain
+them; JSON and the results of plugins can.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _UNWRITABLE = "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 
 def writable(text: str) -> str:
-    """The text with such characters replaced: those that are white space by a space, so quotes
-    still match word for word, others by U+FFFD."""
+    """The text with such characters replaced: white space by a space, so that quotes still match
+    word for word, others by U+FFFD."""
     if text.isprintable():  # most are
         return text
     return re.sub(_UNWRITABLE, lambda m: " " if m[0].isspace() else "\ufffd", text)
 
 
 def with_writable_texts(value: V) -> V:
-    """The value with `writable` texts in all its parts but places, whose file names stay as they
-    are; the value itself where nothing has to be replaced."""
+    """The value with `writable` applied to all texts except the file names of places; the value
+    itself if nothing has to be replaced."""
     found: V = _writable(value)
     return found
 

@@ -1,6 +1,7 @@
-"""Values from and to JSON: pydantic's validators and serialisers, built when first needed.
+"""Converts values from and to JSON with pydantic's validators and serialisers, built when first
+needed.
 
-pydantic is imported here only, and only inside functions: most commands need none of this.
+pydantic is imported only here, and only inside functions, because most commands do not need it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _adapters: dict[type[Value], TypeAdapter[Any]] = {}
 
 
 def adapter(kind: type[V]) -> TypeAdapter[V]:
-    """The validator and serialiser of a class, built once, whatever thread asks first."""
+    """The validator and serialiser of a class, built once by whichever thread asks first."""
     found = _adapters.get(kind)
     if found is None:
         with _building:
@@ -52,7 +53,7 @@ def to_json(
     """A value as JSON text; non-ASCII characters stay as they are.
 
     Args:
-        indent: spaces a level; None puts everything on one line.
+        indent: spaces per level; None puts everything on one line.
         exclude_none: omits fields that are None, at every level.
         exclude_defaults: omits fields at their defaults, at every level.
         exclude: fields of the value itself to omit.
@@ -68,9 +69,9 @@ def to_json(
 
 
 def to_data(value: Value, *, exclude_none: bool = False) -> dict[str, Any]:
-    """A value as dicts and lists of what JSON has, as pydantic dumps it.
+    """A value as dicts and lists of JSON values, as pydantic dumps it.
 
-    Written here, since pydantic's serialiser takes longer to build than a `check` takes.
+    Implemented here because building pydantic's serialiser takes longer than a `check`.
     """
     fields = type(value).__dataclass_fields__  # type: ignore[attr-defined]  # of a dataclass
     data = {}
@@ -97,7 +98,7 @@ def _part(part: Any, exclude_none: bool) -> Any:
                     if one is not None or not exclude_none}  # fmt: skip
         case str() | int() | float() | None:
             return part
-    raise TypeError(f"{type(part).__name__} has no place in JSON")
+    raise TypeError(f"{type(part).__name__} cannot be represented in JSON")
 
 
 def json_schema(

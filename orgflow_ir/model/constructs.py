@@ -1,4 +1,4 @@
-"""Every construct a model uses, by dotted name: what capability tables and matrices speak of."""
+"""Every construct that a model uses, by the dotted name used in capability tables and matrices."""
 
 from __future__ import annotations
 
@@ -85,18 +85,18 @@ CONSTRUCTS: dict[str, str] = {
     "data.flow": "data association",
     "artifact": "annotation, group or association",
     "opaque.harmless": "kept data without effect on control flow",
-    "opaque.illegal": "something read that cannot be modelled",
-    "stub": "stop in the place of what the target does not support",
+    "opaque.illegal": "element that cannot be modelled",
+    "stub": "stop in place of an unsupported element",
 }
-"""Every plain construct with a few words on it; targets and tables speak these names."""
+"""Every plain construct with a short description; targets and tables use these names."""
 
 
 class ConstructUse(NamedTuple):
     """An element that uses a construct; `scope` is `None` outside processes.
 
-    `reason`: why just this use is illegal where the construct is, in place of the target's reason
-    for all of them (a derived construct may know better). `subject`: how messages name it where it
-    is less than the element (`the time of `Wait``).
+    `reason`: why this use is illegal, in place of the target's reason for all uses (a derived
+    construct may be more specific). `subject`: its name in messages if it is only a part of the
+    element (`the time of `Wait``).
     """
 
     construct: str
@@ -107,8 +107,8 @@ class ConstructUse(NamedTuple):
 
 
 def several(quantity: str) -> bool:
-    """Whether a start or completion quantity is more than one. Anything but a number of
-    at least 1 is invalid (BPMN 2.0.2, table 10.3) and counts as 1, the default."""
+    """Whether a start or completion quantity is more than one. Anything other than a number of at
+    least 1 is invalid (BPMN 2.0.2, table 10.3) and counts as 1, the default."""
     text = quantity.strip()
     return text.isascii() and text.isdigit() and text.lstrip("0") not in ("", "1")
 

@@ -1,16 +1,16 @@
-"""The drawing of a model, as a side table."""
+"""The diagram of a model, as a side table."""
 
 from __future__ import annotations
 
 from orgflow_ir.model.value import Extra, Value
 
 PLANE = "@{urn:orgflow}plane"
-"""Key of a shape's or edge's `extra` that says in which plane, counted from 0, it is drawn; none:
-in the first one."""
+"""Key of a shape's or edge's `extra` with the number of its plane, counted from 0; without it, the
+first plane."""
 
 
 class Shape(Value):
-    """Where an element is drawn: left, top, width, height in diagram units, y downwards."""
+    """The position of an element: left, top, width, height in diagram units, y downwards."""
 
     element: str
     bounds: tuple[float, float, float, float]
@@ -21,7 +21,7 @@ class Shape(Value):
 
 
 class Edge(Value):
-    """How a flow is drawn: its waypoints (x, y)."""
+    """The line of a flow: its waypoints (x, y)."""
 
     element: str
     waypoints: tuple[tuple[float, float], ...] = ()
@@ -30,7 +30,7 @@ class Edge(Value):
 
 
 class Diagram(Value):
-    """The source's drawing, a side table: nothing in it changes what the model means."""
+    """The diagram of the source, a side table without influence on the meaning of the model."""
 
     shapes: tuple[Shape, ...] = ()
     edges: tuple[Edge, ...] = ()

@@ -14,14 +14,15 @@ ENGINE_NAMES: dict[Engine, str] = {
     "camunda7": "Camunda 7", "operaton": "Operaton", "flowable": "Flowable",
     "activiti": "Activiti", "camunda8": "Camunda 8", "jbpm": "jBPM",
 }  # fmt: skip
-"""The engines as messages name them."""
+"""The names of engines in messages."""
 
 
 class Dialect(Value):
-    """The engine that runs a process: it decides what an element means where BPMN leaves it open.
+    """The engine that runs a process; it determines the meaning of an element where BPMN leaves it
+    open.
 
-    `evidence` is what of the source says so, as it stands there (`camunda:class`,
-    `modeler:executionPlatform="Camunda Cloud"`), and `loc` where that is.
+    `evidence` is the part of the source that identifies the engine, verbatim (`camunda:class`,
+    `modeler:executionPlatform="Camunda Cloud"`), and `loc` is its place.
     """
 
     engine: Engine
@@ -30,5 +31,5 @@ class Dialect(Value):
 
     @property
     def name(self) -> str:
-        """The engine as messages name it."""
+        """The name of the engine in messages."""
         return ENGINE_NAMES[self.engine]

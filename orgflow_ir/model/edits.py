@@ -1,4 +1,4 @@
-"""A change of a model as data: what fixes and agents write, and what the `Rewriter` records."""
+"""A change of a model as data, as written by fixes and agents and recorded by the `Rewriter`."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ EditAction = Literal[
 class Edit(Value):
     """One change of a node or a sequence flow of a scope.
 
-    `scope` is the id of the process or sub-process, `id` that of the element to change. What else
-    is read depends on `action`:
+    `scope` is the id of the process or sub-process, `id` that of the element to change. The other
+    fields depend on `action`:
 
     - `add`: `node` or `flow`, a new element
-    - `replace`: `node` or `flow`, in the place of `id`
-    - `remove`: nothing; what hangs on a removed node goes with it
-    - `set-binding`: `binding`, what does the task; none leaves it open
+    - `replace`: `node` or `flow`, which replaces `id`
+    - `remove`: none; everything attached to a removed node is removed too
+    - `set-binding`: `binding`, the implementation of the task; without it the task is a gap
     - `set-condition`: `condition` of the flow; none makes it unconditional
     - `set-timer`: `timer`, the timer of the event
     - `relabel`: `name`
-    - `redirect`: `source`, `target` or both, where the flow begins and ends
+    - `redirect`: `source`, `target` or both, the new ends of the flow
     - `set-default`: `default`, whether the flow is its source's default flow
     """
 

@@ -1,4 +1,4 @@
-"""What elements are called: in messages by label or surroundings; names made from labels."""
+"""Names of elements in messages, by label or neighbours, and names derived from labels."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def one_line(text: str) -> str:
 
 
 def slug(text: str, *, words: int = 8) -> str:
-    """A field name: lower-case ASCII words joined by `_`; the empty string where none is left."""
+    """A field name: lower-case ASCII words joined by `_`; empty if none is left."""
     ascii_text = unicodedata.normalize("NFKD", text.translate(_FOLD))
     ascii_text = ascii_text.encode("ascii", "ignore").decode().lower()
     parts = re.findall(r"[a-z0-9]+", ascii_text.replace("'", ""))
@@ -48,7 +48,7 @@ def slug(text: str, *, words: int = 8) -> str:
 
 
 def file_names(labels: Iterable[str], suffix: str) -> list[str]:
-    """A file name for each label, different from the others on every file system:
+    """A file name for each label, unique on every file system:
     `["Order", "Order", "注文"]` with `.md` gives `order.md`, `order-2.md`, `process.md`."""
     found: list[str] = []
     for label in labels:
@@ -63,11 +63,11 @@ def file_names(labels: Iterable[str], suffix: str) -> list[str]:
 
 
 _RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
-"""Names that Windows keeps for devices."""
+"""Names that Windows reserves for devices."""
 
 
 def unique(values: Iterable[str], fallback: str) -> list[str]:
-    """The values in order, each made non-empty and different from those before it."""
+    """The values in order, each made non-empty and unique."""
     result: list[str] = []
     for value in values:
         base = value or fallback
@@ -80,7 +80,8 @@ def unique(values: Iterable[str], fallback: str) -> list[str]:
 
 
 def title(model: Model, process: Process) -> str:
-    """The process's name, its pool's, the model's or the file's: what its result is called."""
+    """The name for the result of a process: that of the process, its pool, the model or the
+    file."""
     pool = next((p.name for p in model.pools if p.process == process.id), "")
     stem = model.source.replace("\\", "/").rsplit("/", 1)[-1].split(".")[0]
     names = (process.name, pool, model.name, stem)
@@ -92,7 +93,7 @@ def title(model: Model, process: Process) -> str:
 
 
 def is_taken_over(process: Process, model: Model) -> bool:
-    """Whether a process is from another file than the model, which calls it."""
+    """Whether a process comes from a file other than the model that calls it."""
     file = process.loc.file if process.loc is not None else ""
     return file not in ("", model.source) and process is not model.processes[0]
 
@@ -115,7 +116,7 @@ _OTHERS: Mapping[type[Element], str] = {
 
 
 def kind_words(element: Element) -> str:
-    """What an element is, without an article: `user task`, `message start event`, `lane`."""
+    """The kind of an element, without an article: `user task`, `message start event`, `lane`."""
     match element:
         case Task():
             kind = element.task_type.replace("-", " ")
@@ -159,11 +160,11 @@ def ordinal(number: int) -> str:
 
 
 class ElementNames:
-    """How messages name the elements of a model or of one scope.
+    """The names of the elements of a model or of one scope in messages.
 
-    By label, in backticks; without one by what the element is and what is next to it ("the
-    exclusive gateway after `Check`", "the flow from `A` to `B`"). Never by an id that the author
-    of a drawing has not seen, unless nothing is known but the id. Of a model there is one a
+    The label in backticks or, without one, the kind of the element and its neighbour ("the
+    exclusive gateway after `Check`", "the flow from `A` to `B`"). An id, which the author of a
+    diagram has not seen, is used only if nothing else is known. Of a model there is one a
     context: `ctx.analysis(ElementNames, model)`.
     """
 
@@ -220,7 +221,7 @@ class ElementNames:
         return f"the {ordinal(numbers[element.id])} {what}"
 
     def full_name(self, of: Element | str, *, article: bool = True) -> str:
-        """As `name`, with what the element is: ``the user task `Check` ``; without the article
+        """As `name`, with the kind of the element: ``the user task `Check` ``; without the article
         ``user task `Check` ``."""
         element = (self.nodes.get(of) or self._others.get(of)) if isinstance(of, str) else of
         if element is None or isinstance(element, Flow | MessageFlow) or not one_line(element.name):
@@ -228,7 +229,7 @@ class ElementNames:
         return f"{'the ' if article else ''}{kind_words(element)} {self.name(element)}"
 
     def names(self, elements: Iterable[str], most: int = 4) -> str:
-        """Several elements by id, labelled ones first, at most so many."""
+        """Several elements by id, labelled ones first, up to a limit."""
         ids = list(dict.fromkeys(elements))
         ids.sort(key=lambda i: i not in self.nodes or not one_line(self.nodes[i].name))
         shown = [self.name(i) for i in ids[:most]]
@@ -313,4 +314,4 @@ def _numbered(scope: Scope) -> dict[str, dict[str, int]]:
 
 
 _FAR = 200
-"""How many elements without a label are passed in search of one that has one."""
+"""Maximum number of elements without a label that are passed in search of one with a label."""

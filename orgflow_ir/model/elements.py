@@ -1,10 +1,10 @@
-"""The process IR: closed, frozen values for what BPMN processes and collaborations can say.
+"""The process IR: closed, frozen values for BPMN processes and collaborations.
 
-A model may be *malformed* (dangling flows, missing starts): the types only hold what was read, the
-rules OF1xx judge it. Ids are unique in a model and come from the source; a lowering makes
-`{origin}__{role}`. Equality ignores where an element stood (`loc`), which pass or agent made it
-(`origin`), from which elements (`derived_from`) and what supports it (`evidence`), so a model read
-back from another format compares by its content.
+A model may be *malformed* (dangling flows, missing starts): the types only represent what was read,
+and the rules OF1xx report its faults. Ids are unique in a model and come from the source; a
+lowering makes `{origin}__{role}`. Equality ignores the place of an element (`loc`), the pass or
+agent that made it (`origin`), the elements that it was made from (`derived_from`) and the passages
+that support it (`evidence`), so a model read back from another format compares by its content.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def _is_empty(value: tuple[object, ...]) -> bool:
 
 
 class Element(Value):
-    """What every element has: identity, text, provenance and verbatim extension data.
+    """The common fields of all elements: identity, text, provenance and verbatim extension data.
 
-    `origin` is the pass, lowering or agent that made the element or changed it last. The ids of the
-    source elements it was made from are in `derived_from`, empty for what the source contains.
-    `evidence` holds the passages of documents that support an element that an agent made or
+    `origin` is the pass, lowering or agent that made the element or changed it last. `derived_from`
+    contains the ids of the source elements that it was made from; it is empty for elements of the
+    source. `evidence` holds the passages of documents that support an element that an agent made or
     completed; `Rewriter` keeps it.
     """
 
@@ -53,17 +53,18 @@ class Element(Value):
 
     @property
     def label(self) -> str:
-        """How messages name it, between backticks: `caption` without backticks of its own."""
+        """Its name in messages, between backticks: `caption` with any backticks removed."""
         return self.caption.replace("`", "'")
 
     @property
     def caption(self) -> str:
-        """How a drawing names it: the name with white space folded, else the id."""
+        """Its name in diagrams: the name with white space folded, otherwise the id."""
         return " ".join(self.name.split()) or self.id
 
     @property
     def construct(self) -> str:
-        """Dotted name of what this is, e.g. `gateway.inclusive`: what capability tables speak."""
+        """Dotted name of its kind, as used in capability tables, such as `gateway.inclusive`: what
+        capability tables speak."""
         return "element"
 
 
@@ -124,8 +125,8 @@ class Task(_Activity):
 
 
 class CallActivity(_Activity):
-    """A call of another process or global task; `called` is its id as the source wrote it, in the
-    attribute of BPMN: the binding has that of an engine (Camunda 8)."""
+    """A call of another process or global task; `called` is its id as written in the BPMN
+    attribute. The binding contains the id given to an engine (Camunda 8)."""
 
     kind: Literal["call-activity"] = "call-activity"
     called: str | None = None
@@ -133,7 +134,7 @@ class CallActivity(_Activity):
 
     @property
     def process(self) -> str:
-        """The id of the process that is called, as written; empty where none is named."""
+        """The id of the called process, as written; empty if none is named."""
         engine = self.binding.process if isinstance(self.binding, SubProcessCall) else None
         return (self.called or engine or "").strip()
 
@@ -149,7 +150,7 @@ EventKind = Literal[
 
 
 class EventDefinition(Value):
-    """What an event waits for or throws.
+    """The trigger that an event waits for, or the result that it throws.
 
     `ref` is a catalogue id (message, signal, error, escalation) or an activity (compensation);
     `expression` the time of a timer or the condition of a conditional event; `name` a link's name.
@@ -167,9 +168,10 @@ class EventDefinition(Value):
 
     @property
     def time(self) -> Time | None:
-        """When a timer event happens; `None` where the source does not say, or it is no timer.
+        """When a timer event happens; `None` if the source does not define it, or if this is not a
+        timer.
 
-        Derived from the text, so the two never disagree; each text is parsed once.
+        It is derived from the text, so the two never disagree; each text is parsed once.
         """
         if self.kind != "timer" or self.expression is None or not self.expression.text.strip():
             return None
@@ -181,10 +183,10 @@ class EventDefinition(Value):
 class Event(Element):
     """Start, intermediate (catch, throw, boundary) or end event with any number of definitions.
 
-    Several definitions: any of them, or all of them where `parallel_multiple` is set.
-    `interrupting` is `cancelActivity` of a boundary event, `isInterrupting` of a start event.
-    `binding` is what sends the message of an event that throws one, and what one that catches
-    something makes of it (output mappings).
+    With several definitions, any one suffices unless `parallel_multiple` is set; then all are
+    needed. `interrupting` is `cancelActivity` of a boundary event, `isInterrupting` of a start
+    event. For a throw event, `binding` is the implementation that sends the message; for a catch
+    event, it contains the output mappings.
     """
 
     kind: Literal["event"] = "event"
@@ -232,13 +234,14 @@ class Gateway(Element):
 
 
 class Opaque(Element):
-    """Something a frontend read but cannot model: its tag (`{ns}name`) and verbatim text.
+    """An element that a frontend read but cannot model: its tag (`{ns}name`) and verbatim text.
 
-    A harmless one (an artifact) does not affect control flow; any other cannot be emitted.
+    A harmless one (an artifact) does not affect the control flow; any other cannot be emitted.
 
-    One that has `stops` is a stub: legalisation puts it where a target does not support an element,
-    and the text is the reason. A run that reaches a stub fails there, so none of its flows is ever
-    taken; they stay, and its surroundings keeps its structure. Nothing reaches a harmless stub.
+    One that has `stops` is a stub: legalisation puts it in place of an element that a target does
+    not support, and the text is the reason. A run that reaches a stub fails there, so none of its
+    flows is ever taken; the flows remain, so the structure around it does not change. No run
+    reaches a harmless stub.
     """
 
     kind: Literal["opaque"] = "opaque"
@@ -348,7 +351,7 @@ Node = Annotated[Task | CallActivity | SubProcess | Event | Gateway | Opaque, Ta
 
 class Process(_Scope):
     """One process: the unit that is instantiated, analysed and lowered. `dialect` is the engine
-    that it is written for, where the source says that."""
+    that it is written for, if the source states one."""
 
     executable: bool | None = None
     dialect: Dialect | None = None
@@ -380,7 +383,7 @@ class CatalogEntry(Element):
 
 
 class Catalog(Value):
-    """What events refer to by id."""
+    """Everything that events refer to by id."""
 
     messages: tuple[CatalogEntry, ...] = ()
     signals: tuple[CatalogEntry, ...] = ()
@@ -416,7 +419,8 @@ class Model(Element):
             yield from process.scopes()
 
     def to_json(self, *, indent: int | None = 1) -> str:
-        """The exact text form: absent values are omitted, order is the model's own."""
+        """The canonical text form: absent values are omitted, and the order is that of the
+        model."""
         return to_json(self, exclude_none=True, indent=indent) + "\n"
 
     @classmethod

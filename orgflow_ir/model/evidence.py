@@ -1,4 +1,4 @@
-"""Evidence: the passage of a document that an element rests on."""
+"""Evidence: the passage of a document that supports an element."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated
 from orgflow_ir.model.value import Value, Within
 
 SENTENCES = "@{urn:orgflow:graph}sentences"
-"""The key of extension data with the numbers of the sentences that an element of a draft rests on,
-until they are evidence."""
+"""The key of extension data with the numbers of the sentences that support an element of a draft,
+until they become evidence."""
 
 
 class Evidence(Value):
@@ -18,10 +18,10 @@ class Evidence(Value):
     Attributes:
         document: the name or the URI of the document.
         quote: the passage, word for word.
-        span: where it begins and ends, in characters of the document's text.
+        span: its beginning and end, in characters of the document's text.
         lines: the first and the last line, counted from 1.
-        confidence: how sure the agent is, from 0 to 1; `None` where it gives none.
-        agent: the name of the agent that found it; empty where a person did.
+        confidence: the agent's confidence, from 0 to 1; `None` if it states none.
+        agent: the name of the agent that found it; empty if a person did.
 
     Example:
         Evidence(document="mail-7", quote="Then we pack the order", span=(40, 62), agent="miner")
@@ -36,8 +36,8 @@ class Evidence(Value):
 
 
 def place_fault(evidence: Evidence) -> str | None:
-    """What is wrong with evidence whatever its document contains, as the end of a sentence, or
-    `None`: an empty quote, or a place that ends before it begins."""
+    """The fault of evidence independent of its document, as the end of a sentence, or `None`: an
+    empty quote, or a place that ends before it begins."""
     if not _folded(evidence.quote):
         return "has an empty quote"
     if evidence.span is not None and not 0 <= evidence.span[0] < evidence.span[1]:
@@ -48,8 +48,8 @@ def place_fault(evidence: Evidence) -> str | None:
 
 
 def evidence_fault(evidence: Evidence, text: str) -> str | None:
-    """What is wrong with evidence, given the text of its document, as the end of a sentence, or
-    `None`. White space need not agree: documents wrap lines where a quote does not."""
+    """The fault of evidence, given the text of its document, as the end of a sentence, or `None`.
+    White space may differ, because documents wrap lines differently from quotes."""
     if (wrong := place_fault(evidence)) is not None:
         return wrong
     quote, passage = _folded(evidence.quote), text
@@ -64,7 +64,7 @@ def evidence_fault(evidence: Evidence, text: str) -> str | None:
         if end > len(text):
             return f"names characters {start} to {end} of {len(text)}"
         if _folded(text[start:end]) != quote:
-            return f"names characters {start} to {end}, which are other words"
+            return f"names characters {start} to {end}, where the text is different"
     if quote not in _folded(passage):
         return "quotes words that do not exist"
     return None

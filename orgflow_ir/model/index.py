@@ -1,4 +1,4 @@
-"""Where every element of a model is: one table, made once a model.
+"""The location of every element of a model, in one table built once per model.
 
 Example:
     index = ctx.analysis(ModelIndex, model)
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class ModelIndex:
-    """Nodes, flows and scopes by id, and what encloses them.
+    """Nodes, flows and scopes by id, and the scopes that enclose them.
 
-    A malformed model may have two elements of one id: the last one wins. Methods for one element
-    give `None` (or nothing) for an id that is not in the model.
+    If two elements of a malformed model have the same id, the last one wins. Methods for one
+    element return `None` (or nothing) for an id that is not in the model.
 
     Attributes:
         nodes: every node of every scope, outer scopes first.
@@ -48,12 +48,13 @@ class ModelIndex:
         return self._home.get(id)
 
     def process(self, id: str) -> Process | None:
-        """The process around a node, flow or scope; a process is its own."""
+        """The process around a node, flow or scope; for a process, the process itself."""
         scope = self._home.get(id)
         return self._process.get(scope.id if scope is not None else id)
 
     def label(self, id: str) -> str:
-        """How people know an element: the label of a node, flow, scope or pool, else the id."""
+        """The name of an element for people: the label of a node, flow, scope or pool, otherwise
+        the id."""
         for table in (self.nodes, self.flows, self.scopes, self.pools):
             if id in table:
                 return table[id].label

@@ -1,6 +1,6 @@
-"""JSON with places: for every value the line, column and byte span it stands at.
+"""JSON with places: the line, column and byte span of every value.
 
-The standard library gives values only; messages about JSON input need to say where.
+The standard library returns only values, but messages about JSON input need places.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|nu
 
 
 class JsonFault(ValueError):
-    """Text that is not JSON, or too large or deep; `offset` counts characters."""
+    """Text that is not JSON, or is too large or too deep; `offset` counts characters."""
 
     def __init__(self, message: str, offset: int, line: int = 1, column: int = 1) -> None:
         super().__init__(message)
@@ -32,10 +32,10 @@ class JsonFault(ValueError):
 
 
 class JsonNode:
-    """A value and where it begins and ends, in characters.
+    """A value with its beginning and end, in characters.
 
-    `items` holds the nodes of an array; `members` those of an object, the last of equal keys;
-    `repeated` the keys that an object has more than once.
+    `items` contains the nodes of an array, `members` those of an object (the last of equal keys),
+    and `repeated` the keys that occur more than once in an object.
     """
 
     def __init__(self, value: Any, start: int, end: int = 0) -> None:
@@ -46,7 +46,7 @@ class JsonNode:
         self.repeated: list[str] = []
 
     def find(self, path: Iterable[str | int]) -> JsonNode:
-        """The node at a path of keys and indexes, or the nearest one on the way to it."""
+        """The node at a path of keys and indexes, or the nearest one on that path."""
         node = self
         for step in path:
             if isinstance(step, int) and 0 <= step < len(node.items):
@@ -88,7 +88,7 @@ class JsonDocument:
         return self._line_bytes[line] + len(part.encode(self.encoding, "surrogatepass"))
 
     def loc(self, node: JsonNode, path: str) -> SourceLocation:
-        """Where a value stands; `path` is how messages name it, `$.tasks[3].type`."""
+        """The place of a value; `path` is its name in messages, such as `$.tasks[3].type`."""
         line, column = self.place(node.start)
         return SourceLocation(
             file=self.file,
@@ -115,7 +115,8 @@ def json_path(steps: Iterable[str | int]) -> str:
 def parse_json(file: str, data: bytes) -> JsonDocument:
     """Parse JSON in UTF-8, UTF-16 or UTF-32, with or without byte order mark. Raises `JsonFault`.
 
-    Stricter than `json.loads` in one point: NaN and Infinity are refused, as the standard says.
+    Stricter than `json.loads` in one respect: NaN and Infinity are refused, as the standard
+    requires.
     """
     if len(data) > MAX_BYTES:
         raise JsonFault(f"the file has {len(data):,} bytes; the limit is {MAX_BYTES:,}", 0)
@@ -191,7 +192,7 @@ def _parse(text: str) -> JsonNode:
                 raise JsonFault(f"values are nested more than {MAX_DEPTH} levels deep", at)
     at = _space(text, at)
     if at != len(text):
-        raise JsonFault("something follows the end of the value", at)
+        raise JsonFault("there is text after the end of the value", at)
     return root
 
 
@@ -221,7 +222,7 @@ def _value(text: str, at: int) -> tuple[JsonNode, int]:
     try:
         return JsonNode(json.loads(match.group()), at, match.end()), match.end()
     except ValueError:  # a number of more digits than Python converts
-        raise JsonFault("a number of too many digits", at) from None
+        raise JsonFault("a number has too many digits", at) from None
 
 
 def _string(text: str, at: int) -> tuple[str, int]:

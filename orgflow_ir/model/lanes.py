@@ -1,4 +1,4 @@
-"""How lanes stand in each other."""
+"""The nesting of lanes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from orgflow_ir.model.elements import Lane
 
 
 def outermost_first(lanes: Iterable[Lane]) -> tuple[Lane, ...]:
-    """The lanes of a scope, each after the one it is in, else in their order. A lane whose parent
-    is not among them, and the first of those that stand in each other in a circle, is outermost:
-    its `parent` becomes `None`."""
+    """The lanes of a scope, each after its parent, otherwise in their order. A lane whose parent
+    is not among them, or the first lane of a cycle, is outermost: its `parent` becomes `None`."""
     known = {lane.id: lane for lane in lanes}
     inner: dict[str, list[Lane]] = {}
     for lane in known.values():
@@ -36,7 +35,7 @@ def outermost_first(lanes: Iterable[Lane]) -> tuple[Lane, ...]:
 
 
 def in_circles(lanes: Iterable[Lane]) -> tuple[str, ...]:
-    """Lanes that stand in themselves, by the lanes around them."""
+    """Lanes that contain themselves, directly or indirectly."""
     parent = {lane.id: lane.parent for lane in lanes}
     found = []
     for id in parent:

@@ -1,4 +1,4 @@
-"""Link events: which catching link a throwing one leads to."""
+"""Link events: pairs of throwing and catching links."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _TAGS = re.compile(r"<[^>]*>")
 class Links:
     """The link events of one scope, paired (BPMN 2.0.2, 10.5.5 and table 10.98).
 
-    A throw leads to the catch that its `<target>` names, or that names the throw as a `<source>`;
-    else to the catches of its name. In names white space counts as one space each: editors put
-    line breaks into them to make them fit. A link without a name goes by the event's.
+    A throw event leads to the catch event that its `<target>` names, or that names the throw event
+    as a `<source>`; otherwise to the catch events with the same name. Each sequence of white space
+    in a name counts as one space, because editors insert line breaks to make names fit. A link
+    without a name has the name of its event.
     """
 
     def __init__(self, nodes: Iterable[Node]) -> None:
@@ -32,14 +33,14 @@ class Links:
                 self._by_name.setdefault(_name(definition, event), []).append(event)
 
     def caught(self, event: Event) -> list[list[Event]]:
-        """For each link that an event throws the catches that it may mean, in model order: one in
-        a correct model. Nothing for events that throw no link."""
+        """For each link that an event throws, the possible catch events, in model order; a correct
+        model has one. Empty for events that throw no link."""
         if event.position in ("start", "catch"):
             return []
         return [self._of(definition, event) for definition in _definitions(event)]
 
     def lone(self) -> list[Event]:
-        """Throws that no catch belongs to, and catches that no throw leads to, in this order."""
+        """Throw events without a catch event, then catch events without a throw event."""
         throws = [e for e in self.throws if not all(self.caught(e))]
         reached = {c.id for e in self.throws for found in self.caught(e) for c in found}
         return [*throws, *(e for e in self.catches if e.id not in reached)]

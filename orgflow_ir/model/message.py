@@ -1,4 +1,5 @@
-"""One message of mail, chat or a call: what readers give, stores keep, and discovery works on."""
+"""One message of mail, chat or a call, as produced by readers, kept by stores, and used by
+discovery."""
 
 from __future__ import annotations
 
@@ -17,18 +18,18 @@ class Person:
 
     @property
     def key(self) -> str:
-        """What tells two people apart: the address where there is one, else the name."""
+        """The key that distinguishes people: the address if there is one, otherwise the name."""
         return self.address.lower() or " ".join(self.name.split()).lower()
 
     @property
     def label(self) -> str:
-        """How a page or a model names the person."""
+        """The person's name on a page or in a model."""
         return self.name or self.address
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that came with a message; its content is not kept."""
+    """A file attached to a message; its content is not kept."""
 
     name: str
     type: str = ""
@@ -40,21 +41,20 @@ class Message:
     """A message as its author wrote it.
 
     Attributes:
-        id: its Message-ID, or a hash of its content where the format has none.
-        date: when it was sent, with the zone that it states; without one where it states none;
-            `None` where it has no date.
-        channel: `email`, `chat`, `call`, or what a table calls it.
-        sender: who wrote it; `None` where the format does not tell.
-        receivers: everybody else it went to.
-        subject: of a mail; the name of the channel or the group of a chat.
+        id: its Message-ID, or a hash of its content if the format has none.
+        date: when it was sent, with the time zone if it states one; `None` if it has no date.
+        channel: `email`, `chat`, `call`, or the name in a table.
+        sender: the author; `None` if the format does not state one.
+        receivers: everyone else who received it.
+        subject: the subject of a mail, or the name of the channel or group of a chat.
         body: the new text, without quoted replies and without the signature.
         quoted: text repeated from earlier messages.
-        signature: what stands under the text of every mail of this author.
-        thread: what the format itself names as the conversation; empty where it does not.
-        references: ids of earlier messages that it answers, oldest first.
-        attachments: the files that came with it.
-        file: where it was read.
-        line: the line of the file where it begins, counted from 1; 0 where there is none.
+        signature: the text at the end of every mail of this author.
+        thread: the conversation that the format itself names; empty if it names none.
+        references: ids of the earlier messages that it answers, oldest first.
+        attachments: the attached files.
+        file: the file that it was read from.
+        line: the line of the file where it begins, counted from 1; 0 if unknown.
     """
 
     id: str
@@ -79,13 +79,13 @@ class Message:
 
     @property
     def text(self) -> str:
-        """What was written: the subject, then the body."""
+        """The text: the subject, then the body."""
         return f"{self.subject}\n\n{self.body}" if self.subject else self.body
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenMessage:
-    """A message that could not be read, and why, as the end of a sentence."""
+    """A message that could not be read, with the reason as the end of a sentence."""
 
     file: str
     line: int
@@ -93,7 +93,7 @@ class BrokenMessage:
 
 
 def content_id(*parts: str) -> str:
-    """An id for a message whose format has none: equal content has equal ids."""
+    """An id for a message whose format has none; messages with equal content have equal ids."""
     text = "\x1f".join(parts)
     return "msg_" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 

@@ -1,7 +1,8 @@
-"""Which files beside a model were looked at while it was read and checked, for who keeps results.
+"""Records the neighbouring files that were examined while a model was read and checked, for code
+that caches results.
 
-Forms, decisions and called processes are in files beside a model. Whoever reads such files notes
-the folder and the suffixes; a result is still good while these files are what they were.
+Forms, decisions and called processes are in files next to a model. Code that reads such files
+records the folder and the suffixes; a cached result is valid as long as these files do not change.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from os import PathLike, fspath
 
 
 class Neighbours:
-    """What was looked at.
+    """The files that were examined.
 
     Attributes:
         folders: each folder with the suffixes, in lower case, of the files that mattered.
-        given: whether it mattered which other files the command was given.
+        given: whether the result depends on the other files of the command.
     """
 
     def __init__(self) -> None:
@@ -30,7 +31,7 @@ _NOTED: ContextVar[Neighbours | None] = ContextVar("neighbours", default=None)
 
 @contextmanager
 def noted_neighbours() -> Iterator[Neighbours]:
-    """What is looked at while this lasts."""
+    """Records the files that are examined within this context."""
     found = Neighbours()
     token = _NOTED.set(found)
     try:
@@ -40,7 +41,8 @@ def noted_neighbours() -> Iterator[Neighbours]:
 
 
 def note_folder(folder: str | PathLike[str], suffixes: tuple[str, ...]) -> None:
-    """The files of a folder with these suffixes matter: which there are, and their content."""
+    """Record that the result depends on the files of a folder with these suffixes: on their names
+    and content."""
     noted = _NOTED.get()
     if noted is not None:
         lower = tuple(sorted(suffix.lower() for suffix in suffixes))
@@ -48,7 +50,7 @@ def note_folder(folder: str | PathLike[str], suffixes: tuple[str, ...]) -> None:
 
 
 def note_given() -> None:
-    """It matters which files the command was given."""
+    """Record that the result depends on the files given to the command."""
     noted = _NOTED.get()
     if noted is not None:
         noted.given = True

@@ -1,4 +1,4 @@
-"""Which elements of the source an element stands for: `derived_from` records it, ids do not."""
+"""The source elements that an element stands for, as recorded in `derived_from`, not in ids."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from orgflow_ir.model.elements import Element, Model, Process
 
 
 def source_ids(element: Element) -> tuple[str, ...]:
-    """Ids of the source elements that an element was made from; its own id where it was read.
+    """Ids of the source elements that an element was made from; its own id if it was read from the
+    source.
 
     Example:
         source_ids(Task(id="pack")) == ("pack",)
@@ -18,7 +19,7 @@ def source_ids(element: Element) -> tuple[str, ...]:
 
 
 def joint_source_ids(elements: Iterable[Element]) -> tuple[str, ...]:
-    """Ids of the source elements after several elements, each once, in order."""
+    """Ids of the source elements of several elements, each once, in order."""
     return tuple(dict.fromkeys(id for element in elements for id in source_ids(element)))
 
 
@@ -30,7 +31,7 @@ def all_scoped(process: Process) -> Iterator[Element]:
 
 
 def all_elements(model: Model) -> Iterator[Element]:
-    """Everything in a model that has an id, but for the model itself."""
+    """Everything in a model that has an id, except the model itself."""
     for process in model.processes:
         yield process
         yield from all_scoped(process)
@@ -41,7 +42,7 @@ def all_elements(model: Model) -> Iterator[Element]:
 
 
 def elements_by_id(model: Model) -> dict[str, Element]:
-    """Everything in a model by its id; of several with one id the first."""
+    """Everything in a model by its id; the first of several with the same id."""
     found: dict[str, Element] = {}
     for element in all_elements(model):
         found.setdefault(element.id, element)

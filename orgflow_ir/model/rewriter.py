@@ -1,4 +1,4 @@
-"""`Rewriter`: the one way to change a model, by small typed edits; lowerings, fixes and agents."""
+"""`Rewriter`: changes a model by small typed edits, for lowerings, fixes and agents alike."""
 
 from __future__ import annotations
 
@@ -40,24 +40,26 @@ _Place = tuple[str, str]
 
 
 class EditError(ValueError):
-    """An edit does not fit the model it is made in."""
+    """An edit that does not fit the model."""
 
 
 class Rewriter:
-    """Collects edits of a model and builds the new value once (a copy an edit would be quadratic).
+    """Collects edits of a model and builds the new value once (a copy per edit would be quadratic).
 
-    Elements keep their order: a replaced one stays where it was, new ones come last. References to
-    a removed or renamed node are put right when the model is built: flows, boundary events, data
-    and message flows, associations and shapes of a removed node go with it, lanes forget it.
+    Elements keep their order: a replaced element keeps its position, and new ones come last.
+    References to a removed or renamed node are corrected when the model is built: flows, boundary
+    events, data and message flows, associations and shapes of a removed node are removed with it,
+    also from lanes.
 
-    With an `origin` (the name of a pass or lowering) every element that is made or changed gets it,
-    with the ids of the source elements it comes from (`derived_from`) and, where it has none, their
-    place. Without one the edits are the source's own, as those of a fix, and nothing is recorded.
-    Evidence is kept either way: an element has its own and that of the elements it comes from.
+    With an `origin` (the name of a pass or lowering), every element that is made or changed gets
+    it, together with the ids of the source elements it comes from (`derived_from`) and, if it has
+    no place, their place. Without an origin, the edits belong to the source, like those of a fix,
+    and nothing is recorded. Evidence is kept in both cases: an element has its own evidence and
+    that of the elements it comes from.
 
     Args:
-        model: stays as it is.
-        origin: who makes the edits.
+        model: the model, which is not modified.
+        origin: the author of the edits.
 
     Example:
         rewriter = Rewriter(model, origin="my-lowering")
@@ -85,7 +87,7 @@ class Rewriter:
     # -- what is there -------------------------------------------------------------------------
 
     def node(self, scope: str, id: str) -> Node:
-        """A node as edited so far, a sub-process with the edits inside it. Raises `EditError`."""
+        """A node as edited so far, including the edits inside a sub-process. Raises `EditError`."""
         found = self._node_table(scope).get(id)
         if found is None:
             raise EditError(f"`{scope}` has no node `{id}`")
@@ -100,7 +102,7 @@ class Rewriter:
 
     @property
     def count(self) -> int:
-        """How many edits were made so far."""
+        """The number of edits made so far."""
         return self._count
 
     def touched(self, scope: str, id: str) -> bool:
@@ -109,18 +111,18 @@ class Rewriter:
         return place in self._edits or place in self._places or id in self._gone
 
     def stale(self, scope: Scope | None, id: str) -> bool:
-        """Whether an element of the model is no longer what it was: it, or the scope that holds
-        it, was changed or removed by an edit."""
+        """Whether an edit changed or removed an element of the model, or the scope that contains
+        it."""
         if scope is None:
             return id in self._gone
         return self._scopes.get(scope.id) is not scope or self.touched(scope.id, id)
 
     def fresh_id(self, owner: str, role: str) -> str:
-        """`{owner}__{role}`, with a number after it where that is taken in the model."""
+        """`{owner}__{role}`, followed by a number if that id is taken in the model."""
         return self.free_id(f"{owner}__{role}")
 
     def free_id(self, wanted: str) -> str:
-        """`wanted`, with a number after it where that is taken; it is taken from now on."""
+        """`wanted`, followed by a number if that id is taken; the result is reserved."""
         if self._ids is None:
             self._ids = {self.model.id, *(e.id for e in all_elements(self.model)), *self._present()}
         candidate, number = wanted, 2
@@ -133,16 +135,16 @@ class Rewriter:
     # -- edits ---------------------------------------------------------------------------------
 
     def about(self, *elements: Element) -> None:
-        """What the edits from here on are made for: the elements that made ones derive from,
-        where an edit does not name others."""
+        """Set the elements from which the results of later edits are derived, unless an edit names
+        others."""
         self._about = elements
 
     def insert(self, scope: str, element: Node | Flow, *, of: Iterable[Element] = ()) -> None:
-        """Add a node or a flow, derived from the elements `of`; one that is moved here from another
+        """Add a node or a flow, derived from the elements `of`; an element moved here from another
         scope is derived from itself.
 
-        Raises `EditError` where the scope has its id, or the model does not define what it derives
-        from.
+        Raises `EditError` if the scope already has its id, or if the model does not contain the
+        elements that it derives from.
         """
         nodes, flows = self._node_table(scope), self._flow_table(scope)
         if element.id in nodes or element.id in flows:
@@ -173,10 +175,10 @@ class Rewriter:
     def replace(
         self, scope: str, id: str, element: Node | Flow, *, of: Iterable[Element] = ()
     ) -> None:
-        """Put a node in the place of a node, or a flow in that of a flow, derived from it (and
-        from the elements `of`). Under another id, references to the old one lead to the new one.
+        """Replace a node with a node, or a flow with a flow, derived from it (and from the elements
+        `of`). If the id differs, references to the old one are changed to the new one.
 
-        Raises `EditError` where there is nothing of that id and kind, or the new id is taken.
+        Raises `EditError` if no element has that id and kind, or if the new id is taken.
         """
         old = self.flow(scope, id) if isinstance(element, Flow) else self.node(scope, id)
         if element.id != id:
@@ -186,7 +188,7 @@ class Rewriter:
         self._record(scope, id, self._put(scope, element, (old, *of)))
 
     def remove(self, scope: str, id: str) -> None:
-        """Remove a node or a flow. Raises `EditError` where it does not exist."""
+        """Remove a node or a flow. Raises `EditError` if it does not exist."""
         if id in self._flow_table(scope):
             del self._flow_table(scope)[id]
         else:
@@ -200,11 +202,11 @@ class Rewriter:
         self._record(scope, id, None)
 
     def dissolve(self, scope: str, id: str) -> None:
-        """Put what is in a sub-process in its place: nodes and flows, each derived from itself,
-        data, artifacts and lanes. Lanes that the sub-process is in get its nodes. Flows and
-        boundary events that are still at it go with it.
+        """Replace a sub-process with its content: nodes and flows, each derived from itself, data,
+        artifacts and lanes. Lanes that contain the sub-process then contain its nodes. Flows and
+        boundary events that are still attached to it are removed with it.
 
-        Raises `EditError` where there is no such sub-process.
+        Raises `EditError` if there is no such sub-process.
         """
         sub = self.node(scope, id)
         if not isinstance(sub, SubProcess):
@@ -225,11 +227,11 @@ class Rewriter:
     def set_binding(self, scope: str, id: str, binding: AnyBinding | None) -> None:
         """Set the binding of a task; extension data that defined the old work is removed.
 
-        Raises `EditError` for anything but a task.
+        Raises `EditError` for anything other than a task.
         """
         task = self.node(scope, id)
         if not isinstance(task, Task):
-            raise EditError(f"`{id}` is not a task and takes no binding")
+            raise EditError(f"`{id}` is not a task and cannot have a binding")
         self.replace(scope, id, task.replace(binding=binding, extra=without_binding(task.extra)))
 
     def set_condition(self, scope: str, id: str, condition: Expression | None) -> None:
@@ -239,7 +241,7 @@ class Rewriter:
     def set_timer(self, scope: str, id: str, timer: EventDefinition) -> None:
         """Set the timer of an event; its other definitions stay.
 
-        Raises `EditError` for anything but an event with one timer.
+        Raises `EditError` for anything other than an event with one timer.
         """
         event = self.node(scope, id)
         definitions = event.definitions if isinstance(event, Event) else ()
@@ -252,14 +254,14 @@ class Rewriter:
     def set_definitions(
         self, scope: str, id: str, definitions: tuple[EventDefinition, ...]
     ) -> None:
-        """Set the definitions of an event. Raises `EditError` for anything but an event."""
+        """Set the definitions of an event. Raises `EditError` for anything other than an event."""
         event = self.node(scope, id)
         if not isinstance(event, Event):
             raise EditError(f"`{id}` is not an event")
         self.replace(scope, id, event.replace(definitions=definitions))
 
     def relabel(self, scope: str, id: str, name: str) -> None:
-        """Give a node or a flow another name. Raises `EditError`."""
+        """Rename a node or a flow. Raises `EditError`."""
         if id in self._flow_table(scope):
             self.replace(scope, id, self.flow(scope, id).replace(name=name))
         else:
@@ -276,7 +278,7 @@ class Rewriter:
     def redirect(
         self, scope: str, id: str, *, source: str | None = None, target: str | None = None
     ) -> None:
-        """Let a flow begin or end at another node of its scope. Raises `EditError`."""
+        """Make a flow begin or end at another node of its scope. Raises `EditError`."""
         ends = {"source": source, "target": target}
         moved = {end: node for end, node in ends.items() if node is not None}
         for node in moved.values():
@@ -293,7 +295,7 @@ class Rewriter:
         self.replace(scope, id, flow.replace(default=default))
 
     def make(self, edit: Edit) -> None:
-        """Make an edit that is data. Raises `EditError` where it does not fit the model."""
+        """Apply an edit given as data. Raises `EditError` if it does not fit the model."""
         self._scope(edit.scope)
         scope, id = edit.scope, edit.id or ""
         if edit.node is not None and edit.flow is not None:
@@ -324,12 +326,12 @@ class Rewriter:
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """What was changed, as one `add`, `replace` or `remove` an element, in the order in which
-        elements were first edited. What follows from a removal is not part of it."""
+        """The changes, as one `add`, `replace` or `remove` per element, in the order in which
+        elements were first edited. The consequences of a removal are not included."""
         return tuple(self._edits.values())
 
     def done(self) -> Model:
-        """The edited model; the one that was given where nothing was changed."""
+        """The edited model; the original model if nothing was changed."""
         if not self._edits:
             return self.model
         for scope in dict.fromkeys(place[0] for place in self._edits):

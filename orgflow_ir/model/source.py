@@ -1,4 +1,4 @@
-"""What models are read from (bytes, a stream, a folder, a store), and places in it."""
+"""Sources of models (bytes, a stream, a folder, a store), and places in them."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 HEAD_BYTES = 64 * 1024
-"""So many of the first bytes of a stream decide which format it has."""
+"""Number of bytes at the start of a stream that determine its format."""
 
 
 class SourceKind(StrEnum):
-    """What a frontend can be given: `Frontend.accepts` names one or several."""
+    """Inputs of a frontend; `Frontend.accepts` names one or several."""
 
     BYTES = "bytes"
-    """A file in memory, 256 MB at most: `SourceFile`."""
+    """A file in memory, at most 256 MB: `SourceFile`."""
     STREAM = "stream"
     """A file or standard input of any size, read piece by piece: `SourceStream`."""
     FOLDER = "folder"
     """A folder: `SourceFolder`."""
     STORE = "store"
-    """A folder that a store made and reads itself: `SourceStore`."""
+    """A folder that a store writes and reads itself: `SourceStore`."""
 
 
 class SourceLocation(Value):
-    """A place in a source file; a format that lacks one of the parts leaves it `None`.
+    """A place in a source file; parts that the format lacks are `None`.
 
     `line` and `column` count from 1, `column` in characters. `span` holds byte offsets `(start,
-    end)` into the file as it lies on disk, so an edit can be made byte-exactly. `element` is how
-    the format itself names the place (an XML id, a JSON path).
+    end)` into the file on disk, so that an edit can be byte-exact. `element` is the name of the
+    place in the format itself (an XML id, a JSON path).
     """
 
     file: str
@@ -74,8 +74,8 @@ class _Named:
 
 
 def file_stem(source: str) -> str:
-    """The name, without suffix, of a file that a backend makes of a whole model: that of the
-    model's `source`, `stdin` for `<stdin>`, `model` for a model without a source."""
+    """The name, without suffix, of a file that a backend emits for a whole model: the name of the
+    model's `source`, `stdin` for `<stdin>`, or `model` for a model without a source."""
     return PurePath(source).stem.strip("<>") or "model"
 
 
@@ -87,20 +87,21 @@ class SourceFile(_Named):
     data: bytes
 
     def stream(self, *, once: bool = False) -> SourceStream:
-        """The same bytes as a stream; with `once` as standard input gives them."""
+        """The same bytes as a stream; with `once`, a stream that cannot be read again, like
+        standard input."""
         return SourceStream(self.path, io.BytesIO(self.data), once=once)
 
 
 class SourceStream(_Named, io.BufferedReader):
-    """An input of any size as a binary stream; whoever opened it closes it.
+    """An input of any size as a binary stream; the code that opened it closes it.
 
-    `read(size)` and `readline(size)` with a size keep memory bounded; without one they take all
-    there is. A file can be read again after `seek(0)`; standard input and pipes come only once:
-    `seekable()` tells, and `seek` raises `io.UnsupportedOperation`.
+    `read(size)` and `readline(size)` with a size keep memory bounded; without one, they read
+    everything. A file can be read again after `seek(0)`. Standard input and pipes can be read only
+    once: `seekable()` is false, and `seek` raises `io.UnsupportedOperation`.
 
     Attributes:
         path: the name to show for it.
-        head: the first bytes, `HEAD_BYTES` at most; they are still to be read, too.
+        head: the first bytes, at most `HEAD_BYTES`; reading the stream returns them too.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class SourceStream(_Named, io.BufferedReader):
 
     @property
     def fault(self) -> OSError | None:
-        """Why reading it failed, whoever read; None where it did not."""
+        """Why reading it failed; None if it did not fail."""
         return self._pieces.fault
 
 
@@ -165,29 +166,29 @@ class _Pieces(io.RawIOBase):
 
 
 class SourceFolder(_Named):
-    """A folder with what a frontend reads as one input, such as a mailbox of many files."""
+    """A folder that a frontend reads as one input, such as a mailbox of many files."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
     def names(self) -> tuple[str, ...]:
-        """The names of what lies in it, sorted. Raises `OSError`."""
+        """The names of its files and folders, sorted. Raises `OSError`."""
         return tuple(sorted(os.listdir(self.path)))
 
 
 class SourceStore(Protocol):
-    """A folder that a store made: only the store knows what its files mean."""
+    """A folder that a store wrote; only the store can interpret its files."""
 
     @property
     def path(self) -> str:
         """The folder."""
 
     def names(self) -> Sequence[str]:
-        """The collections in it, in an order that does not change."""
+        """The collections in it, in a fixed order."""
 
     def open(self, name: str) -> SourceStream:
-        """The records of a collection; whoever calls closes it. Raises `KeyError`, `OSError`."""
+        """The records of a collection; the caller closes it. Raises `KeyError`, `OSError`."""
 
 
 Source = SourceFile | SourceStream | SourceFolder
-"""What a frontend may be handed today; no store makes a `SourceStore` yet."""
+"""The inputs that a frontend may receive today; no store makes a `SourceStore` yet."""

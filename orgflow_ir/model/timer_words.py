@@ -1,7 +1,7 @@
-"""Times in words, where there is one way to understand them: `after 3 days`, `every Monday at 9`.
+"""Times in words with an unambiguous meaning: `after 3 days`, `every Monday at 9`.
 
-English and German; single lengths in the languages of `UNITS`. What people understand in several
-ways stays prose: working days, `at 5`, `soon`, `within 3 days`.
+Times in English and German are supported, and single lengths in the languages of `UNITS`. Ambiguous
+times stay prose: working days, `at 5`, `soon`, `within 3 days`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _CLOCK = re.compile(
     r"(?:[:.](?P<minute>\d\d))?\s*(?P<half>am|pm|a\.m\.|p\.m\.)?(?P<said>\s*(?:uhr|o'clock|h))?)"
 )
 _MORNING = 7
-"""A plain hour below this may be meant for the afternoon."""
+"""A plain hour below this may refer to the afternoon."""
 _ON_DAY = re.compile(
     r"(?:(?:every|each)\s+month\s+on\s+the|monthly\s+on\s+the|jeden\s+monat\s+am"
     r"|on\s+the(?=.*\bmonth))\s+(?P<day>\d{1,2})(?:st|nd|rd|th|\.)"
@@ -98,7 +98,7 @@ def length_in_words(text: str) -> Duration | None:
 
 def repetition_in_words(text: str) -> Cycle | Cron | None:
     """`every 5 minutes`, `daily at 9:30`, `every Monday at 9`, `on the 1st of every month at 8:00`;
-    `None` for more. At a time of day it is a cron expression."""
+    `None` for more. With a time of day, it is a cron expression."""
     words = " ".join(text.casefold().split()).rstrip(".")
     clock = None
     at = re.search(rf"(?:^|\s){_CLOCK.pattern}$", words)

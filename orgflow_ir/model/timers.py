@@ -1,10 +1,9 @@
-"""When a timer event happens: the texts of timers read once, into typed values.
+"""The times of timer events: their texts are parsed once, into typed values.
 
-Read are ISO 8601 dates, durations and repetitions, cron expressions (Unix's five fields, or
-Quartz's with seconds first), jBPM's short notation, and
-expressions: those of a constant are that constant, others compute a time; words where they have
-one meaning (`timer_words`). Other prose stays text. What a target cannot do with a value, it
-refuses; it never parses the text again.
+Supported are ISO 8601 dates, durations and repetitions, cron expressions (Unix's five fields, or
+Quartz's with seconds first), jBPM's short notation, and expressions (a constant expression is that
+constant, others compute a time), and words with an unambiguous meaning (`timer_words`). Other prose
+stays text. A target refuses a value that it does not support; it never parses the text again.
 """
 
 from __future__ import annotations
@@ -17,9 +16,8 @@ from typing import Any, Literal, NamedTuple
 class Moment(NamedTuple):
     """A date, or a date and time of day, by its parts as written.
 
-    `day` is `2030-01-31`; `clock` `10:00`, `10:00:00` or `10:00:00.5`, empty for a whole day;
-    `zone` is `Z`, `+01:00` or `+0100`, empty where there is none. Nothing is checked against the
-    calendar.
+    `day` is `2030-01-31`; `clock` is `10:00`, `10:00:00` or `10:00:00.5`, empty for a whole day;
+    `zone` is `Z`, `+01:00` or `+0100`, or empty. The parts are not checked against the calendar.
     """
 
     day: str
@@ -33,7 +31,7 @@ class Moment(NamedTuple):
 
     @property
     def is_possible(self) -> bool:
-        """Whether there are such a month, day, hour, minute and second."""
+        """Whether the month, day, hour, minute and second exist."""
         _, month, day = self.day.split("-")
         hour, minute, second, *_ = [*(self.clock or "0").split(":"), "0", "0"]
         return (
@@ -46,10 +44,10 @@ class Moment(NamedTuple):
 
 
 class Duration(NamedTuple):
-    """A length of time by its parts as written; at most the last one has a fraction.
+    """A length of time by its parts as written; only the last one may have a fraction.
 
     `notation` is `iso` (`P1DT2H`), jBPM's `short` one (`1d2h`) or `words` (`14 Tage`); `sign` is
-    `-` where the length is negative, and `+` where somebody wrote that.
+    `-` if the length is negative, and `+` if the text contains it.
     """
 
     years: float = 0
@@ -64,13 +62,13 @@ class Duration(NamedTuple):
 
     @property
     def parts(self) -> dict[str, float]:
-        """The parts by name, `years` first, those that are zero too."""
+        """The parts by name, `years` first, including those that are zero."""
         return dict(zip(self._fields[:7], self[:7], strict=True))
 
     @property
     def is_plain(self) -> bool:
-        """Whether clocks agree on it: it is not negative, has whole months and years, and nothing
-        finer than milliseconds."""
+        """Whether all implementations agree on it: it is not negative, has whole months and years,
+        and is not finer than milliseconds."""
         if self.sign == "-":
             return False
         if isinstance(self.years, float) or isinstance(self.months, float):
@@ -80,7 +78,7 @@ class Duration(NamedTuple):
 
     @property
     def exact_seconds(self) -> float | None:
-        """Length in seconds, or `None` where months or years make it depend on the date."""
+        """Length in seconds, or `None` if it depends on the date because of months or years."""
         if self.years or self.months:
             return None
         days = self.weeks * 7 + self.days
@@ -89,8 +87,8 @@ class Duration(NamedTuple):
 
 
 class Cycle(NamedTuple):
-    """A repetition: every `interval`, `repetitions` times (`None`: without end; -1 is jBPM's and
-    ISO's other way to write that), from `start` or until `end`, first after `delay`."""
+    """A repetition: every `interval`, `repetitions` times (`None` for an endless one, which jBPM
+    and ISO also write as -1), from `start` or until `end`, the first one after `delay`."""
 
     interval: Duration
     repetitions: int | None = None
@@ -100,7 +98,7 @@ class Cycle(NamedTuple):
 
 
 def first_of(time: Time) -> Time:
-    """When a token that waits once goes on: at the first of the moments of a repetition."""
+    """When a token that waits once continues: at the first moment of a repetition."""
     if not isinstance(time, Cycle):
         return time
     return time.start or time.delay or time.interval
@@ -109,7 +107,8 @@ def first_of(time: Time) -> Time:
 class Cron(NamedTuple):
     """A cron expression by its fields, in upper case.
 
-    `quartz`: seconds first, `?` for any day, days of the week from Sunday = 1, perhaps a year.
+    `quartz`: seconds first, `?` for any day, days of the week from Sunday = 1, and an optional
+    year.
     """
 
     fields: tuple[str, ...]
@@ -117,14 +116,14 @@ class Cron(NamedTuple):
 
 
 class Computed(NamedTuple):
-    """An expression that gives the time; `variable` is its path where it is no more than one."""
+    """An expression that computes the time; `variable` is its path if it is only a variable."""
 
     text: str
     variable: tuple[str, ...] | None = None
 
 
 class Unread(NamedTuple):
-    """A text that says when, to people only."""
+    """A time that only people understand."""
 
     text: str
 
@@ -163,7 +162,7 @@ _LANGUAGES = ("feel", "juel", "groovy", "javascript", "ecmascript", "python", "n
 
 @lru_cache(maxsize=512)
 def read_time(text: str, language: str | None = None) -> Time:
-    """The meaning of a timer's text; its language counts only for what is nothing else.
+    """The meaning of a timer's text; its language is considered only if no other notation matches.
 
     Example:
         >>> read_time("R3/PT10M")

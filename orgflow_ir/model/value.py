@@ -1,8 +1,8 @@
 """`Value`: base of everything in the IR, frozen keyword-only dataclasses.
 
-The command line makes thousands of values from what its own code read and validates none of them:
-importing pydantic takes longer than all else it does to a small model. So making and copying a
-value checks the names of its fields only, and `Value.validate` checks the types, for what comes
+The command line creates thousands of values that its own code has read, and validates none of them,
+because importing pydantic takes longer than all other work on a small model. Creating and copying a
+value therefore checks only the names of its fields; `Value.validate` checks the types of values
 from outside. `orgflow_ir.model.codec` reads and writes values as JSON.
 """
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 Extra = tuple[tuple[str, str], ...]
-"""Namespaced data the IR does not model, kept verbatim: `("@{ns}attr", text)` for an attribute,
-`("{ns}tag", xml)` for an element, whose XML declares every prefix it uses."""
+"""Namespaced data that the IR does not model, kept verbatim: `("@{ns}attr", text)` for an
+attribute, `("{ns}tag", xml)` for an element, whose XML declares every prefix it uses."""
 
 
 class MinLength(NamedTuple):
-    """Annotation of a text: at least this many characters."""
+    """Annotation of a text with a minimum number of characters."""
 
     length: int
 
@@ -38,7 +38,7 @@ class MinLength(NamedTuple):
 
 
 class Within(NamedTuple):
-    """Annotation of a number: not less than one, not more than the other."""
+    """Annotation of a number with a minimum and a maximum."""
 
     least: float
     most: float
@@ -53,7 +53,7 @@ class Within(NamedTuple):
 
 
 class TaggedBy(NamedTuple):
-    """Annotation of a union: the field that says which of its classes a value is of."""
+    """Annotation of a union: the field that determines the class of a value."""
 
     field: str
 
@@ -69,14 +69,14 @@ class TaggedBy(NamedTuple):
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 class Value:
-    """Base of everything in the IR: immutable, made by keywords, compared by its fields.
+    """Base of everything in the IR: immutable, constructed with keywords, compared by its fields.
 
     A subclass is a dataclass without a decorator; its fields are annotations with or without a
     default, and `field(default=..., compare=False)` leaves one out of equality and hash. Defaults
-    are values themselves, so there are no default factories.
+    are immutable values, so there are no default factories.
 
-    Raises `TypeError` for a field that is missing or unknown. Types are left to mypy; `validate`
-    checks them where a value comes from outside.
+    Raises `TypeError` for a field that is missing or unknown. mypy checks types; `validate` checks
+    them if a value comes from outside.
 
     Example:
         task = Task(id="pack", name="Pack")
@@ -94,7 +94,7 @@ class Value:
     _names: ClassVar[tuple[str, ...]] = ()
     """The fields that take part in equality."""
     _compared: ClassVar[Callable[[dict[str, Any]], Any]]
-    """Gives the parts of an instance's `__dict__` that equality and hash are about."""
+    """Returns the parts of an instance's `__dict__` that equality and hash use."""
 
     def __init_subclass__(cls) -> None:
         # Generated methods would be compiled for each class at every start of the program.
@@ -105,7 +105,7 @@ class Value:
         required, compared = [], []
         for name, part in cls.__dataclass_fields__.items():  # type: ignore[attr-defined]  # made just now
             if part.default_factory is not MISSING or not part.init:
-                raise TypeError(f"{cls.__name__}.{name}: a field of a value has a plain default")
+                raise TypeError(f"{cls.__name__}.{name}: a field of a value needs a plain default")
             if part.default is MISSING:
                 required.append(name)
                 defaults[name] = None
@@ -122,12 +122,12 @@ class Value:
         if len(content) != len(defaults) or not fields.keys() >= self._required:
             wrong = (self._required - fields.keys()) | (fields.keys() - defaults.keys())
             raise TypeError(
-                f"{type(self).__name__} is made with wrong fields: {', '.join(sorted(wrong))}"
+                f"{type(self).__name__} has missing or unknown fields: {', '.join(sorted(wrong))}"
             )
         object.__setattr__(self, "__dict__", content)
 
     def content(self) -> dict[str, Any]:
-        """The fields that equality is about, in order: all but provenance."""
+        """The fields that equality uses, in order: all except provenance."""
         fields = self.__dict__
         return {name: fields[name] for name in self._names}
 
@@ -137,7 +137,7 @@ class Value:
 
     @classmethod
     def validate(cls, data: object) -> Self:
-        """A value of this class from a mapping, or from a value all of whose parts are checked.
+        """A value of this class from a mapping or a value, all parts of which are validated.
 
         Parts are converted as pydantic does: a list becomes a tuple, a mapping a value.
 

@@ -1,11 +1,11 @@
-"""What every pass has to keep: unique ids, and references that lead somewhere.
+"""The invariants that every pass has to preserve: unique ids and valid references.
 
-A model may come in malformed (rules OF1xx report that); a pass must not make it worse. So the
-violations of the model before a pass are compared with those after it.
+The input model may be malformed (rules OF1xx report that), but a pass must not add violations.
+Therefore the violations before a pass are compared with those after it.
 
-Unconstrained are `CallActivity.called` (another file may define it), `derived_from` (ids of the
-source, of which lowerings remove some), the properties of correlation keys (names of data) and
-whatever stands in expressions.
+Not checked are `CallActivity.called` (another file may define it), `derived_from` (ids of the
+source, some of which lowerings remove), the properties of correlation keys (names of data), and the
+content of expressions.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _CATALOG = {
     "error": "errors",
     "escalation": "escalations",
 }
-"""The list of the catalog that an event definition of a kind refers to."""
+"""The list in the catalog that an event definition of a kind refers to."""
 
 
 def violations(model: Model) -> frozenset[str]:
-    """What breaks the rules of the IR, each as a sentence that names the element by its id.
+    """Violations of the IR's rules, each as a sentence that names the element by its id.
 
     Example:
         violations(after) - violations(before)

@@ -1,6 +1,6 @@
-"""What agents reach through `ctx.services`: a language model, an embedder, a store of documents.
+"""Services for agents in `ctx.services`: a language model, an embedder, a document store.
 
-Only the contracts: whoever starts a compilation provides what is after them.
+Only contracts are defined here; the caller of a compilation provides the implementations.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ class Tool(NamedTuple):
 
 
 class ToolCall(NamedTuple):
-    """A call that a language model asks for; `arguments` is JSON text, not yet read or checked."""
+    """A call that a language model requests; `arguments` is JSON text, not yet parsed or
+    validated."""
 
     id: str
     name: str
@@ -27,8 +28,8 @@ class ToolCall(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What a language model replied, and the tokens it took; `truncated` where the endpoint ended
-    it at its longest."""
+    """The reply of a language model and the tokens it used; `truncated` if the endpoint cut it off
+    at the maximum length."""
 
     text: str
     tokens_in: int = 0
@@ -39,20 +40,20 @@ class Reply(NamedTuple):
 
 @runtime_checkable
 class ReadsAhead(Protocol):
-    """A `ModelClient` that wants the texts of a run before the first request: a person who is named
-    in full only in the last one is then replaced in all."""
+    """A `ModelClient` that needs the texts of a run before the first request, so that a person
+    whose full name occurs only in the last text is replaced in all of them."""
 
     def learn(self, texts: Iterable[str]) -> None:
-        """Remember what the texts show; nothing is sent."""
+        """Record the content of the texts; nothing is sent."""
 
 
 class ModelClient(Protocol):
-    """A language model after some endpoint. The client itself spends the budget, retries, and
+    """A language model at an endpoint. The client itself spends the budget, retries, and
     notices cancellation."""
 
     @property
     def name(self) -> str:
-        """Of the model, for reports."""
+        """The name of the model, for reports."""
 
     def ask(
         self,
@@ -61,23 +62,24 @@ class ModelClient(Protocol):
         schema: Mapping[str, Any] | None = None,
         tools: Sequence[Tool] = (),
     ) -> Reply:
-        """Reply to a conversation (`role` and `content` each; the result of a tool has the
-        `tool_call_id`), as JSON of `schema` where one is given; the text is not checked.
+        """Reply to a conversation (each message has `role` and `content`; the result of a tool also
+        has the `tool_call_id`), as JSON that matches `schema` if one is given; the text is not
+        validated.
 
-        Raises `ServiceError` where the endpoint fails, `OverBudget` where nothing may be spent any
-        more (a reply that was paid is given), and `Cancelled`."""
+        Raises `ServiceError` if the endpoint fails, `OverBudget` if the budget is exhausted (a
+        reply that has been paid for is returned), and `Cancelled`."""
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors whose cosine says how near their meanings are."""
+    """Converts texts to vectors whose cosine measures the similarity of their meanings."""
 
     @property
     def name(self) -> str:
-        """Of the embedding model: vectors of two models cannot be compared."""
+        """The name of the embedding model, since vectors of two models cannot be compared."""
 
     @property
     def size(self) -> int:
-        """How many numbers a vector has."""
+        """The dimension of a vector."""
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """A vector of length 1 for each text, in order. Raises `ServiceError`, `Cancelled`."""
@@ -87,11 +89,11 @@ class Passage(NamedTuple):
     """A passage of a stored document.
 
     Attributes:
-        document: the name of the document, as evidence cites it.
+        document: the name of the document, as cited in evidence.
         text: the passage, word for word.
-        span: where it stands in the document's text, in characters.
-        score: how well it fits the query, the higher the better.
-        fields: what is known of the document, such as its sender and date.
+        span: its position in the document's text, in characters.
+        score: how well it matches the query; higher is better.
+        fields: metadata of the document, such as its sender and date.
     """
 
     document: str
@@ -107,11 +109,12 @@ class Store(Protocol):
     def search(
         self, query: str, *, limit: int = 10, where: Mapping[str, str] | None = None
     ) -> Sequence[Passage]:
-        """The passages that fit a query best, best first; of documents whose fields have the values
-        `where` only. Raises `ServiceError`."""
+        """The passages that match a query best, best first; only from documents whose fields have
+        the values in `where`. Raises `ServiceError`."""
 
     def text(self, document: str) -> str | None:
-        """The text of a document, None where there is none of that name. Raises `ServiceError`."""
+        """The text of a document; None if there is no document with that name. Raises
+        `ServiceError`."""
 
     def documents(self) -> Iterator[str]:
-        """The names of all documents, in an order that does not change. Raises `ServiceError`."""
+        """The names of all documents, in a fixed order. Raises `ServiceError`."""

@@ -1,4 +1,4 @@
-"""The garbage collector, out of the way of work that makes many objects and no garbage."""
+"""Pauses the garbage collector for work that creates many objects and no garbage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """No garbage collection inside: building many objects that all stay would only be slowed."""
+    """Disables garbage collection, which only slows down code that builds many lasting objects."""
     was_on = gc.isenabled()
     gc.disable()
     try:

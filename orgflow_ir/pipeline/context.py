@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 MAX_PASSAGES = 2
-"""So many of the passages that an element rests on are shown with a diagnostic about it."""
+"""Maximum number of supporting passages shown with a diagnostic about an element."""
 
 Advice = Callable[[], tuple[Fix | None, str | None]]
-"""Finds a fix and the help that goes with it."""
+"""Finds a fix and its help text."""
 
 V = TypeVar("V")
 
@@ -34,17 +34,17 @@ R = TypeVar("R")
 
 @dataclass(eq=False, repr=False)
 class PassContext:
-    """What a run shares: diagnostics found so far, the target, options, cached analyses.
+    """The state shared by a run: diagnostics found so far, the target, options, cached analyses.
 
-    `severities` maps codes to the severity a command gives them (`compile`: duplicate execution is
-    a warning); a diagnostic carries the mapped one. `registry` reaches other leaves by name,
-    `services` what the caller provides: a language model, a budget, progress, cancellation.
-    `source` is the model as it was read: what passes and lowerings make is reported as the source
-    elements that it is derived from; `file` is the file that it was read from, for findings that
-    have no other place. `given` are the files of the command, in which called processes are looked
-    for. `grading` turns optional rules on: findings of the others are not recorded. `passes` are
-    instances that replace those of a pipeline by name, with other options; `None` leaves a pass
-    out.
+    `severities` maps codes to the severity that a command gives them (`compile`: duplicate
+    execution is a warning); a diagnostic has the mapped severity. `registry` provides other leaves
+    by name. `services` contains the services of the caller: a language model, a budget, progress,
+    cancellation. `source` is the model as read: elements that passes and lowerings make are
+    reported as the source elements that they are derived from. `file` is the file that it was read
+    from, for findings without another place. `given` contains the files of the command, which are
+    searched for called processes. `grading` turns optional rules on; findings of optional rules
+    that are off are not recorded. `passes` are instances that replace those of a pipeline by name,
+    with other options; `None` leaves a pass out.
     """
 
     registry: Leaves | None = None
@@ -77,16 +77,16 @@ class PassContext:
         severity: Severity | None = None,
         advice: Advice | None = None,
     ) -> Diagnostic:
-        """Record a diagnostic of `rule`; place and id are taken from `element` where it is one. A
-        made element is reported as the source element it is derived from: by its id, its label in
-        the texts, and its place where the made one has none; without any place it is in the file
-        of the source. The passages of documents that it
-        rests on follow what is related.
+        """Record a diagnostic of `rule`; place and id are taken from `element` if it is an element.
+        A generated element is reported as the source element that it is derived from: with its id,
+        its label in the texts, and its place if the generated element has none. A finding without
+        any place is reported in the source file. The supporting passages of documents follow the
+        related places.
 
-        `severity` lowers or raises this one finding; a command's mapping of the code wins.
-        `advice` gives the fix and the help in place of `fix` and `help`, once somebody reads the
-        diagnostics: for what takes longer to find than the fault. It is not in the diagnostic that
-        is given back; where it raises, the pass is reported as crashed.
+        `severity` changes the severity of this finding; a command's mapping of the code takes
+        precedence. `advice` computes the fix and the help, in place of `fix` and `help`, on first
+        access to the diagnostics, for fixes that take longer to find than the fault. The returned
+        diagnostic does not contain it; if it raises, the pass is reported as crashed.
         """
         if isinstance(element, str):
             element = self._made.get(element, element)
@@ -136,8 +136,7 @@ class PassContext:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """What was found so far, to read and to change; advice that waits for being read is looked
-        for now."""
+        """The diagnostics found so far, which may be changed; pending advice is computed now."""
         self.advise()
         return self._found
 
@@ -148,7 +147,7 @@ class PassContext:
 
     @property
     def count(self) -> int:
-        """How many diagnostics there are."""
+        """The number of diagnostics."""
         return len(self._found)
 
     def advise(self) -> None:
@@ -170,7 +169,8 @@ class PassContext:
             self._found[index] = self._found[index].replace(fix=fix, help=help)
 
     def name(self, element: Element | str) -> str:
-        """How messages name an element of the source: by its label, or by what is next to it."""
+        """The name of a source element in messages: its label, or a description by its
+        neighbours."""
         if isinstance(element, Element):
             element = self.drawn(element)
         if self.source is not None:
@@ -178,14 +178,14 @@ class PassContext:
         return f"`{element if isinstance(element, str) else element.label}`"
 
     def full_name(self, element: Element) -> str:
-        """As `name`, with what the element is: ``the user task `Check` ``."""
+        """As `name`, with the kind of the element: ``the user task `Check` ``."""
         element = self.drawn(element)
         if self.source is not None:
             return self.analysis(ElementNames, self.source).full_name(element)
         return self.name(element)
 
     def analysis(self, function: Callable[[V], R], value: V) -> R:
-        """`function(value)`, computed once for this very value (values are immutable)."""
+        """`function(value)`, computed once for this object (values are immutable)."""
         key = (function, id(value))
         hit = self._cache.get(key)
         if hit is None or hit[0] is not value:
@@ -194,12 +194,12 @@ class PassContext:
         return result
 
     def scopes(self, model: Model) -> tuple[Scope, ...]:
-        """Every process and sub-process of a model, outermost first, looked for once."""
+        """Every process and sub-process of a model, outermost first, computed once."""
         return self.analysis(_scopes, model)
 
     def drawn(self, element: Element) -> Element:
-        """The first source element that a made one is derived from; itself where the source
-        contains it, or nothing is known of the source."""
+        """The first source element that a generated one is derived from; the element itself if the
+        source contains it, or if the source is unknown."""
         if not element.derived_from or self.source is None:
             return element
         known = self.analysis(elements_by_id, self.source)
@@ -210,7 +210,8 @@ class PassContext:
         return related if made is None else related.replace(element=self.drawn(made).id)
 
     def lowered(self, model: Model) -> None:
-        """Know the elements that lowerings made, so diagnostics may name them by their ids."""
+        """Register the elements that lowerings made, so that diagnostics may name them by their
+        ids."""
         self._made = {id: e for id, e in elements_by_id(model).items() if e.derived_from}
 
     @property

@@ -1,4 +1,4 @@
-"""The leaves by name, as far as passes, lowerings and agents reach them."""
+"""The leaves by name, in the form that passes, lowerings and agents use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Leaves(Protocol):
-    """What `ctx.registry` gives; `orgflow_ir.plugins.Registry` is one.
+    """The interface of `ctx.registry`, which `orgflow_ir.plugins.Registry` implements.
 
     The values of `frontends`, `backends` and `agents` are those of `orgflow_ir.plugins.contracts`,
     which a pipeline does not import.
@@ -27,7 +27,7 @@ class Leaves(Protocol):
 
     @property
     def outside_passes(self) -> Mapping[str, type[Pass]]:
-        """Pass classes of plugins by name; ours need not be loaded for them."""
+        """Pass classes of plugins by name; the built-in ones need not be loaded for them."""
 
     @property
     def backends(self) -> Mapping[str, Any]:
@@ -42,7 +42,7 @@ class Leaves(Protocol):
         """Lowerings that plugins add to targets, by target."""
 
     def backend(self, name: str) -> Any | None:
-        """The backend of a name, None where there is none; cheaper than `backends`."""
+        """The backend with a name, None if there is none; cheaper than `backends`."""
 
     def plugin_of(self, leaf: object) -> str | None:
-        """The name of the outside plugin that a leaf came with."""
+        """The name of the external plugin that provides a leaf."""

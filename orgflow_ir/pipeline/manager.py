@@ -20,8 +20,8 @@ AfterEach = Callable[[Pass, Model, float], None]
 
 
 class PassManager:
-    """Runs passes in order. A pass that crashes is OF901 with its name, and the model it was given
-    goes on; `after_each(pass, model, seconds)` serves printing and timing. With `verify` (or
+    """Runs passes in order. A crashing pass is reported as OF901 with its name, and its input model
+    is passed on; `after_each(pass, model, seconds)` serves printing and timing. With `verify` (or
     ORGFLOW_VERIFY=1) a pass that breaks the model is OF902."""
 
     def __init__(
@@ -36,7 +36,8 @@ class PassManager:
         self.verify = verifying() if verify is None else verify
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """The model after all passes. Raises `Cancelled` between two of them."""
+        """The model after all passes. Raises `Cancelled` between two passes if the run was
+        cancelled."""
         ctx.advise()  # of what was found before, of the model before
         ctx.source = model
         for item in self.passes:
@@ -63,7 +64,7 @@ class PassManager:
 
 
 def report_crash(name: str, error: BaseException, ctx: PassContext) -> None:
-    """OF901 for a pass that raised."""
+    """Report OF901 for a pass that raised an exception."""
     import traceback
 
     where = traceback.extract_tb(error.__traceback__)[-1]
@@ -82,8 +83,8 @@ def _model(result: object, item: Pass, before: Model, ctx: PassContext) -> Model
     said = said if len(said) <= 60 else f"{said[:60]}…"
     ctx.emit(
         CrashedPass,
-        f"pass `{item.name}` gave {said}, which is not a model",
-        help="let its `run` return a model; the other passes' findings are complete",
+        f"pass `{item.name}` returned {said}, which is not a model",
+        help="make its `run` return a model; the other passes' findings are complete",
     )
     return before
 
@@ -94,13 +95,13 @@ def verifying() -> bool:
 
 
 def report_violations(before: Model, after: Model, what: str, ctx: PassContext) -> None:
-    """OF902 for each rule of the IR that `after` breaks and `before` did not."""
+    """Report OF902 for each rule of the IR that `after` violates and `before` did not."""
     if after is before:
         return
     from orgflow_ir.model.verifier import violations
 
     for violation in sorted(violations(after) - violations(before)):
-        ctx.emit(InvalidAfterPass, f"{what} left a broken model: {violation}", help=_REPORT)
+        ctx.emit(InvalidAfterPass, f"{what} left an invalid model: {violation}", help=_REPORT)
 
 
-_REPORT = "this is a defect of it: report it with the model"
+_REPORT = "this is a bug in it: report it with the model"

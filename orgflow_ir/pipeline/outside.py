@@ -1,7 +1,7 @@
 """Models and findings of code that does not ship with orgflow are validated before they are used.
 
-Making a value does not check its types (`orgflow_ir.model.value`): mypy does for our own code, and
-these functions do for plugins.
+Creating a value does not check its types (`orgflow_ir.model.value`); mypy checks them for built-in
+code, and these functions check them for plugins.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from orgflow_ir.pipeline.context import PassContext
 
 MOST_FAULTS = 3
-"""How many faults of one value a message tells."""
+"""Maximum number of faults of one value in a message."""
 
 
 def is_ours(leaf: object) -> bool:
@@ -30,9 +30,9 @@ def is_ours(leaf: object) -> bool:
 
 
 def validated_model(leaf: object, model: Model, before: Model | None = None) -> Model:
-    """The model a leaf made, all of its parts checked unless the leaf is ours.
+    """The model that a leaf made; all its parts are validated unless the leaf is built in.
 
-    `before` is the model it was given: giving that back needs no check.
+    `before` is its input model; returning it unchanged needs no validation.
 
     Raises `pydantic.ValidationError` (a `ValueError`).
     """
@@ -42,10 +42,10 @@ def validated_model(leaf: object, model: Model, before: Model | None = None) -> 
 
 
 def writable_model(model: Model, origin: str, ctx: PassContext) -> Model | None:
-    """The model with characters that outputs cannot hold replaced, which is OF007; `None`, and
-    OF007 as an error, where two ids differ only in them.
+    """The model with characters that outputs cannot represent replaced, which is reported as OF007;
+    `None`, with OF007 as an error, if two ids differ only in such characters.
 
-    `origin` is what the texts come from, as the subject of a sentence.
+    `origin` is the origin of the texts, as the subject of a sentence.
     """
     from orgflow_ir.model.characters import with_writable_texts
 
@@ -66,17 +66,18 @@ def writable_model(model: Model, origin: str, ctx: PassContext) -> Model | None:
     where = f", first at {names.full_name(changed[0])}" if changed else ""
     ctx.emit(
         UnwritableCharacters,
-        f"{origin} has control characters or lone surrogates{where}; they are replaced",
+        f"{origin} contains control characters or lone surrogates{where}; they are replaced",
         element=changed[0] if changed else None,
-        help="take them out of the source",
+        help="remove them from the source",
     )
     return found
 
 
 def validate_findings(leaf: object, ctx: PassContext, since: int) -> None:
-    """Check the diagnostics that a leaf emitted, those from position `since` on, unless it is ours.
+    """Validate the diagnostics that a leaf emitted, from position `since` on, unless the leaf is
+    built in.
 
-    A finding that no reporter could print is taken out.
+    A finding that no reporter could print is removed.
 
     Raises `pydantic.ValidationError` (a `ValueError`) of the first of them.
     """
@@ -96,8 +97,8 @@ def validate_findings(leaf: object, ctx: PassContext, since: int) -> None:
 
 
 def exception_text(error: BaseException) -> str:
-    """An exception in one line, even where it cannot say what it is; of a value that is not valid
-    the place in it and the reason, as in "`name`: Input should be a valid string"."""
+    """An exception on one line, even if its text cannot be computed; for an invalid value, the
+    place in it and the reason, as in "`name`: Input should be a valid string"."""
     pydantic = sys.modules.get("pydantic")  # whoever raises its errors has imported it
     try:
         if pydantic is not None and isinstance(error, pydantic.ValidationError):
@@ -128,7 +129,7 @@ _SHORT = _Short()
 
 
 def shown(value: object) -> str:
-    """A value of a plugin as short text for a message."""
+    """A value from a plugin as short text for a message."""
     try:
         text = _SHORT.repr(value)
     except Exception as error:  # noqa: BLE001  # the plugin's own

@@ -16,7 +16,7 @@ from orgflow_ir.pipeline.context import PassContext
 
 
 class Stage(IntEnum):
-    """When a pass runs; outside passes run at the end of their stage, sorted by name."""
+    """When a pass runs; external passes run at the end of their stage, sorted by name."""
 
     VERIFY = 0
     ANALYSE = 1
@@ -29,8 +29,8 @@ class Pass(ABC):
     """A step of a pipeline: a frozen dataclass whose fields are its options; it has no state. A
     subclass without options need not be decorated.
 
-    Valid in, valid out; a pass that only analyses returns the very object it was given. A pass that
-    `looks_at_diagram` is given models with their diagram, which is omitted otherwise.
+    A valid model remains valid; a pass that only analyses returns its input object. A pass with
+    `looks_at_diagram` receives models with their diagram, which is omitted otherwise.
     """
 
     name: ClassVar[str]

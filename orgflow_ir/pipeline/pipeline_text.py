@@ -29,7 +29,9 @@ def parse_pipeline(text: str, passes: Mapping[str, type[Pass]]) -> tuple[Pass, .
             raise PipelineError(f"cannot read the pipeline from `{text[at : at + 30]}`")
         name, options = match.group(1), match.group(2)
         if name not in passes:
-            raise PipelineError(f"no pass `{name}`; there are: {', '.join(sorted(passes))}")
+            raise PipelineError(
+                f"there is no pass `{name}`; the passes are: {', '.join(sorted(passes))}"
+            )
         result.append(_build(passes[name], options or ""))
         at = match.end()
     return tuple(result)

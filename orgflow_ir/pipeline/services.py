@@ -1,9 +1,9 @@
 """Services that agents and frontends may use: a language model, a store, an embedder, a budget,
 progress, cancellation.
 
-They hang on the compilation context (`ctx.services`). Whoever starts a compilation provides them;
-a service that is not provided is None, or does nothing. `required` is for what cannot work without
-one.
+They are part of the compilation context (`ctx.services`). The caller of a compilation provides
+them; a service that is not provided is None or does nothing. `required` is for code that cannot
+work without a service.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ S = TypeVar("S")
 
 
 current_agent: ContextVar[str] = ContextVar("current_agent", default="")
-"""The name of the agent at work, so services attribute what they cost to it."""
+"""The name of the active agent, so that services attribute their cost to it."""
 
 
 class MissingService(LookupError):
-    """A service that is needed and not provided; the message names it."""
+    """A required service was not provided; the message names it."""
 
 
 class ServiceError(RuntimeError):
@@ -43,7 +43,7 @@ def required(service: S | None, name: str) -> S:
 
 
 class Progress(Protocol):
-    """Shows how far something long is; calls are cheap and come from one thread."""
+    """Shows the progress of long work; calls are cheap and come from one thread."""
 
     def __call__(self, done: int, total: int, name: str, /) -> None:
         """`done` of `total` steps are over, and `name` is next; a `total` of 0 is unknown."""
@@ -54,22 +54,23 @@ def no_progress(done: int, total: int, name: str, /) -> None:
 
 
 class Cancelled(KeyboardInterrupt):
-    """The user asked to stop: what is half done is undone, and nothing else is begun. As Ctrl-C it
-    is no `Exception`, so code which continues after failures does not go on after this."""
+    """The user asked to stop: incomplete work is undone, and no more work is started. Like
+    `KeyboardInterrupt`, it is not an `Exception`, so code that continues after failures does not
+    continue after it."""
 
 
 class Cancellation(Protocol):
-    """Whether the user has asked to stop. Every thread may ask."""
+    """Whether the user has asked to stop. Every thread may call it."""
 
     @property
     def cancelled(self) -> bool:
         """Whether to stop."""
 
     def check(self) -> None:
-        """Raises `Cancelled` where the work is to stop."""
+        """Raises `Cancelled` if the work should stop."""
 
     def wait(self, seconds: float, /) -> None:
-        """Wait so long. Raises `Cancelled` as soon as the work is to stop."""
+        """Wait so long. Raises `Cancelled` as soon as the work should stop."""
 
 
 class CancelFlag:
@@ -79,7 +80,7 @@ class CancelFlag:
         self._event = threading.Event()
 
     def cancel(self) -> None:
-        """Ask the work to stop; for good."""
+        """Ask the work to stop permanently."""
         self._event.set()
 
     @property
@@ -99,33 +100,32 @@ class CancelFlag:
 
 
 class OverBudget(Exception):
-    """What was to be spent is spent."""
+    """The budget is exhausted."""
 
 
 class Budget(Protocol):
-    """What agents may spend."""
+    """The budget of agents."""
 
     def spend(
         self, *, requests: int = 0, tokens: int = 0, cost: float = 0.0, agent: str = ""
     ) -> None:
-        """Note what was spent, and by which agent. Raises `OverBudget` where that is more than
-        allowed."""
+        """Record an expense and its agent. Raises `OverBudget` if the total exceeds the limit."""
 
     @property
     def left(self) -> bool:
-        """Whether anything may be spent."""
+        """Whether the budget is not exhausted."""
 
 
 class Services:
     """The services of one compilation.
 
     Attributes:
-        model: the language model, None where none is configured.
-        store: the documents, None where there are none.
-        embedder: what compares meanings, None where there is none.
-        catalogue: the operations that tasks may be filled with, None if not requested.
-        budget: what agents may spend, None where they may spend anything.
-        progress: shown to the user.
+        model: the language model, None if none is configured.
+        store: the documents, None if there are none.
+        embedder: the service that compares meanings, None if there is none.
+        catalogue: the operations for filling tasks, None if not requested.
+        budget: the budget of agents, None if unlimited.
+        progress: the progress shown to the user.
         cancellation: set when the user asks to stop.
     """
 
@@ -149,7 +149,7 @@ class Services:
         self.cancellation = cancellation or CancelFlag()
 
     def showing(self, progress: Progress) -> Services:
-        """The same services, with progress shown in another place."""
+        """The same services, with another display of progress."""
         return Services(
             self.model, self.budget, progress, self.cancellation,
             store=self.store, embedder=self.embedder, catalogue=self.catalogue,

@@ -1,6 +1,6 @@
 """Plugins: the contracts of the leaves, the hooks that register them, and the registry.
 
-What is about agents is loaded when it is first used.
+Names related to agents are loaded on first use.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,5 @@
-"""Calls of agents: whatever one does, the result is what the contract says, or `AgentFailure`."""
+"""Calls agents; whatever an agent does, the result obeys the contract, or `AgentFailure` is
+raised."""
 
 from __future__ import annotations
 
@@ -35,11 +36,11 @@ T = TypeVar("T")
 
 
 class AgentFailure(Exception):
-    """What an agent did instead of its work, as the end of a sentence.
+    """The failure of an agent, as the end of a sentence.
 
     Attributes:
-        unavailable: a service that it needs is missing, failed or is spent: asking it again in
-            this compilation is no use, and nobody's code is wrong.
+        unavailable: a service that it needs is missing, failed or has exhausted its budget; calling
+            it again in this compilation is useless, and no code is at fault.
     """
 
     def __init__(self, message: str, *, unavailable: bool = False) -> None:
@@ -50,15 +51,15 @@ class AgentFailure(Exception):
 def asked(
     agent: GapAgent, gap: Gap, model: Model, ctx: PassContext, refused: tuple[Refusal, ...]
 ) -> Answer | None:
-    """What an agent answers to a gap; the value is not checked yet. Its findings go to `ctx`, as
-    warnings at most: an agent cannot stop a compile. Raises `AgentFailure`."""
+    """The answer of an agent to a gap; the value is not validated yet. Its findings go to `ctx`, at
+    most as warnings, because an agent cannot stop a compile. Raises `AgentFailure`."""
 
     def answer(own: PassContext) -> Answer | None:
         given: Any = agent.answer(gap, model, own, refused)
         if given is None:
             return None
         if not isinstance(given, Answer):
-            raise AgentFailure(f"gave {shown(given)}, which is not an `Answer`")
+            raise AgentFailure(f"returned {shown(given)}, which is not an `Answer`")
         evidence = tuple(Evidence.validate(item) for item in given.evidence)
         return Answer(given.value, evidence)
 
@@ -67,22 +68,22 @@ def asked(
 
 def produced(agent: ModelAgent, documents: Sequence[Document], ctx: PassContext) -> Model | None:
     """The model that an agent produces, all its parts validated; `None` after an error that it
-    reported to `ctx`. Raises `AgentFailure`, also where the model breaks the rules of the IR."""
+    reported to `ctx`. Raises `AgentFailure`, also if the model violates the rules of the IR."""
 
     def produce(own: PassContext) -> Model | None:
         given: Any = agent.produce(documents, own)
         if given is None:
             if not own.has_errors:
-                raise AgentFailure("gave no model and no reason")
+                raise AgentFailure("returned no model and gave no reason")
             return None
         if not isinstance(given, Model):
-            raise AgentFailure(f"gave {shown(given)}, which is not a model")
+            raise AgentFailure(f"returned {shown(given)}, which is not a model")
         model = Model.validate(given)
         broken = sorted(violations(model))
         if broken:
-            raise AgentFailure(f"gave a broken model: {broken[0]}")
+            raise AgentFailure(f"returned an invalid model: {broken[0]}")
         if (unknown := _unknown_origin(model)) is not None:
-            raise AgentFailure(f"gave a model in which {unknown}")
+            raise AgentFailure(f"returned a model in which {unknown}")
         return writable_model(model, f"the model of {leaf_name(agent, ctx)}", own)
 
     return _called(agent, produce, ctx, most=Severity.ERROR)

@@ -1,7 +1,7 @@
-"""The contracts for agents: those that answer gaps, and those that produce a model with evidence.
+"""The contracts of agents that answer gaps, and of agents that produce a model with evidence.
 
-An agent never changes a model. What it returns is data that orgflow checks: an answer becomes edits
-of the one element that the gap is about, a model is validated and compared with its documents.
+An agent never changes a model. It returns data that orgflow validates: an answer becomes edits of
+the element with the gap, and a model is validated and compared with its documents.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 GAP_KINDS: frozenset[str] = frozenset(
     ("task", "decision", "branch", "time", "message", "condition", "list")
 )
-"""The kinds of gaps that have an answer; the others only a person closes, in the drawing."""
+"""The kinds of gaps that have an answer; only a person can close the others, in the model."""
 
 MAX_ATTEMPTS = 10
-"""No agent is asked more often about one gap."""
+"""Maximum number of questions to one agent about one gap."""
 
 
 class Agent(ABC):
-    """What both kinds of agents have: subclass `GapAgent` or `ModelAgent`, or both.
+    """Common base of both kinds of agents; subclass `GapAgent` or `ModelAgent`, or both.
 
-    An agent takes what it needs from `ctx.services`: a language model, a store, an embedder, a
-    budget. `required` raises `MissingService` for one that does not exist, which ends the agent's
-    work and is reported. One that takes long calls `ctx.services.cancellation.check()` now and
-    then, and begins nothing new afterwards.
+    An agent takes the services that it needs from `ctx.services`: a language model, a store, an
+    embedder, a budget. `required` raises `MissingService` for a missing service, which ends the
+    agent's work and is reported. A slow agent calls `ctx.services.cancellation.check()` regularly,
+    and starts no more work once it raises.
     """
 
     name: ClassVar[str]
@@ -45,8 +45,9 @@ class Answer(NamedTuple):
     """An answer to a gap.
 
     Attributes:
-        value: data in the form of the gap's `schema`, as `{"kind": "duration", "value": "PT2H"}`.
-        evidence: the passages it rests on; the changed elements keep them.
+        value: data that matches the gap's `schema`, such as `{"kind": "duration", "value":
+            "PT2H"}`.
+        evidence: the passages that support it; the changed elements keep them.
     """
 
     value: Any
@@ -54,7 +55,7 @@ class Answer(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """An answer that was refused: whose it was, the answer, and why, as the end of a sentence."""
+    """A rejected answer: the agent, the answer, and the reason as the end of a sentence."""
 
     agent: str
     value: Any
@@ -62,29 +63,30 @@ class Refusal(NamedTuple):
 
 
 class GapAgent(Agent):
-    """Answers gaps: what the source of a model does not contain."""
+    """Answers gaps, that is, information that the source of a model does not contain."""
 
     kinds: ClassVar[frozenset[GapKind] | None] = None
-    """The kinds of gaps it is asked about; `None` is all of them."""
+    """The kinds of gaps that it is asked about; `None` for all."""
     attempts: ClassVar[int] = 1
-    """How often it is asked about one gap while its answers are refused."""
+    """The number of times that it is asked about one gap while its answers are rejected."""
 
     @abstractmethod
     def answer(
         self, gap: Gap, model: Model, ctx: PassContext, refused: tuple[Refusal, ...]
     ) -> Answer | None:
-        """The answer to a gap, `None` where it has none.
+        """The answer to a gap; `None` if it has none.
 
         Args:
-            gap: what is asked; an answer has the form of its `schema`.
+            gap: the gap; an answer matches its `schema`.
             model: the model with all answers that were accepted so far.
-            ctx: services, options, and where to report to; its own context.
-            refused: answers to this gap that were refused, of agents asked before and its own.
+            ctx: its own context, with services, options, and `emit` for reports.
+            refused: rejected answers to this gap, by the agent itself and by agents asked before
+                it.
         """
 
 
 class Document(NamedTuple):
-    """A text that a model is made from; evidence cites it by `name`."""
+    """A source text of a model; evidence cites it by `name`."""
 
     name: str
     text: str
@@ -98,6 +100,6 @@ class ModelAgent(Agent):
         """A model of what the documents describe, every node with its evidence; `None` after it
         reported an error with the reason.
 
-        What no document says is left open, so it becomes a gap. `documents` may be empty where the
-        agent reads `ctx.services.store`; evidence then cites documents of the store.
+        Information that no document contains is left open and becomes a gap. `documents` may be
+        empty if the agent reads `ctx.services.store`; evidence then cites documents of the store.
         """

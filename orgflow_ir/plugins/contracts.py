@@ -1,4 +1,5 @@
-"""The contracts of the leaves: frontend, backend, runner, reporter; `agents` has the others."""
+"""The contracts of the leaves: frontend, backend, runner, reporter; `agents` contains those of
+agents."""
 
 from __future__ import annotations
 
@@ -31,32 +32,32 @@ class Frontend(ABC):
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     accepts: ClassVar[frozenset[SourceKind]] = frozenset({SourceKind.BYTES})
-    """What `parse` and `sniff` are given: for a file or standard input a `SourceStream` where
-    `STREAM` is in it, else a `SourceFile`; for a folder a `SourceFolder`."""
+    """The inputs of `parse` and `sniff`: a file or standard input is a `SourceStream` if `STREAM`
+    is included, otherwise a `SourceFile`; a folder is a `SourceFolder`."""
     retired: ClassVar[tuple[RetiredRule, ...]] = ()
     summary: ClassVar[str] = ""
 
     @property
     def rules(self) -> tuple[type[Rule], ...]:
-        """The rules that it reports: see `Backend.rules`."""
+        """The rules that it reports; see `Backend.rules`."""
         return ()
 
     # `source` is `Any`, so that each frontend may name the one class that it accepts.
 
     @abstractmethod
     def parse(self, source: Any, ctx: PassContext) -> Model | None:
-        """The model, with everything odd about it reported to `ctx`; `None` after an error that
-        leaves nothing to work with. Reads `ctx.options["diagram"]`: whether to keep drawings.
-        A stream is open, at its first byte, and closed by the caller."""
+        """The model, with its oddities reported to `ctx`; `None` after an error that prevents
+        reading it. `ctx.options["diagram"]` determines whether diagrams are kept. A stream is open
+        at its first byte, and the caller closes it."""
 
     def sniff(self, source: Any) -> bool:
-        """Whether the first bytes look like this language. A stream holds only the first
-        `HEAD_BYTES` here; whatever is read of it comes again in `parse`."""
+        """Whether the first bytes look like this language. A stream contains only the first
+        `HEAD_BYTES` here; `parse` can read them again."""
         return source.suffix in self.suffixes
 
     def patched(self, source: SourceFile, model: Model, fix: Fix) -> bytes:
-        """The file with a fix made, all else byte for byte as it was; `model` is what it was read
-        as. Raises `FixError` where the format or the fix does not allow it."""
+        """The file with a fix applied and all other bytes unchanged; `model` is the model read from
+        it. Raises `FixError` if the format or the fix does not permit it."""
         del source, model, fix
         raise FixError(f"fixes cannot be written into files of the format `{self.name}`")
 
@@ -70,10 +71,10 @@ class NodeExecution(NamedTuple):
 
 
 class RunResult(NamedTuple):
-    """What a runner saw: executed nodes in order, how the run ended, and why.
+    """The result of a run: executed nodes in order, its status, and the reason.
 
-    `status` is `success`, `error`, `limit`, or `unplayable` where no data makes the workflow take
-    the run's choices (`error` says why).
+    `status` is `success`, `error`, `limit`, or `unplayable` if no data makes the workflow follow
+    the run's choices (`error` gives the reason).
     """
 
     status: str
@@ -83,30 +84,30 @@ class RunResult(NamedTuple):
 
 
 class RunnerError(RuntimeError):
-    """The engine of a runner is missing, does not start, or refuses what it was given."""
+    """The engine of a runner is missing, does not start, or refuses its input."""
 
 
 class Runner(ABC):
-    """Executes what a backend emits with the decisions of given runs of the model.
+    """Executes the output of a backend with the decisions of given runs of the model.
 
-    It never edits an emitted expression: only bodies of placeholders and outside effects are
-    replaced; `changed` lists what differs from the delivered artifacts.
+    It never edits an emitted expression; only bodies of placeholders and external effects are
+    replaced. `changed` lists the differences from the delivered artifacts.
     """
 
     @abstractmethod
     def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
-        """Prepare for runs of a process of what the backend emitted; nothing is compiled again.
-        Raises `RunnerError` where the engine is missing or refuses the artifact."""
+        """Prepare for runs of a process in the output of the backend; nothing is compiled again.
+        Raises `RunnerError` if the engine is missing or refuses the artifact."""
 
     @property
     @abstractmethod
     def visible(self) -> frozenset[str]:
-        """Elements that a node stands for, so their execution can be seen."""
+        """Elements that have a node, so that their execution can be observed."""
 
     @property
     @abstractmethod
     def changed(self) -> tuple[str, ...]:
-        """What differs from the delivered artifacts, a line each."""
+        """The differences from the delivered artifacts, one per line."""
 
     @abstractmethod
     def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
@@ -114,33 +115,33 @@ class Runner(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """End whatever was started."""
+        """Stop everything that was started."""
 
     def meaning(self, model: Model) -> Model:
-        """The model whose token game the runs of the target follow: itself, or with what the target
-        makes several steps of as these steps."""
+        """The model whose token game the runs of the target follow: the model itself, or one in
+        which elements that the target executes as several steps are these steps."""
         return model
 
 
 class Backend(ABC):
-    """Writes one target: no disk, no clock, and not called while errors stand (but for flow errors
-    that `--force` lets through)."""
+    """Emits one target. It does not access the disk or the clock, and is not called if there are
+    errors (except flow errors that `--force` permits)."""
 
     name: ClassVar[str]
     retired: ClassVar[tuple[RetiredRule, ...]] = ()
     summary: ClassVar[str] = ""
     lint_replaces: ClassVar[frozenset[str]] = frozenset()
-    """Names of passes whose findings `lint` replaces in files in this target's format."""
+    """Names of passes whose findings are replaced by `lint` for files in this target's format."""
 
     @property
     def rules(self) -> tuple[type[Rule], ...]:
-        """The rules that it reports. A class attribute does; a property can import rules that a
-        compile does not need when they are first asked for."""
+        """The rules that it reports. A class attribute suffices; a property can delay importing
+        rules that a compile does not need."""
         return ()
 
     @property
     def server_rules(self) -> tuple[type[Rule], ...]:
-        """The rules that report a failure of a server and not of the model: exit code 3."""
+        """The rules that report a failure of a server rather than of the model (exit code 3)."""
         return ()
 
     @property
@@ -150,50 +151,51 @@ class Backend(ABC):
 
     @abstractmethod
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
-        """The files for a model that is legal for `target`, and what stands for what in them."""
+        """The files for a model that is legal for `target`, and the map from their parts to
+        elements."""
 
     def meaning(self, model: Model) -> Model:
         """The model whose token game executions of the target follow, as `Runner.meaning`."""
         return model
 
     def engines(self) -> EngineProvider | None:
-        """What executes the files that `emit` gives, if there is such a thing."""
+        """The runner that executes the files from `emit`, if there is one."""
         return None
 
     def validate(self, artifacts: Iterable[Artifact], ctx: PassContext) -> bool:
-        """Whether what `emit` gave keeps to the published or own schema of its format; faults go
-        to `ctx`. Too slow for every compile: `--verify` and the conformance kit call it. True
-        where the backend has no schema."""
+        """Whether the output of `emit` conforms to the schema of its format, published or the
+        backend's own; faults are reported to `ctx`. Only `--verify` and the conformance kit call
+        it, because it is too slow for every compile. True if the backend has no schema."""
         del artifacts, ctx
         return True
 
     def deployer(self) -> Deployer | None:
-        """What puts the files that `emit` gives in place, if there is such a thing."""
+        """The deployer of the files from `emit`, if there is one."""
         return None
 
     def executions(self) -> ExecutionReader | None:
-        """What reads the executions that deployed files left, if there is such a thing."""
+        """The reader of executions of deployed files, if there is one."""
         return None
 
     def catalogue(self, where: str = "") -> Catalogue | None:
-        """The operations that tasks can be filled with, as they are installed; `None` where the
-        target has none. `where` is an installation or the address of a server, else the usual
-        installation. Raises `CatalogueError` where it does not exist."""
+        """The installed operations for filling tasks; `None` if the target has none. `where` is an
+        installation or the address of a server; the default is the usual installation. Raises
+        `CatalogueError` if it does not exist."""
         del where
         return None
 
     def shape(self, artifact: Artifact) -> str:
-        """A file without what the ids of elements leave in it, so the results of the same model in
-        two languages can be compared."""
+        """A file without the traces of element ids, so that the results of the same model in two
+        languages can be compared."""
         return artifact.text
 
     def lint(self, source: SourceFile, ctx: PassContext) -> None:  # noqa: B027  # optional
-        """Report to `ctx` what is wrong with a file in this target's own format, beyond what the
-        frontend of the same name and the passes can tell; nothing by default."""
+        """Report to `ctx` the faults of a file in this target's own format that the frontend of the
+        same name and the passes do not find; nothing by default."""
 
     def diff(self, old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
-        """What changed between two files of this target, behaviour first; `None` where the target
-        has no such comparison, or after an error that leaves nothing to compare."""
+        """The changes between two files of this target, behaviour first; `None` if the target has
+        no comparison, or after an error that prevents it."""
         return None
 
     def merge(
@@ -203,10 +205,10 @@ class Backend(ABC):
         ctx: PassContext,
         bases: Callable[[str], str | None],
     ) -> Merging | None:
-        """Put what a model is compiled to now into a file that somebody has edited since the last
-        compile; conflicts go to `ctx`, too. `bases` reads a file that an earlier compile put
-        `beside`, by its path. `None` where the target has no such merge, or after an error that
-        leaves nothing to merge."""
+        """Merge the current output for a model into a file that was edited since the last compile;
+        conflicts are reported to `ctx` as well. `bases` reads a file that an earlier compile put
+        `beside`, by its path. `None` if the target has no merge, or after an error that prevents
+        it."""
         del edited, emitted, ctx, bases
         return None
 
@@ -219,9 +221,9 @@ class Backend(ABC):
         strict: bool = False,
         emitted: Emitted | None = None,
     ) -> tuple[Verification, ...] | None:
-        """Whether a file of this target does what `model` (not lowered) says, process by process;
-        findings are reported to `ctx` as well. `None` where the backend has no way to tell.
-        `emitted` is what this model was compiled to, if it was; it is not compiled again."""
+        """Whether a file of this target behaves like `model` (not lowered), process by process;
+        findings are reported to `ctx` as well. `None` if the backend cannot verify files. `emitted`
+        is the compiled output of this model, if it exists; the model is then not compiled again."""
         del model, source, ctx, strict, emitted
         return None
 

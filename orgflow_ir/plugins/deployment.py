@@ -1,7 +1,7 @@
-"""The contract for deploying: what a backend emits is put in place on a server.
+"""The contract for deployment: putting the output of a backend on a server.
 
-`Deployer.connect` gives a session; a session reads or takes over the workflows that are wanted and
-makes a plan of them; a plan is previewed, or applied and reported.
+`Deployer.connect` returns a session. A session reads the requested workflows or takes compiled
+ones, and makes a plan. A plan is previewed, or applied and reported.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 
 class Deployable(Protocol):
-    """One workflow to deploy, in whatever form the backend keeps it."""
+    """One workflow to deploy, in the backend's own form."""
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Its name for people."""
 
 
 class DeployOptions(NamedTuple):
-    """What the user wants of a deploy.
+    """The options of a deploy.
 
     Attributes:
-        publish: make new workflows live, and not drafts.
-        take_over: overwrite what somebody edited, or made otherwise.
-        rollback: deploy a model again that another one has replaced since.
-        credentials: the text of a file with credentials, in the target's own form.
-        keys: put a random key into each address that starts a workflow and has none.
+        publish: publish new workflows instead of leaving them as drafts.
+        take_over: overwrite workflows that were edited or that have another origin.
+        rollback: deploy a model again that another one has since replaced.
+        credentials: the text of a file with credentials, in the target's own format.
+        keys: add a random key to each address that starts a workflow and has none.
     """
 
     publish: bool = True
@@ -46,12 +46,12 @@ class DeployOptions(NamedTuple):
 
 
 class Removed(NamedTuple):
-    """A workflow that was taken away, or could not be.
+    """A workflow that was removed or could not be removed.
 
     Attributes:
         name: its name.
         id: the server's id.
-        kept: why it is still there; empty where it is gone.
+        kept: why it was kept; empty if it was removed.
     """
 
     name: str
@@ -60,15 +60,15 @@ class Removed(NamedTuple):
 
 
 class Deployed(NamedTuple):
-    """A workflow that is on the server now.
+    """A workflow that is now on the server.
 
     Attributes:
         name: its name.
-        source: the file it is from.
+        source: the file that it comes from.
         id: the server's id.
         action: `created`, `updated`, or `unchanged`.
-        state: `published`, `draft`, or what else the target has (n8n: `by hand`, `by call`).
-        urls: where it can be called.
+        state: `published`, `draft`, or another state of the target (n8n: `by hand`, `by call`).
+        urls: the addresses at which it can be called.
     """
 
     name: str
@@ -80,12 +80,13 @@ class Deployed(NamedTuple):
 
 
 class DeployResult(NamedTuple):
-    """What became of workflows that are deployed together or not at all.
+    """The result for workflows that are deployed together or not at all.
 
     Attributes:
-        names: of the workflows.
-        deployed: what is there now; empty where it failed and was undone.
-        skipped: nothing was tried, since the server had failed before or the deploy was stopped.
+        names: the names of the workflows.
+        deployed: the deployed workflows; empty if the deploy failed and was undone.
+        skipped: whether nothing was tried, because the server had failed before or the deploy was
+            stopped.
     """
 
     names: tuple[str, ...]
@@ -99,41 +100,41 @@ class DeployResult(NamedTuple):
 
 
 class DeployPlan(ABC):
-    """What a deploy will change, found by looking at the server."""
+    """The planned changes of a deploy, computed from the state of the server."""
 
     @abstractmethod
     def preview(self, ctx: PassContext, width: int) -> Iterator[str]:
-        """Text for each workflow: what would change. Changes nothing; what prevents the deploy of
-        a workflow is reported to `ctx` before its text."""
+        """Text for each workflow that describes its changes. Nothing is changed; obstacles to the
+        deploy of a workflow are reported to `ctx` before its text."""
 
     def unfinished(self) -> Iterator[str]:
-        """A line for each workflow that a person still has to complete; nothing by default."""
+        """One line for each workflow that a person still has to complete; nothing by default."""
         return iter(())
 
     @abstractmethod
     def apply(self, ctx: PassContext) -> None:
-        """Carry out the plan, showing progress by the services of `ctx`; workflows that fail are
-        undone together with those of their group.
+        """Carry out the plan and show progress through the services of `ctx`; a failed workflow is
+        undone together with its group.
 
-        An interruption (an exception such as `KeyboardInterrupt`) is passed on when the work in
-        progress has been undone; `results` are then of what was tried.
+        An interruption (an exception such as `KeyboardInterrupt`) propagates after the work in
+        progress has been undone; `results` then covers the attempted workflows.
         """
 
     @property
     @abstractmethod
     def results(self) -> tuple[DeployResult, ...]:
-        """What `apply` did, group by group."""
+        """The results of `apply`, group by group."""
 
     @abstractmethod
     def report(self, ctx: PassContext) -> None:
-        """Emit what failed, and what could not be undone."""
+        """Report failures, and changes that could not be undone."""
 
 
 class DeploySession(ABC):
-    """A server that answers, with a key that it takes.
+    """A server that responds, and a key that it accepts.
 
     Attributes:
-        options: target options that the version of the server demands.
+        options: target options that the version of the server requires.
     """
 
     options: Mapping[str, str]
@@ -142,27 +143,27 @@ class DeploySession(ABC):
     def read(
         self, source: SourceFile, path: str, ctx: PassContext, *, name: str | None
     ) -> Sequence[Deployable]:
-        """The workflows in a file of the target's own format, under another name where one is
-        given; `path` is the file as the user named it. What is wrong with them, or does not fit
-        the server, is reported to `ctx`."""
+        """The workflows in a file of the target's own format, renamed if a name is given; `path` is
+        the file as the user named it. Faults, and incompatibilities with the server, are reported
+        to `ctx`."""
 
     @abstractmethod
     def compiled(
         self, emitted: Emitted, model: Model, path: str, ctx: PassContext, *, named: bool
     ) -> Sequence[Deployable]:
-        """The workflows that `model`, read from `path`, was compiled into; `named`: they got their
-        name for this deploy, so a workflow of another name is another one."""
+        """The workflows that `model`, read from `path`, was compiled to. `named` means that they
+        were named for this deploy, so a workflow with another name is a different one."""
 
     @abstractmethod
     def plan(self, wanted: Sequence[Deployable], options: DeployOptions) -> DeployPlan:
-        """Compare with what is on the server. Raises `RemoteError`, and `ValueError` for
-        credentials that cannot be read."""
+        """Compare with the state of the server. Raises `RemoteError`, and `ValueError` for
+        malformed credentials."""
 
     def remove(
         self, wanted: Sequence[Deployable], *, edited: bool, dry_run: bool
     ) -> Iterator[Removed]:
-        """Take away what was deployed of `wanted`, callers first; with `edited` also what somebody
-        changed since. Nothing is found by default. Raises `RemoteError`."""
+        """Remove the deployed workflows of `wanted`, callers first; with `edited`, also those that
+        were edited since. Nothing is found by default. Raises `RemoteError`."""
         del wanted, edited, dry_run
         return iter(())
 

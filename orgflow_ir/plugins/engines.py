@@ -1,4 +1,4 @@
-"""The contract for engines: what executes the workflows of a target, here or on a server."""
+"""The contract for engines, which execute the workflows of a target locally or on a server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from orgflow_ir.pipeline import PassContext
 
 LOCAL = "local"
-"""The name of a target's engine on this machine, where an address could stand."""
+"""The name of a target's engine on this machine, used in place of an address."""
 
 MODEL = "model"
 """The name of the model of a target's engine, which needs no installation."""
@@ -24,15 +24,15 @@ _HOST = re.compile(r"(localhost|[\w-]+(\.[\w-]+)+|[\w-]+:\d+)(:\d+)?(/[\w/.-]*)?
 
 class AccessError(ValueError):
     """A usage error: an invalid address or key, or a missing package.
-    The message never holds a key."""
+    The message never contains a key."""
 
 
 class InstallError(RunnerError):
-    """An engine was not installed; what was there before is still in place."""
+    """An engine was not installed; the previous installation is unchanged."""
 
 
 class RemoteError(RunnerError):
-    """A call of a server failed; the message names the call and never holds a key.
+    """A call of a server failed; the message names the call and never contains a key.
 
     Attributes:
         stage: the step that failed.
@@ -54,10 +54,10 @@ class ServerAccess(NamedTuple):
     """How to reach a server, as the user gave it.
 
     Attributes:
-        address: of the server; a backend decides which forms it takes.
+        address: the address of the server; the backend decides which forms it accepts.
         key_file: a file with the key, `-` for standard input, None for the target's environment
             variable.
-        wait: how many seconds a call that fails temporarily is tried again.
+        wait: number of seconds for which a temporarily failing call is retried.
     """
 
     address: str
@@ -79,8 +79,8 @@ class RemoteEngine(NamedTuple):
     """An engine at an address, connected.
 
     Attributes:
-        runner: executes workflows there.
-        options: target options that the version of the engine demands.
+        runner: the runner that executes workflows there.
+        options: target options that the version of the engine requires.
     """
 
     runner: Runner
@@ -91,9 +91,9 @@ class Installable(NamedTuple):
     """Something that `EngineProvider.install` puts on this machine.
 
     Attributes:
-        help: a paragraph for people: what it is for, where it goes, what it needs.
-        cost: what it takes, for an option's line of help, such as `2.9 GB, minutes`.
-        versions: versions to choose from, the default one first; empty where there is no choice.
+        help: a paragraph for people about its purpose, location and requirements.
+        cost: space and time needed, for the help of an option, such as `2.9 GB, minutes`.
+        versions: available versions, the default one first; empty if there is no choice.
     """
 
     help: str
@@ -106,8 +106,8 @@ class EngineStatus(NamedTuple):
 
     Attributes:
         installed: whether it can be used.
-        facts: what there is to know of it, by name: its folder, its versions.
-        problems: why it cannot be used, a sentence each; empty where it can.
+        facts: properties by name, such as its folder and its versions.
+        problems: why it cannot be used, one sentence per reason; empty if it can be used.
     """
 
     installed: bool
@@ -116,16 +116,16 @@ class EngineStatus(NamedTuple):
 
 
 class EngineMessage(NamedTuple):
-    """A kind of message of an engine or its server, and what causes it.
+    """A kind of message of an engine or its server, and its cause.
 
     Attributes:
         rule: a name for the kind.
-        pattern: found in the text, whatever its case.
-        fault: what is to blame: the `model`, the `target` (a limit of it), the `translation`
-            (a defect of the compiler), or `unknown`, such as a server that is down.
-        cause: what went wrong, a sentence.
-        fix: what to do.
-        confidence: how sure that is.
+        pattern: a pattern found in the text, ignoring case.
+        fault: the source of the fault: the `model`, the `target` (one of its limits), the
+            `translation` (a defect of the compiler), or `unknown`, such as a server that is down.
+        cause: the cause, as a sentence.
+        fix: the remedy.
+        confidence: the confidence in this diagnosis.
     """
 
     rule: str
@@ -137,15 +137,15 @@ class EngineMessage(NamedTuple):
 
 
 class RunningServer(NamedTuple):
-    """A server on this machine that answers.
+    """A server on this machine that responds.
 
     Attributes:
-        address: where it answers, without a slash at the end.
+        address: its address, without a slash at the end.
         key_file: a file with a key for it.
         login: the account of its editor: e-mail address and password.
-        log: the file with what it writes.
+        log: the file with its output.
         pid: its process.
-        begun: whether the call that gave this value has started it.
+        begun: whether the call that returned this value started it.
     """
 
     address: str
@@ -162,7 +162,7 @@ class ServerExecution(NamedTuple):
     Attributes:
         id: the server's id.
         workflow: the server's id of its workflow.
-        status: in the server's words, such as `waiting` or `success`.
+        status: the server's term, such as `waiting` or `success`.
     """
 
     id: str
@@ -171,7 +171,7 @@ class ServerExecution(NamedTuple):
 
 
 class LocalServer(ABC):
-    """A whole server of a target on this machine, with an account and a data folder of its own. It
+    """A complete server of a target on this machine, with a separate account and data folder. It
     listens on 127.0.0.1 only, and on the same port each time."""
 
     @property
@@ -182,15 +182,15 @@ class LocalServer(ABC):
     @property
     @abstractmethod
     def facts(self) -> Mapping[str, str]:
-        """What there is to know of it, by name; starts nothing."""
+        """Its properties by name; starts nothing."""
 
     @abstractmethod
     def running(self) -> RunningServer | None:
-        """The server, where it runs."""
+        """The server, if it is running."""
 
     @abstractmethod
     def start(self, on_line: Callable[[str], None], *, port: int | None = None) -> RunningServer:
-        """Start it in the background, unless it runs; without `port` where it was before.
+        """Start it in the background unless it is running; without `port`, on its previous port.
 
         Raises:
             RunnerError: it is not installed, the port is taken, or it does not start.
@@ -198,32 +198,32 @@ class LocalServer(ABC):
 
     @abstractmethod
     def stop(self) -> bool:
-        """End the server that runs; whether one did. Never ends another process.
+        """Stop the running server; returns whether one was running. Never ends another process.
 
         Raises:
-            RunnerError: it does not end.
+            RunnerError: it does not stop.
         """
 
     @abstractmethod
     def held(
         self, on_line: Callable[[str], None], *, port: int | None = None
     ) -> AbstractContextManager[RunningServer]:
-        """The server that runs, else one that ends with the `with` block and with this process.
+        """The running server, otherwise one that stops with the `with` block and with this process.
         Raises as `start`."""
 
     @abstractmethod
     def executions(self, server: RunningServer) -> tuple[ServerExecution, ...]:
-        """The latest executions, oldest first. Raises `RunnerError` where it does not answer."""
+        """The latest executions, oldest first. Raises `RunnerError` if it does not respond."""
 
 
 class EngineProvider(ABC):
-    """The engines of a target: one on this machine, and those at addresses.
+    """The engines of a target: the local one, and those at addresses.
 
     Attributes:
-        about: what the local engine is, for `orgflowc engine --help`.
-        engine: the local engine as something to install.
-        server: a whole server to install for tests, if there is such a thing.
-        messages: kinds of messages of the engines, the most specific first.
+        about: a description of the local engine, for `orgflowc engine --help`.
+        engine: the installable local engine.
+        server: an installable complete server for tests, if there is one.
+        messages: known kinds of engine messages, the most specific first.
     """
 
     about: ClassVar[str] = ""
@@ -237,16 +237,16 @@ class EngineProvider(ABC):
 
     @abstractmethod
     def runner(self) -> Runner:
-        """A runner on the local engine, which is started by its first run."""
+        """A runner on the local engine, which its first run starts."""
 
     def model_runner(self) -> Runner | None:
-        """A runner on a model of the engine, for machines where the engine is not installed; `None`
-        where the target has no such model. What the model does not know is `unplayable`."""
+        """A runner on a model of the engine, for machines without an installed engine; `None` if
+        the target has no such model. Runs that the model does not support are `unplayable`."""
         return None
 
     @abstractmethod
     def status(self) -> EngineStatus:
-        """The state of the local engine; starts nothing that takes long."""
+        """The state of the local engine; returns quickly."""
 
     @abstractmethod
     def install(
@@ -263,24 +263,23 @@ class EngineProvider(ABC):
             on_line: called with each line of progress.
             force: install again.
             server: install `server` instead.
-            version: one of the versions of what is installed.
+            version: one of the available versions.
 
-        Returns:
-            Where it is.
+        Returns: Its location.
 
         Raises:
             RunnerError: it cannot be installed.
         """
 
     def local_server(self) -> LocalServer | None:
-        """The server that `install` puts on this machine, where there is such a thing."""
+        """The server that `install` puts on this machine, if there is one."""
         return None
 
     def connect(
         self, access: ServerAccess, ctx: PassContext
     ) -> AbstractContextManager[RemoteEngine | None] | None:
         """The engine at an address, closed at the end of the `with` block; in it, None after an
-        error, which is in `ctx`. None in place of the whole where the target runs on no server.
+        error, which is in `ctx`. Returns None instead if the target does not run on servers.
 
         Raises:
             AccessError: when the block is entered.
@@ -289,10 +288,10 @@ class EngineProvider(ABC):
 
 
 class LocalEngine(NamedTuple):
-    """What plays runs on this machine.
+    """The engine that executes runs on this machine.
 
     Attributes:
-        runner: plays them; to be closed.
+        runner: the runner, which the caller closes.
         name: `LOCAL` or `MODEL`.
     """
 
@@ -301,8 +300,8 @@ class LocalEngine(NamedTuple):
 
 
 def local_engine(engines: EngineProvider, engine: str | None) -> LocalEngine | None:
-    """The engine of a name on this machine; without a name the installed engine, else the model of
-    it, where the target has one. `None` where there is no engine of that name."""
+    """The engine with a name on this machine; without a name, the installed engine or otherwise the
+    engine model, if the target has one. `None` if there is no engine with that name."""
     if engine not in (None, LOCAL, MODEL):
         return None
     if engine == MODEL or (engine is None and not engines.status().installed):

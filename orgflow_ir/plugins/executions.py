@@ -1,4 +1,4 @@
-"""The contract for stored executions: what deployed workflows did, in terms of their model."""
+"""The contract for stored executions of deployed workflows, in terms of their model."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from orgflow_ir.targets.verification import Changed
 
 Execution = Mapping[str, Any]
-"""One stored execution as the target keeps it."""
+"""One stored execution in the target's own form."""
 
 Visit = tuple[str, ...] | None
-"""Flows of the model that one visit of a choosing element took; None where that is not known."""
+"""Flows of the model that one visit of a choosing element took; None if unknown."""
 
 
 class UnreadableExecution(ValueError):
-    """An execution that cannot be read in terms of the model; the message gives the reason."""
+    """An execution that cannot be expressed in terms of the model; the message gives the reason."""
 
 
 class NotDeployed(LookupError):
-    """No workflow on the server matches, or several do; the message states which."""
+    """No workflow on the server matches, or several do; the message names them."""
 
 
 class ExecutionQuery(NamedTuple):
-    """Which executions are wanted.
+    """Selects executions.
 
     Attributes:
-        most: how many at most, the latest ones; None for all.
+        most: maximum number of executions, the latest ones; None for all.
         status: only those with this status.
         since: begun at this time or later.
         until: begun before this time.
@@ -47,7 +47,7 @@ class ExecutionQuery(NamedTuple):
     until: datetime.datetime | None = None
 
     def takes(self, status: object, began: object) -> bool:
-        """Whether an execution is one of those, by its status and the time it began."""
+        """Whether an execution matches by its status and start time."""
         if self.status is not None and status != self.status:
             return False
         time = time_of(began)
@@ -57,7 +57,7 @@ class ExecutionQuery(NamedTuple):
 
 
 def time_of(text: object) -> datetime.datetime | None:
-    """A time of ISO 8601, UTC where no zone is given; None where it is none."""
+    """An ISO 8601 time, in UTC if no zone is given; None if it is malformed."""
     if not isinstance(text, str):
         return None
     try:
@@ -82,16 +82,16 @@ class Observed(NamedTuple):
 
     Attributes:
         id: the server's.
-        status: as the server names it; `mode` likewise (how it was started).
-        began: when, as the server says; empty where it does not.
-        process: the id of the process it is of.
-        start: the start event, None where the process has none.
+        status: the server's term; likewise `mode` (how it was started).
+        began: its start as reported by the server; empty if unknown.
+        process: the id of its process.
+        start: the start event, None if the process has none.
         nodes: its executed nodes, in order.
-        elements: those elements of the version's `visible` that ran, in order.
-        visits: for each element that chooses, what it took, visit by visit.
+        elements: the elements in the version's `visible` that ran, in order.
+        visits: for each choosing element, the flows that it took, visit by visit.
         error: the target's message.
         failed: the element at which it failed, or at which it waits.
-        partial: somebody ran only a part of the workflow, for a test.
+        partial: whether only a part of the workflow was run, as a test.
     """
 
     id: str
@@ -109,7 +109,7 @@ class Observed(NamedTuple):
 
 
 class WorkflowVersion(Protocol):
-    """The version of a workflow that executions ran, compared with what the model compiles to."""
+    """The version of a workflow that executions ran, compared with the compiled model."""
 
     @property
     def name(self) -> str:
@@ -117,11 +117,11 @@ class WorkflowVersion(Protocol):
 
     @property
     def visible(self) -> frozenset[str]:
-        """Elements whose execution is seen; also those whose node was taken out."""
+        """Elements whose execution is recorded, including those whose node was removed."""
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Nodes that stand for nothing in the model."""
+        """Nodes without an element in the model."""
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -129,11 +129,11 @@ class WorkflowVersion(Protocol):
 
     @property
     def disabled(self) -> tuple[str, ...]:
-        """Elements whose node is switched off."""
+        """Elements whose node is disabled."""
 
     @property
     def rewired(self) -> tuple[str, ...]:
-        """Connections that were changed, a sentence each."""
+        """Changed connections, one sentence each."""
 
     @property
     def changed(self) -> tuple[Changed, ...]:
@@ -141,7 +141,7 @@ class WorkflowVersion(Protocol):
 
     @property
     def edited(self) -> bool:
-        """Whether it behaves differently from what the model compiles to now."""
+        """Whether it behaves differently from the current output for the model."""
 
 
 class ExecutionObserver(ABC):
@@ -149,30 +149,30 @@ class ExecutionObserver(ABC):
 
     @abstractmethod
     def observe(self, execution: Execution) -> tuple[Observed, WorkflowVersion]:
-        """What an execution did; the same version object for executions of the same version.
+        """The history of an execution; executions of the same version share the version object.
 
         Raises:
-            UnreadableExecution: it is of another model, or its data was not kept.
+            UnreadableExecution: it belongs to another model, or its data was not kept.
         """
 
 
 class StoredWorkflow(NamedTuple):
-    """A deployed workflow: the server's id of it, and its name."""
+    """A deployed workflow: its id on the server and its name."""
 
     id: str
     name: str
 
 
 class ExecutionStore(ABC):
-    """The executions that a server has kept."""
+    """The executions that a server has stored."""
 
     @abstractmethod
     def workflows(self, emitted: Emitted, named: str | None) -> Sequence[StoredWorkflow]:
-        """The workflows on the server that were deployed from what the model is compiled to;
-        `named` is the server's id of the one that is meant.
+        """The workflows on the server that were deployed from the compiled model; `named` is the
+        server's id of the requested one.
 
         Raises:
-            NotDeployed: there is none, or several could be meant.
+            NotDeployed: no workflow matches, or several do.
             RemoteError: the server failed.
         """
 
@@ -183,11 +183,11 @@ class ExecutionStore(ABC):
 
 
 class ExecutionReader(ABC):
-    """Executions of a target: where they are kept, and what they did.
+    """Access to the executions of a target: their storage and their history.
 
     Attributes:
-        statuses: what `ExecutionQuery.status` may be.
-        saved_help: what a file for `saved` should hold, for people.
+        statuses: valid values of `ExecutionQuery.status`.
+        saved_help: a description, for people, of the content of a file for `saved`.
     """
 
     statuses: ClassVar[tuple[str, ...]]
@@ -197,12 +197,12 @@ class ExecutionReader(ABC):
     def observer(
         self, model: Model, emitted: Emitted, *, workflow: Execution | None = None
     ) -> ExecutionObserver:
-        """What reads executions of `model` (not lowered), which `emitted` was compiled from;
-        `workflow` is what an execution ran that does not say it."""
+        """A reader of executions of `model` (not lowered), which `emitted` was compiled from;
+        `workflow` is the workflow of executions that do not name theirs."""
 
     @abstractmethod
     def saved(self, source: SourceFile, query: ExecutionQuery) -> Sequence[Execution]:
-        """Executions in a file. Raises `ValueError` where there are none; the message says so."""
+        """Executions in a file. Raises `ValueError` if the file contains none."""
 
     @abstractmethod
     def connect(

@@ -1,4 +1,5 @@
-"""Whether what a plugin registers can be used, and what its frontends and backends do at work."""
+"""Validates the objects that a plugin registers, and guards the calls of its frontends and
+backends."""
 
 from __future__ import annotations
 
@@ -39,9 +40,9 @@ if TYPE_CHECKING:
 
 
 def fault(item: Any, kind: type) -> str | None:
-    """What is wrong with one thing that a hook gave, as the end of a sentence, or `None`.
+    """The fault of an object that a hook returned, as the end of a sentence, or `None`.
 
-    May raise whatever the plugin's own properties raise.
+    May raise any exception that the plugin's own properties raise.
     """
     if kind is AddedLowering:
         return _lowering_fault(item)
@@ -94,7 +95,7 @@ def _own_fault(item: Any, name: str) -> str | None:
         if not isinstance(target, TargetSpec):
             return f"`{name}`, whose `target` is {target!r} and no `TargetSpec`"
         if target.name != name:
-            return f"`{name}`, whose target is called `{target.name}`"
+            return f"`{name}`, whose target has the name `{target.name}`"
         wrong = _target_fault(target)
         return None if wrong is None else f"`{name}`, whose target has {wrong}"
     from orgflow_ir.plugins.message_stores import StoreProvider
@@ -130,7 +131,7 @@ def _agent_fault(item: Any, name: str) -> str | None:
     if isinstance(item, GapAgent):
         kinds: Any = item.kinds
         if kinds is not None and not (isinstance(kinds, frozenset) and kinds <= GAP_KINDS):
-            return f"`{name}`, whose `kinds` is {shown(kinds)} and no frozenset of kinds of gaps"
+            return f"`{name}`, whose `kinds` is {shown(kinds)}, not a frozenset of kinds of gaps"
         attempts: Any = item.attempts
         if type(attempts) is not int or not 1 <= attempts <= MAX_ATTEMPTS:
             return f"`{name}`, whose `attempts` is {shown(attempts)}, not 1 to {MAX_ATTEMPTS}"
@@ -138,9 +139,9 @@ def _agent_fault(item: Any, name: str) -> str | None:
 
 
 def accepts_fault(accepts: Any) -> str | None:
-    """What is wrong with what a frontend says that it accepts, or `None`."""
+    """The fault in the inputs that a frontend declares, or `None`."""
     if not isinstance(accepts, frozenset) or not all(isinstance(k, SourceKind) for k in accepts):
-        return f"`accepts` is {shown(accepts)} and no frozenset of `SourceKind`"
+        return f"`accepts` is {shown(accepts)}, not a frozenset of `SourceKind`"
     return None if accepts else "`accepts` is empty"
 
 
@@ -153,7 +154,7 @@ def _pass_fault(cls: Any, name: str) -> str | None:
     try:
         cls()
     except TypeError as error:
-        return f"`{name}`, a pass that cannot be made without arguments: {error}"
+        return f"`{name}`, a pass that cannot be constructed without arguments: {error}"
     return None
 
 
@@ -182,9 +183,9 @@ def _pattern_fault(lowering: Any) -> str | None:
 
 
 def parsed(frontend: Frontend, source: Source, ctx: PassContext) -> Model | None:
-    """What a frontend makes of a file, or `None` after an error: OF903 where an outside one fails
-    or gives no model, and where any gives none and no reason; OF002 where the file itself
-    cannot be read to its end."""
+    """The model that a frontend reads from a file, or `None` after an error: OF903 if an external
+    frontend fails or returns something other than a model, or if any frontend returns no model
+    without a reason; OF002 if the file itself cannot be read to its end."""
     ctx.file = source.path
 
     def parse() -> Model | None:
@@ -209,9 +210,9 @@ def parsed(frontend: Frontend, source: Source, ctx: PassContext) -> Model | None
     if not done:
         return None
     if model is not None:
-        _faulty(frontend, f"gave {shown(model)}, which is not a model", ctx)
+        _faulty(frontend, f"returned {shown(model)}, which is not a model", ctx)
     elif not ctx.has_errors:
-        _faulty(frontend, f"gave no model of {source.path} and no reason", ctx)
+        _faulty(frontend, f"returned no model of {source.path} and gave no reason", ctx)
     return None
 
 
@@ -231,7 +232,8 @@ def _fault_of(source: Source) -> OSError | None:
 
 
 def sniffed(frontend: Frontend, source: Source, ctx: PassContext) -> bool:
-    """Whether a frontend says that it reads a file; OF001 and no where an outside one fails."""
+    """Whether a frontend recognises a file; if an external one fails, OF001 is reported and the
+    result is false."""
     if is_ours(frontend):
         return frontend.sniff(source)
     try:
@@ -241,16 +243,17 @@ def sniffed(frontend: Frontend, source: Source, ctx: PassContext) -> bool:
         debug(error)
         ctx.emit(
             BrokenPlugin,
-            f"{leaf_name(frontend, ctx)} cannot say whether {source.path} is in its format, and "
-            f"is omitted: `sniff` failed with {exception_text(error)}",
+            f"{leaf_name(frontend, ctx)} cannot determine whether {source.path} is in its format, "
+            "and is omitted: "
+            f"`sniff` failed with {exception_text(error)}",
             help=_HELP,
         )
         return False
 
 
 def emitted(backend: Backend, model: Model, ctx: PassContext) -> Emitted | None:
-    """What a backend makes of a model, or `None` after an error: OF903 where an outside one fails,
-    and where any gives something that cannot be written."""
+    """The output of a backend for a model, or `None` after an error: OF903 if an external backend
+    fails, or if any backend returns something that cannot be written."""
     done, made = _tried(backend, lambda: backend.emit(model, ctx), ctx)
     if not done or ctx.has_errors:
         return None
@@ -263,30 +266,31 @@ def emitted(backend: Backend, model: Model, ctx: PassContext) -> Emitted | None:
 
 
 def emitted_fault(made: Any) -> str | None:
-    """What is wrong with the result of `emit`, as what the backend did, or `None`."""
+    """The fault in the result of `emit`, as a predicate about the backend, or `None`."""
     if not isinstance(made, Emitted):
-        return f"gave {shown(made)}, which is not an `Emitted`"
+        return f"returned {shown(made)}, which is not an `Emitted`"
     if not isinstance(made.source_map, SourceMap):
-        return f"gave the source map {shown(made.source_map)}, which is not a `SourceMap`"
+        return f"returned the source map {shown(made.source_map)}, which is not a `SourceMap`"
     artifacts: Any = made.artifacts
     if not isinstance(artifacts, tuple | list):
-        return f"gave {shown(artifacts)}, which is not a tuple of `Artifact`"
+        return f"returned {shown(artifacts)}, which is not a tuple of `Artifact`"
     if not artifacts:
-        return "gave no file and no reason"
+        return "returned no file and gave no reason"
     for artifact in artifacts:
         if not isinstance(artifact, Artifact):
-            return f"gave {shown(artifact)}, which is not an `Artifact`"
+            return f"returned {shown(artifact)}, which is not an `Artifact`"
         path, text = artifact
         if not isinstance(path, str) or not isinstance(text, str):
-            return f"gave {shown(artifact)}, whose path and text are not both text"
+            return f"returned {shown(artifact)}, whose path and text are not both text"
         if (wrong := _path_fault(path)) is not None:
-            return f"gave a file with the path {shown(path)}, {wrong}"
+            return f"returned a file with the path {shown(path)}, {wrong}"
         try:
             text.encode()
         except UnicodeEncodeError as error:
             at = text.count("\n", 0, error.start) + 1
             return (
-                f"gave a file `{path}` that cannot be written as UTF-8: {error.reason}, line {at}"
+                f"returned a file `{path}` that cannot be written as UTF-8: {error.reason}, line "
+                f"{at}"
             )
     paths = [a.path.lower() for a in artifacts]
     twice = (
@@ -294,14 +298,14 @@ def emitted_fault(made: Any) -> str | None:
         if len(set(paths)) < len(paths)
         else None
     )
-    return f"gave two files with the path `{twice}`" if twice is not None else None
+    return f"returned two files with the path `{twice}`" if twice is not None else None
 
 
 def _path_fault(path: str) -> str | None:
     windows = PureWindowsPath(path)
     if windows.drive or windows.root or ".." in windows.parts or not PurePosixPath(path).name:
         return "which is not inside the output folder"
-    return None if path.isprintable() else "which not every file system takes"
+    return None if path.isprintable() else "which not every file system supports"
 
 
 def _tried(leaf: Any, call: Callable[[], Any], ctx: PassContext) -> tuple[bool, Any]:
@@ -333,14 +337,14 @@ class FaultyResult(TypeError):
 
     def __init__(self, leaf: Backend, method: str, result: Any, kind: type) -> None:
         super().__init__(
-            f"`{method}` of backend `{leaf.name}` gave {shown(result)}, which is not of type "
+            f"`{method}` of backend `{leaf.name}` returned {shown(result)}, which is not of type "
             f"`{kind.__name__}`"
         )
         self.leaf = leaf
 
 
 def given(backend: Backend, method: str, kind: type, *args: Any, **more: Any) -> Any:
-    """What a method of a backend gives: a `kind`, or `None` where it has nothing.
+    """The result of a backend's method: a `kind`, or `None`.
 
     Raises:
         FaultyResult: it is something else.
@@ -361,7 +365,7 @@ def _faulty(leaf: Frontend | Backend, what: str, ctx: PassContext) -> None:
 
 
 def leaf_name(leaf: Frontend | Backend | Agent, ctx: PassContext) -> str:
-    """A leaf with its plugin, where that has another name."""
+    """The name of a leaf, with its plugin if that has another name."""
     kinds = {Frontend: "frontend", Backend: "backend"}
     kind = next((word for of, word in kinds.items() if isinstance(leaf, of)), "agent")
     owner = ctx.registry.plugin_of(leaf) if ctx.registry is not None else None

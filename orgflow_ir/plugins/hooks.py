@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 GROUP = "orgflow.plugins"
-"""Entry point group of outside plugins."""
+"""Entry point group of external plugins."""
 
 hookspec = pluggy.HookspecMarker("orgflow")
 
@@ -25,7 +25,8 @@ hookimpl = pluggy.HookimplMarker("orgflow")
 
 
 class Hooks:
-    """The hooks a plugin may implement; registration only, behaviour is on the objects."""
+    """The hooks that a plugin may implement. They only register objects, which define the
+    behaviour."""
 
     @hookspec
     def orgflow_frontends(self) -> Iterable[Frontend]:  # type: ignore[empty-body]
@@ -41,7 +42,7 @@ class Hooks:
 
     @hookspec
     def orgflow_lowerings(self) -> Iterable[AddedLowering]:  # type: ignore[empty-body]
-        """Lowerings for targets that are there already; a backend of your own carries its own."""
+        """Lowerings for existing targets; your own backend includes its own."""
 
     @hookspec
     def orgflow_agents(self) -> Iterable[Agent]:  # type: ignore[empty-body]
@@ -53,4 +54,4 @@ class Hooks:
 
     @hookspec
     def orgflow_stores(self) -> Iterable[StoreProvider]:  # type: ignore[empty-body]
-        """Providers of message stores: `--store NAME://…` reaches that of the name."""
+        """Providers of message stores; `--store NAME://…` selects one by name."""

@@ -1,4 +1,4 @@
-"""The contract of message stores: what keeps messages, finds them again, and forgets them."""
+"""The contract of message stores, which keep, find and forget messages."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 
 class StoreError(ServiceError):
-    """A store that is none, is damaged, is of another version, or cannot be reached."""
+    """Something that is not a store, or a store that is damaged, has another version, or cannot be
+    reached."""
 
 
 class Counts(NamedTuple):
-    """What is in a store."""
+    """The content of a store in numbers."""
 
     messages: int
     people: int
@@ -33,12 +34,12 @@ class Counts(NamedTuple):
 
 
 class Forgotten(NamedTuple):
-    """What forgetting a person changed.
+    """The changes made by forgetting a person.
 
     Attributes:
-        messages: how many the person wrote; they are deleted.
-        changed: how many others named or quoted the person, and do not any more.
-        files: where the deleted and the changed messages were read, sorted.
+        messages: number of messages that the person wrote, which are deleted.
+        changed: number of other messages that named or quoted the person and were changed.
+        files: the files that the deleted and changed messages were read from, sorted.
     """
 
     messages: int
@@ -47,7 +48,7 @@ class Forgotten(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """Which messages are wanted; what is empty does not restrict.
+    """Selects messages; empty fields do not restrict.
 
     Attributes:
         person: a key of a person who sent or received it.
@@ -66,8 +67,8 @@ class Filter(NamedTuple):
     conversation: str = ""
 
     def sql(self) -> tuple[str, list[Any]]:
-        """The condition over a table `messages` with the columns that both stores of ours have,
-        and its values in the places of the question marks."""
+        """The condition on a table `messages` with the columns of both built-in stores, and the
+        values for its question marks."""
         parts: list[str] = []
         values: list[Any] = []
         if self.person:
@@ -101,12 +102,12 @@ def seconds(date: datetime) -> float:
 
 
 class MessageStorage(ABC):
-    """Messages that are kept; a `Store` of `orgflow_ir.pipeline.agent_services` whose documents
-    are messages by their ids. Every method raises `StoreError` where the store cannot be used.
+    """A store of messages; as a `Store` of `orgflow_ir.pipeline.agent_services`, its documents are
+    messages by id. Every method raises `StoreError` if the store cannot be used.
 
     Attributes:
-        left_out: how many messages `add` has not added since their sender was forgotten, or since
-            they are older than what the store keeps.
+        left_out: number of messages that `add` skipped because their sender was forgotten, or
+            because they are older than the retention date.
     """
 
     left_out: int = 0
@@ -130,33 +131,34 @@ class MessageStorage(ABC):
 
     @abstractmethod
     def add(self, messages: Iterable[Message]) -> int:
-        """Add what is new, in transactions of some thousand messages; returns how many that were.
-        `link` has to follow, once, before conversations are read."""
+        """Add new messages, in transactions of some thousand; returns their number.
+        Call `link` once afterwards, before conversations are read."""
 
     @abstractmethod
     def link(self) -> int:
-        """Find the conversation of every message again; returns how many there are."""
+        """Recompute the conversation of every message; returns the number of conversations."""
 
     @abstractmethod
     def delete_person(self, key: str) -> Forgotten:
         """Delete everything a person wrote, what others quote of it, and the person as a receiver;
-        replace the address and the name in what others wrote. `add` leaves out messages of this
-        person from now on. A person that the store does not know is only replaced in texts."""
+        replace the address and the name in what others wrote. From now on, `add` skips messages of
+        this person. A person that the store does not know is only replaced in texts."""
 
     @abstractmethod
     def delete_before(self, date: datetime) -> int:
-        """Delete all messages older than a date (retention); returns how many. `add` leaves out
-        older messages from now on, until an earlier date is given. Messages without a date stay."""
+        """Delete all messages older than a date (retention); returns their number. From now on,
+        `add` skips older messages, until an earlier date is given. Messages without a date are
+        kept."""
 
     # -- reading -----------------------------------------------------------------------------
 
     @abstractmethod
     def counts(self) -> Counts:
-        """How much there is."""
+        """The content of the store in numbers."""
 
     @abstractmethod
     def messages(self, wanted: Filter = EVERYTHING) -> Iterator[Message]:
-        """The messages that a filter lets through, oldest first; `thread` is the conversation."""
+        """The messages that match a filter, oldest first; `thread` is the conversation."""
 
     @abstractmethod
     def message(self, id_: str) -> Message | None:
@@ -164,13 +166,13 @@ class MessageStorage(ABC):
 
     @abstractmethod
     def people(self) -> Iterator[tuple[Person, int, int]]:
-        """Everybody with the number of messages sent and received, most first."""
+        """Every person with the number of messages sent and received, highest first."""
 
     @abstractmethod
     def full_text(
         self, query: str, limit: int = 10, wanted: Filter = EVERYTHING
     ) -> list[tuple[str, float]]:
-        """Ids of the messages that have words of the query, best first, with scores."""
+        """Ids of the messages that contain words of the query, best first, with scores."""
 
     @abstractmethod
     def documents(self) -> Iterator[str]:
@@ -180,13 +182,13 @@ class MessageStorage(ABC):
 
     @abstractmethod
     def embed(self, embedder: Embedder, progress: Callable[[int, int], None] | None = None) -> int:
-        """Embed the messages that have no vector of this model yet, equal texts once; returns how
-        many texts that were. Interrupted, it continues where it stopped."""
+        """Embed the messages that have no vector of this model yet, equal texts once; returns the
+        number of texts. After an interruption, the next call continues where it stopped."""
 
     @abstractmethod
     def embedded(self, embedder: Embedder, texts: Sequence[str]) -> list[Sequence[float]]:
-        """The vector of each text, from the store where it has been embedded before. Raises what
-        the embedder raises; interrupted, it keeps what was done."""
+        """The vector of each text, taken from the store if it has been embedded before. Exceptions
+        of the embedder propagate; after an interruption, finished vectors are kept."""
 
     @abstractmethod
     def vectors(self, model: str, ids: Sequence[str]) -> list[Sequence[float] | None]:
@@ -199,7 +201,7 @@ class MessageStorage(ABC):
         """Ids of the messages with the largest cosine to a vector, each with the cosine."""
 
     def cached(self, embedder: Embedder) -> Embedder:
-        """The embedder, with its vectors kept in the store: a text is embedded once."""
+        """The embedder, with its vectors kept in the store, so that each text is embedded once."""
         return _Cached(self, embedder)
 
     # -- the contract of agents --------------------------------------------------------------
@@ -207,8 +209,8 @@ class MessageStorage(ABC):
     def search(
         self, query: str, *, limit: int = 10, where: Mapping[str, str] | None = None
     ) -> Sequence[Passage]:
-        """The messages that have words of the query; `where` may name person, sender, channel and
-        conversation. Raises `ServiceError`."""
+        """The messages that contain words of the query; `where` may name person, sender, channel
+        and conversation. Raises `ServiceError`."""
         named = dict(where or {})
         wanted = Filter(
             person=named.pop("person", ""),
@@ -229,7 +231,7 @@ class MessageStorage(ABC):
         return passages
 
     def text(self, document: str) -> str | None:
-        """The text of a message, `None` where there is none of that id."""
+        """The text of a message; `None` if no message has that id."""
         message = self.message(document)
         return message.text if message is not None else None
 
@@ -253,30 +255,31 @@ class _Cached:
 
 
 class StoreProvider(ABC):
-    """Opens the stores of one kind. `--store NAME://…` reaches the provider of that name."""
+    """Opens the stores of one kind. `--store NAME://…` selects the provider with that name."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What stands before `://` in the location of a store."""
+        """The text before `://` in the location of a store."""
 
     @abstractmethod
     def open(self, location: str) -> MessageStorage:
-        """The store that is there. Raises `StoreError`."""
+        """The existing store. Raises `StoreError`."""
 
     @abstractmethod
     def create(self, location: str) -> MessageStorage:
-        """The store, which is made where there is none yet. Raises `StoreError`, `OSError`."""
+        """The store, which is created if it does not exist yet. Raises `StoreError`, `OSError`."""
 
 
 def provider_name(location: str) -> str:
-    """The name of the provider that a location needs: `folder` where it has no `NAME://`."""
+    """The name of the provider for a location: `folder` if it has no `NAME://`."""
     found = re.match(r"([a-z][a-z0-9+.-]+)://", location)
     return found.group(1) if found else "folder"
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text as full-text search compares them: lower case, without accents."""
+    """The words of a text in the form that full-text search compares: lower case, without
+    accents."""
     text = unicodedata.normalize("NFD", text.lower())
     text = "".join(c for c in text if unicodedata.category(c) != "Mn")
     return re.findall(r"[^\W_]+", text)

@@ -26,7 +26,7 @@ def install_command(*packages: str) -> str:
     """The shell command that installs `packages` for the Python that runs orgflow.
 
     Args:
-        packages: names, keys of `REQUIREMENTS`.
+        packages: names of packages, which are keys of `REQUIREMENTS`.
 
     Raises:
         KeyError: a name is not in `REQUIREMENTS`.
@@ -35,7 +35,8 @@ def install_command(*packages: str) -> str:
 
 
 def pip_command() -> str:
-    """`pip` where that installs for the Python that runs, else that Python's path and `-m pip`.
+    """`pip` if that installs for the running Python, otherwise the path of that Python and `-m
+    pip`.
 
     orgflowc often runs without an activated environment (`.venv/bin/orgflowc`), where `pip`
     installs for another Python.

@@ -51,18 +51,18 @@ BUILTINS_OF: dict[str, tuple[str, ...]] = {
     "orgflow_reporters": ("orgflow_ir.diagnostics.reporters",),
     "orgflow_stores": ("orgflow.store",),
 }
-"""Modules that ship with orgflow, by the hook that each implements; a new leaf is one line here.
-They are imported when the hook is first asked."""
+"""Modules that ship with orgflow, by the hook that each implements; adding a leaf takes one line
+here. They are imported when the hook is first called."""
 
 BUILTINS: tuple[str, ...] = tuple(name for names in BUILTINS_OF.values() for name in names)
 
 
 class RegistryError(RuntimeError):
-    """Two owners of one name or code, or no owner at all."""
+    """A name or code has two owners, or none."""
 
 
 class Registry:
-    """All leaves by name. Each table is filled when it is first asked for; results are sorted."""
+    """All leaves by name. Each table is built on first use; results are sorted."""
 
     def __init__(self, *, outside: bool = True) -> None:
         self.broken: list[tuple[str, str]] = []
@@ -106,18 +106,18 @@ class Registry:
         with contextlib.redirect_stdout(sys.stderr):  # ours is for the artifact
             plugin = point.load()
         if point.name in BUILTINS or manager.has_plugin(point.name):
-            raise ValueError(f"another plugin is called `{point.name}`")
+            raise ValueError(f"another plugin has the name `{point.name}`")
         try:
             manager.register(plugin, point.name)
             manager.check_pending()
             if not manager.get_hookcallers(plugin):
-                raise TypeError(f"`{point.value}` has no function that `hookimpl` marks")
+                raise TypeError(f"`{point.value}` has no function marked with `hookimpl`")
         except (pluggy.PluginValidationError, TypeError):
             manager.unregister(name=point.name)  # a hook half registered would be called
             raise
 
     def report_broken(self, ctx: PassContext) -> None:
-        """OF001 for each plugin that could not be loaded, or not in all its parts."""
+        """OF001 for each plugin that could not be loaded completely."""
         plugins: dict[str, list[str]] = {}
         for name, error in self.broken:
             plugins.setdefault(name, []).append(error)
@@ -129,8 +129,8 @@ class Registry:
             )
 
     def plugin_of(self, leaf: object) -> str | None:
-        """The name of the outside plugin that a frontend, a backend, an agent or a lowering came
-        with."""
+        """The name of the external plugin that provides a frontend, a backend, an agent or a
+        lowering."""
         if isinstance(leaf, RewritePattern):
             return self._owners.get(("orgflow_lowerings", leaf.name))
         from orgflow_ir.plugins.agents import Agent
@@ -166,7 +166,7 @@ class Registry:
                 if wrong is None:
                     yield owner, item
                 else:
-                    self.broken.append((owner, f"cannot be used: {hook} gave {wrong}"))
+                    self.broken.append((owner, f"cannot be used: {hook} returned {wrong}"))
 
     def _table(self, hook: str, kind: Any) -> dict[str, Any]:
         table: dict[str, Any] = {}
@@ -177,8 +177,8 @@ class Registry:
             elif owner in BUILTINS:
                 raise RegistryError(f"`{item.name}` is registered by both {first} and {owner}")
             else:
-                told = f"`{item.name}`, which is registered by {first} already"
-                self.broken.append((owner, f"cannot be used: {hook} gave {told}"))
+                told = f"`{item.name}`, which {first} has already registered"
+                self.broken.append((owner, f"cannot be used: {hook} returned {told}"))
         return dict(sorted(table.items()))
 
     @cached_property
@@ -193,8 +193,8 @@ class Registry:
 
     @property
     def outside_passes(self) -> dict[str, type[Pass]]:
-        """Pass classes of plugins by name. Where there are no plugins ours are not imported, of
-        which a compile needs few."""
+        """Pass classes of plugins by name. If there are no plugins, the built-in passes are not
+        imported, because a compile needs few of them."""
         if not self._has_plugins:
             return {}
         return {n: p for n, p in self.passes.items() if not p.__module__.startswith("orgflow.")}
@@ -205,8 +205,8 @@ class Registry:
         return self._table("orgflow_backends", Backend)
 
     def backend(self, name: str) -> Backend | None:
-        """The backend of a name. Where there are no outside plugins only its own module is
-        imported, which is what a quick start needs."""
+        """The backend with a name. If there are no external plugins, only its own module is
+        imported, for a fast start."""
         module = f"orgflow.backends.{name}"
         if "backends" in self.__dict__ or module not in BUILTINS or self._has_plugins:
             return self.backends.get(name)
@@ -224,12 +224,12 @@ class Registry:
             if target not in self.backends:
                 wrong = f"a lowering for `{target}`, which is not a target"
             elif lowering.name in (*same, *(low.name for low in own)):
-                wrong = f"`{lowering.name}`, a lowering that `{target}` has already"
+                wrong = f"`{lowering.name}`, a lowering that `{target}` already has"
             if wrong is None:
                 same[lowering.name] = lowering
                 self._owners["orgflow_lowerings", lowering.name] = owner
             else:
-                self.broken.append((owner, f"cannot be used: orgflow_lowerings gave {wrong}"))
+                self.broken.append((owner, f"cannot be used: orgflow_lowerings returned {wrong}"))
         return {t: tuple(low for _, low in sorted(ls.items())) for t, ls in found.items() if ls}
 
     @cached_property
@@ -253,8 +253,8 @@ class Registry:
 
     @cached_property
     def rules(self) -> dict[str, type[Rule]]:
-        """Every rule by code. A plugin's rule that takes a code which is taken is omitted; raises
-        `RegistryError` where two of ours have one code."""
+        """Every rule by code. A plugin's rule with a code that is already taken is omitted; raises
+        `RegistryError` if two built-in rules have the same code."""
         from orgflow_ir.diagnostics.agent_rules import AGENT_RULES
         from orgflow_ir.diagnostics.message_rules import MESSAGE_RULES
 
@@ -284,7 +284,7 @@ class Registry:
 
     @cached_property
     def retired(self) -> dict[str, RetiredRule]:
-        """Rules that nothing reports any more, by code."""
+        """Retired rules, which nothing reports, by code."""
         leaves: list[Any] = [
             *self.frontends.values(), *self.passes.values(), *self.backends.values(),
             *self.agents.values(),
@@ -294,7 +294,8 @@ class Registry:
 
     @cached_property
     def named_rules(self) -> dict[str, type[Rule]]:
-        """Every rule by its code and by its name, retired ones too: those give their successor."""
+        """Every rule by its code and by its name, including retired ones, which map to their
+        successor."""
         found = dict(self.rules)
         found.update((rule.name, rule) for rule in self.rules.values())
         for old in self.retired.values():
@@ -305,8 +306,8 @@ class Registry:
 
 
 def outside_culprit(error: BaseException) -> str | None:
-    """The plugin in whose code an exception was raised, or that called what raised it, or whose
-    result it is about."""
+    """The plugin whose code raised an exception or called the code that raised it, or whose result
+    caused it."""
     if not _may_have_plugins(sys.path):
         return None
     from importlib.metadata import entry_points

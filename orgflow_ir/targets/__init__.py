@@ -1,4 +1,4 @@
-"""Targets: what they support, as data, and the legalisation of a model for one."""
+"""Targets: their support tables as data, and the legalisation of a model for a target."""
 
 from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 from orgflow_ir.targets.legalise import constructs, extended, illegal_uses, legalise

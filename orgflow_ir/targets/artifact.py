@@ -1,4 +1,5 @@
-"""What a backend emits: files, which part of them stands for which element, and its own value."""
+"""The output of a backend: files, the map from their parts to elements, and the backend's own
+data."""
 
 from __future__ import annotations
 
@@ -15,33 +16,33 @@ STANDING_ROLES = frozenset({"element", "trigger"})
 """Roles of parts whose execution is the execution of their element."""
 
 STUB_ROLE = "stub"
-"""The role of parts that stop a run in the place of what the target does not support."""
+"""The role of parts that stop a run in place of an unsupported element."""
 
 PASSIVE_ROLES = frozenset({"file", "flow", "lane", "note", "shape"})
 """Roles of parts that no engine executes: a whole file, a wire, a frame, a text, a drawn shape."""
 
 
 class Artifact(NamedTuple):
-    """A file to be written: path relative to the output folder, and its text."""
+    """A file to write: its path relative to the output folder, and its text."""
 
     path: str
     text: str
 
 
 class Part(NamedTuple):
-    """A part of an emitted file and the source elements after it.
+    """A part of an emitted file and its source elements.
 
     Attributes:
         artifact: path of the file.
-        place: where in it, as the target names places: a JSON Pointer, an XML id, a node's name;
+        place: the place in it, in the target's notation: a JSON Pointer, an XML id, a node's name;
             empty for the whole file.
-        role: one of `STANDING_ROLES`, of `PASSIVE_ROLES`, `STUB_ROLE`, or a word of the target's
-            for what only helps: `join`, `stop`, `decide` …
+        role: one of `STANDING_ROLES` or `PASSIVE_ROLES`, `STUB_ROLE`, or the target's own word for
+            an auxiliary part: `join`, `stop`, `decide` …
         elements: ids of the source elements.
-        name: what people see it called in the target; empty where it has no name.
-        kind: what it is in the target, in words.
-        process: id of the process it belongs to; empty where a file is of several.
-        placeholder: whether it does nothing of what its elements say until somebody fills it.
+        name: its visible name in the target; empty if it has no name.
+        kind: its kind in the target, in words.
+        process: id of the process it belongs to; empty if the file covers several.
+        placeholder: whether it does none of the work of its elements until it is filled in.
     """
 
     artifact: str
@@ -55,7 +56,7 @@ class Part(NamedTuple):
 
     @property
     def stands(self) -> bool:
-        """Whether its execution is that of its elements."""
+        """Whether its execution is the execution of its elements."""
         return self.role in STANDING_ROLES
 
     @property
@@ -70,13 +71,14 @@ def pointer(*keys: str | int) -> str:
 
 
 class SourceMap:
-    """Emitted parts and source elements, either way; built when first read.
+    """The map between emitted parts and source elements, built on first use.
 
-    Every element of the emitted model is after a part or `silent`: nothing was emitted for it.
+    Every element of the emitted model belongs to a part, or is `silent`, that is, nothing was
+    emitted for it.
 
     Args:
         model: the model that was emitted.
-        parts: gives the parts, in the order of the files.
+        parts: returns the parts, in the order of the files.
 
     Example:
         >>> made = SourceMap(model, lambda: [Part("a.json", "/steps/0", "element", ("check",))])
@@ -93,7 +95,7 @@ class SourceMap:
         return _source_map, (self._model, self.parts)
 
     def moved(self, paths: Mapping[str, str]) -> SourceMap:
-        """The same for files under other paths, given by their old ones."""
+        """The same map for files with other paths, given by their old ones."""
         return SourceMap(
             self._model,
             lambda: [p._replace(artifact=paths.get(p.artifact, p.artifact)) for p in self.parts],
@@ -106,11 +108,11 @@ class SourceMap:
 
     @cached_property
     def silent(self) -> tuple[str, ...]:
-        """Source elements that no part stands for or helps with, in model order."""
+        """Source elements without any part, in model order."""
         return tuple(id for id in _sources(self._model) if id not in self._by_element)
 
     def of_element(self, element: str) -> tuple[Part, ...]:
-        """The parts after a source element, those that stand for it first."""
+        """The parts of a source element, those that stand for it first."""
         return self._by_element.get(element, ())
 
     def at(self, artifact: str, place: str) -> Part | None:
@@ -144,11 +146,11 @@ class Emitted:
 
     Attributes:
         artifacts: the files; empty after an error.
-        source_map: which part of them stands for which source elements.
-        compiled: what the backend itself keeps of each process, by id. Only its own runner,
-            `verify` and deployer look at it, in the process that compiled: copies and pickles
-            are without it.
-        beside: files that later commands need, written beside the artifacts or the model.
+        source_map: the map from their parts to source elements.
+        compiled: the backend's own data for each process, by id. Only the backend's own
+            runner, `verify` and deployer use it, in the process that compiled; copies and pickles
+            omit it.
+        beside: files that later commands need, written next to the artifacts or the model.
     """
 
     artifacts: tuple[Artifact, ...]
@@ -161,7 +163,8 @@ class Emitted:
 
     @classmethod
     def whole(cls, model: Model, *artifacts: Artifact) -> Emitted:
-        """Files whose parts are not distinguished: each as a whole stands for everything."""
+        """Emitted files whose parts are not distinguished, so that each file as a whole stands for
+        everything."""
 
         def parts() -> list[Part]:
             return [Part(artifact.path, "", "file", _sources(model)) for artifact in artifacts]

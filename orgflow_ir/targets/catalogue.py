@@ -1,7 +1,7 @@
-"""The contract for catalogues: the operations that a target has, from which tasks are filled.
+"""The contract for catalogues of a target's operations, with which tasks are filled.
 
-A catalogue is read from what the user has installed, never shipped. What an operation takes is a
-JSON Schema that depends on the values so far, since parameters show and hide each other.
+A catalogue is read from the user's installation and never shipped. The parameters of an operation
+are a JSON Schema that depends on the values so far, since parameters show and hide each other.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ Values = Mapping[str, Any]
 
 
 class CatalogueError(RuntimeError):
-    """There is no catalogue, or it cannot be read; the message says why and what to do."""
+    """There is no catalogue, or it cannot be read; the message gives the reason and the remedy."""
 
 
 class Operation(NamedTuple):
-    """Something that a target can do.
+    """An operation of a target.
 
     Attributes:
-        id: names it in answers; the same while the catalogue is.
+        id: its id in answers, which is stable as long as the catalogue is the same.
         title: as `Slack: send a message`.
-        description: one sentence or none.
-        words: further words by which it is found, such as other names of its service.
-        accounts: kinds of credentials of which it takes one; empty where it needs none.
-        fixed: the values that make it this operation.
+        description: one sentence, or empty.
+        words: further words for search, such as other names of its service.
+        accounts: kinds of credentials, one of which it needs; empty if it needs none.
+        fixed: the values that select this operation.
     """
 
     id: str
@@ -41,12 +41,12 @@ class Operation(NamedTuple):
 
 
 class Blank(NamedTuple):
-    """A parameter that an operation requires and nobody gave.
+    """A required parameter of an operation without a value.
 
     Attributes:
-        path: names joined by dots, as in the inputs of a binding.
-        title, description: for people.
-        values: what may be chosen; empty where it is free.
+        path: names joined by dots, as in the inputs of a binding. title, description: texts for
+            people.
+        values: the permitted values; empty if any value is permitted.
     """
 
     path: str
@@ -56,43 +56,44 @@ class Blank(NamedTuple):
 
 
 class Catalogue(ABC):
-    """The operations of a target as it is installed."""
+    """The operations of an installed target."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """Where it is from, as `n8n-nodes-base 2.41.1`."""
+        """Its origin, such as `n8n-nodes-base 2.41.1`."""
 
     @property
     @abstractmethod
     def content(self) -> str:
-        """A hash of what it was read from: what is derived from it may be kept under it."""
+        """A hash of its source, usable as a cache key for derived data."""
 
     @property
     @abstractmethod
     def operations(self) -> Sequence[Operation]:
-        """All operations a task can be filled with, in an order that does not change."""
+        """All operations that a task can be filled with, in a fixed order."""
 
     @abstractmethod
     def operation(self, id: str) -> Operation | None:
-        """The operation of that id."""
+        """The operation with this id."""
 
     @abstractmethod
     def schema(self, operation: Operation, values: Values) -> dict[str, Any]:
-        """JSON Schema (2020-12) of the parameters that show with these values, and which of them
-        are required. It allows no hidden parameter. Texts are constants: none begins with what the
-        target takes for an expression."""
+        """JSON Schema (2020-12) of the parameters that are visible with these values, and which of
+        them are required. The schema permits no hidden parameter. Texts are constants; none begins
+        with the target's marker of an expression."""
 
     @abstractmethod
     def blanks(
         self, operation: Operation, values: Values, inputs: Sequence[str] = ()
     ) -> list[Blank]:
-        """The required parameters that have no value; `inputs` are paths that get theirs from
+        """The required parameters without a value; `inputs` are paths whose values come from
         process variables."""
 
     @abstractmethod
     def accepts_input(self, operation: Operation, values: Values, path: str) -> bool:
-        """Whether the parameter at a path shows with these values and may be computed in a run."""
+        """Whether the parameter at a path is visible with these values and may be computed at run
+        time."""
 
     @abstractmethod
     def binding(
@@ -102,11 +103,11 @@ class Catalogue(ABC):
         inputs: Sequence[Parameter] = (),
         outputs: Sequence[Parameter] = (),
     ) -> AnyBinding:
-        """The binding of a task that does the operation.
+        """The binding of a task that performs the operation.
 
         Args:
             values: the constants; hidden ones are omitted.
-            inputs: named by the path of the parameter, their text a FEEL expression over process
+            inputs: values named by the path of the parameter, as FEEL expressions over process
                 variables.
-            outputs: named by process variables, their text a FEEL expression over the answer.
+            outputs: values named by process variables, as FEEL expressions over the response.
         """

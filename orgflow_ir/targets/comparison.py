@@ -1,4 +1,4 @@
-"""What a comparison of two versions says: behaviour, then what was added, removed, changed."""
+"""The result of comparing two versions: behaviour, then additions, removals and changes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 COMPARISON_VERSION = 1
-"""Version of the JSON; raised when a field changes its meaning or goes."""
+"""Version of the JSON; increased when a field changes its meaning or is removed."""
 
 Verdict = Literal["same", "bounded", "different", "unknown"]
 """Of behaviour. `bounded`: the same within the explored bound; `unknown`: not comparable."""
@@ -17,8 +17,8 @@ Kind = Literal["workflows", "models", "model and workflow"]
 
 
 class Row(NamedTuple):
-    """A line of two runs in parallel: what either version does, empty where it does nothing that
-    the other has to match. `same` is false where they part."""
+    """A line of two runs in parallel: the step of each version, empty if it has none that the other
+    must match. `same` is false where they diverge."""
 
     old: str
     new: str
@@ -26,12 +26,12 @@ class Row(NamedTuple):
 
 
 class Behaviour(NamedTuple):
-    """Whether two versions do the same.
+    """Whether two versions behave the same.
 
     Attributes:
         verdict: see `Verdict`.
-        looked_at: configurations (pairs of states) that were looked at.
-        reason: what the first difference is, why it is bounded, or why it is unknown.
+        looked_at: number of examined configurations (pairs of states).
+        reason: the first difference, or why the result is bounded or unknown.
         run: the shortest run up to the first difference.
         assumed: assumptions of the comparison, as text.
     """
@@ -49,10 +49,10 @@ class Change(NamedTuple):
     Attributes:
         kind: see `ChangeKind`.
         what: `node`, `connection`, `condition`, `parameter`, `setting`, `note`, `task`, `flow` …
-        name: what people call it.
-        detail: where in it, how it was found again, or what it stands between.
-        old: what it was, `None` for an addition.
-        new: what it is, `None` for a removal.
+        name: its name for people.
+        detail: the place in it, how it was matched, or its neighbours.
+        old: the old value, `None` for an addition.
+        new: the new value, `None` for a removal.
     """
 
     kind: ChangeKind
@@ -64,14 +64,14 @@ class Change(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A workflow or process of both versions, or of one only.
+    """A workflow or process of both versions or of one.
 
     Attributes:
         old: its name in the old version; `None` for an addition.
-        new: the same of the new version.
-        how: how the two were found to belong together: `name`, `map`, `id`, `only one`.
-        behaviour: `None` where only one version has it.
-        changes: everything else, most important first.
+        new: its name in the new version; `None` for a removal.
+        how: how the two were paired: `name`, `map`, `id`, `only one`.
+        behaviour: the comparison of behaviour, `None` if only one version has it.
+        changes: all other changes, most important first.
         layout: whether positions, ids or the order of keys differ.
     """
 
@@ -84,7 +84,7 @@ class Part(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called now, or was."""
+        """Its new name, or its old name if it was removed."""
         return self.new if self.new is not None else self.old or ""
 
     @property
@@ -101,9 +101,9 @@ class Comparison(NamedTuple):
     Attributes:
         old: name of the old file.
         new: name of the new file.
-        kind: what was compared.
-        parts: a workflow or process each.
-        notes: what the reader has to know about the comparison itself.
+        kind: the kind of files that were compared.
+        parts: one result per workflow or process.
+        notes: remarks on the comparison itself.
     """
 
     old: str
@@ -128,7 +128,7 @@ class Comparison(NamedTuple):
 
     @property
     def layout_only(self) -> bool:
-        """Nothing differs but positions, ids or the order of keys."""
+        """Whether only positions, ids or the order of keys differ."""
         return not self.differs and any(part.layout for part in self.parts)
 
 
@@ -168,7 +168,7 @@ def _part(part: Part) -> dict[str, Any]:
 
 
 def problems(comparison: Comparison) -> Iterator[str]:
-    """One line for each thing that differs, for messages that have no room for more."""
+    """One line for each difference, for short messages."""
     for part in comparison.parts:
         if part.behaviour is None:
             yield f"`{part.name}` is only in the {'old' if part.new is None else 'new'} version"

@@ -1,4 +1,4 @@
-"""A comparison as people read it: behaviour as two runs in parallel, then a line a change."""
+"""A comparison as text: behaviour as two runs in parallel, then one line per change."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from orgflow_ir.targets.comparison import Behaviour, Change, Comparison, Part, Row
 
 _FIRST, _LAST = 4, 16
-"""Rows shown of a long run: of its beginning, and before the difference."""
+"""Number of rows shown of a long run, at its beginning and before the difference."""
 _LINES = 6
-"""Lines shown of a text that changed."""
+"""Maximum number of lines shown of a changed text."""
 _SHOWN = 16
-"""Characters shown before the place where two long lines differ."""
+"""Number of characters shown before the place where two long lines differ."""
 _MOST = 12
-"""Changes of one node shown in full."""
+"""Maximum number of changes of one node shown in full."""
 
 _SIGNS = {"added": "+", "removed": "-", "renamed": "~", "changed": "~"}
 _MANY = {
@@ -25,7 +25,7 @@ _MANY = {
 
 
 def comparison_text(comparison: Comparison, width: int = 80) -> str:
-    """The whole comparison; empty where nothing at all differs. `width` in columns."""
+    """The whole comparison; empty if nothing differs. `width` in columns."""
     lines: list[str] = []
     for note in comparison.notes:
         lines += [*_wrap(f"note: {note}", width, ""), ""]
@@ -45,7 +45,7 @@ def _summary(comparison: Comparison) -> str:
     if comparison.verdict == "bounded":
         return "no difference was found"
     if comparison.verdict == "unknown":
-        return "no difference, but behaviour was not judged"
+        return "no difference, but behaviour was not compared"
     return "no difference"
 
 
@@ -67,13 +67,13 @@ def _verdict(part: Part, behaviour: Behaviour) -> str:
     moved = any(
         c.kind in ("added", "removed") and c.what in ("node", "element") for c in part.changes
     )
-    but = " but for what was added or removed" if moved else ""
+    but = " except for additions and removals" if moved else ""
     given = ", if " + " and ".join(behaviour.assumed) if behaviour.assumed else ""
     match behaviour.verdict:
         case "same":
             return f"same behaviour{but}{given}"
         case "bounded":
-            return f"same behaviour{but} as far as was looked: {behaviour.reason}"
+            return f"same behaviour{but} within a bound: {behaviour.reason}"
         case "unknown":
             return f"behaviour not judged: {behaviour.reason}"
         case _:

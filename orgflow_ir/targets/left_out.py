@@ -1,4 +1,5 @@
-"""What notations of control flow alone (POWL, procedural graphs) omit of a model, in words."""
+"""Describes the parts of a model that pure control-flow notations (POWL, procedural graphs)
+omit."""
 
 from __future__ import annotations
 
@@ -6,8 +7,9 @@ from orgflow_ir.model import CallActivity, Model, SubProcess, Task
 
 
 def left_out(model: Model, *, data: bool = True) -> tuple[str, ...]:
-    """Phrases such as `the kinds of 3 tasks`: what does not change the order of steps and is in no
-    list of steps and flows. `data`: with data objects and notes."""
+    """Phrases such as `the kinds of 3 tasks` for content that does not affect the order of steps
+    and has no place in a list of steps and flows. `data`: whether to include data objects and
+    notes."""
     kinds = bindings = objects = notes = docs = messages = 0
     for scope in model.scopes():
         for node in scope.nodes:

@@ -1,12 +1,12 @@
 """Legalisation: rewrites a model until a target supports everything in it.
 
 After MLIR's dialect conversion: constructs (plain and derived) are legal, legal under a predicate,
-or illegal with a reason; patterns rewrite illegal uses, lossless ones in the first stage, lossy
-ones only in the second, where they are allowed.
+or illegal with a reason; patterns rewrite illegal uses: lossless ones in the first stage, lossy
+ones only in the second, if they are allowed.
 
-It ends by construction. What a pattern produces, and what patterns make of that in turn, must not
-be what it consumes; so each pattern has a rank above those of all patterns that may take what it
-produces (`rank_patterns`). An illegal use has the rank of the highest pattern that takes it. Each
+It terminates by construction. A pattern must not produce what it consumes, neither directly nor
+through other patterns, so each pattern has a rank above those of all patterns that may consume its
+products (`rank_patterns`). An illegal use has the rank of the highest pattern that matches it. Each
 round must lower the multiset of these ranks: it may replace uses by any number of lower ones, and
 such steps cannot go on indefinitely (Dershowitz and Manna, "Proving termination with multiset
 orderings", 1979). A set of patterns without ranks is refused before anything is rewritten, and a
@@ -60,13 +60,13 @@ if TYPE_CHECKING:
     from orgflow_ir.targets.stubs import Stub
 
 MOST_ROUNDS = 1_000
-"""Rounds after which rewriting is given up; each takes as many uses as it can, so even deeply
-nested models need few."""
+"""Maximum number of rounds of rewriting; each round rewrites as many uses as possible, so even
+deeply nested models need few."""
 
 
 class IllegalUse(NamedTuple):
-    """A use that a target does not allow, with the reason and what to do; `yet`: it is orgflow that
-    does not emit it."""
+    """A use that a target does not support, with the reason and the remedy; `yet`: the target
+    supports it, but orgflow does not emit it."""
 
     use: ConstructUse
     reason: str
@@ -84,7 +84,7 @@ def constructs(model: Model, spec: TargetSpec, ctx: PassContext) -> list[Constru
 
 
 def illegal_uses(model: Model, spec: TargetSpec, ctx: PassContext) -> list[IllegalUse]:
-    """Uses that are not legal, each with the reason and what to do."""
+    """Illegal uses, each with the reason and the remedy."""
     found = []
     verdicts: dict[str, Legality] = {}
     for use in constructs(model, spec, ctx):
@@ -123,13 +123,13 @@ def extended(spec: TargetSpec, registry: Leaves | None) -> TargetSpec:
 
 
 def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: bool) -> Model:
-    """Rewrite `model` until everything in it is legal for `spec`, or report what is not.
+    """Rewrite `model` until everything in it is legal for `spec`, or report illegal uses.
 
-    Reports OF401 for each rewritten element, OF402 for lossy rewriting (an error where it is not
-    allowed), OF403 for what no pattern takes, each about the source element and at most one refusal
-    an element. With the target's option `unsupported=stub` what is left becomes stubs instead
-    (OF407). Patterns that break their contract are OF903, ours OF901; the model is then left as
-    it was before their last round.
+    Reports OF401 for each rewritten element, OF402 for lossy rewriting (an error if it is not
+    allowed), and OF403 for uses that no pattern matches, each about the source element, with at
+    most one refusal per element. With the target's option `unsupported=stub`, remaining illegal
+    uses become stubs instead (OF407). Patterns that break their contract are reported as OF903,
+    built-in ones as OF901; the model then remains as it was before their last round.
     """
     spec = extended(spec, ctx.registry)
     if ctx.source is None:
@@ -197,9 +197,9 @@ class _Fault(Exception):
 @lru_cache(maxsize=32)
 def rank_patterns(spec: TargetSpec) -> Mapping[str, int]:
     """A number for each pattern of a target, by name: above those of all patterns that may take
-    what it produces. What the target allows as it is is taken by none.
+    what it produces. No pattern takes a use that the target supports.
 
-    Raises an exception that names the patterns where there are no such numbers.
+    Raises an exception that names the patterns if no such numbers exist.
     """
     patterns = {pattern.name: pattern for pattern in spec.lowerings}
     after = {
@@ -245,12 +245,12 @@ def _ring_message(ring: Sequence[RewritePattern], spec: TargetSpec) -> str:
     if len(ring) == 1:
         return (
             f"lowering `{ring[0].name}` for {spec.name} produces what it rewrites "
-            f"({', '.join(ring[0].consumes)}), so rewriting would not end"
+            f"({', '.join(ring[0].consumes)}), so rewriting would not terminate"
         )
     names = " and ".join(f"`{pattern.name}`" for pattern in ring)
     return (
         f"lowerings {names} for {spec.name} rewrite each other's results, so rewriting would not "
-        "end"
+        "terminate"
     )
 
 
@@ -272,8 +272,8 @@ class _Plan(NamedTuple):
 
 
 def lower(after: Mapping[int, int], before: Mapping[int, int]) -> bool:
-    """Whether a multiset of ranks is below another: at the highest rank at which they differ it
-    has less."""
+    """Whether a multiset of ranks is below another: it has fewer of the highest rank at which they
+    differ."""
     for rank in sorted({*after, *before}, reverse=True):
         if (now := after.get(rank, 0)) != (was := before.get(rank, 0)):
             return now < was
@@ -315,13 +315,13 @@ def _rewrite(
         if not lower(plan.weight(left), plan.weight(illegal)):
             element = plan.ctx.drawn(rewritten[0].use.element)
             raise _Fault(
-                f"{named} does not end: after it rewrote `{element.label}`, as much is left to "
-                "rewrite as before",
+                f"{named} does not terminate: after it rewrote `{element.label}`, as much remains "
+                "to rewrite as before",
                 pattern,
             )
         rounds += 1
         if rounds > MOST_ROUNDS:
-            raise _Fault(f"{named} does not end within {MOST_ROUNDS} rounds", pattern)
+            raise _Fault(f"{named} does not terminate within {MOST_ROUNDS} rounds", pattern)
         done += rewritten
         model, illegal = after, left
     return model, illegal
@@ -368,7 +368,7 @@ def _check_result(pattern: RewritePattern, before: Model, after: Model, ctx: Pas
 
     broken = sorted(violations(after) - violations(before))
     if broken:
-        raise PatternError(f"makes a broken model: {broken[0]}")
+        raise PatternError(f"makes the model invalid: {broken[0]}")
     for scope in after.scopes():
         known = next((s for s in before.scopes() if s.id == scope.id), None)
         if known is not None and known.nodes and not scope.nodes:
@@ -423,7 +423,7 @@ def _stub(
             break
         rounds += 1
         if rounds > MOST_ROUNDS:
-            raise _Fault(f"making stubs for {plan.spec.name} does not end")
+            raise _Fault(f"making stubs for {plan.spec.name} does not terminate")
         before = model
         model, made = found
         if verifying():
@@ -523,7 +523,7 @@ def _ways(item: IllegalUse, element: Element, spec: TargetSpec, ctx: PassContext
     there."""
     ways = [item.help] if item.help else []
     if ways and _is_rewritten(item, element):
-        ways = [f"draw the steps of {ctx.name(element)} in the parent process, and {item.help}"]
+        ways = [f"move the steps of {ctx.name(element)} into the parent process, and {item.help}"]
     if spec.stubs:
         left = isinstance(item.use.element, MessageFlow)
         instead = "without it" if left else "with a stop there"
@@ -543,5 +543,6 @@ def _report_stubs(stubs: Iterable[Stub], spec: TargetSpec, ctx: PassContext) -> 
             UnsupportedStub,
             f"{reason}; {consequence}",
             element=element,
-            help=help_text or f"in what is made for {spec.name}, replace the stop by what does it",
+            help=help_text
+            or f"in the output for {spec.name}, replace the stop with an implementation",
         )

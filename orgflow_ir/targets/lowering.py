@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 class RewritePattern(ABC):
-    """Rewrites what a target does not support into what it supports, one use at a time.
+    """Rewrites unsupported constructs into supported ones, one use at a time.
 
-    The framework looks for uses of the constructs in `consumes` that the target does not allow,
-    in every scope, and calls `rewrite` for each. What the rewriter makes gets the name of the
-    pattern, the source elements it comes from and their place, and the note is reported with them.
+    The framework finds the uses of the constructs in `consumes` that the target does not support,
+    in every scope, and calls `rewrite` for each. Elements that the rewriter makes get the name of
+    the pattern, their source elements and the place of these; the note is reported with them.
 
     Attributes:
-        name: words with hyphens between, unique on a target.
-        consumes: constructs it rewrites, by dotted prefix.
-        produces: constructs that may be there afterwards and were not before, by dotted prefix,
-            derived ones included. Patterns of one target must not produce, over any number of
-            steps, what they consume: legalisation would not end.
-        loses: what gets lost; none where the result behaves as the source does.
+        name: words joined by hyphens, unique on a target.
+        consumes: constructs that it rewrites, by dotted prefix.
+        produces: constructs that a rewrite may introduce, by dotted prefix, including derived ones.
+            Patterns of one target must not produce what they consume, even in several steps,
+            because legalisation would not terminate.
+        loses: the information that is lost; empty if the result behaves like the source.
 
     Example:
         class EscalationToTask(RewritePattern):
@@ -54,20 +54,20 @@ class RewritePattern(ABC):
         """Rewrite one use by edits of `rewriter`.
 
         Args:
-            use: the construct, its element and the scope that holds it (none outside processes),
+            use: the construct, its element and the scope that contains it (none outside processes),
                 as they were before this round of rewriting.
-            rewriter: holds the model as edited so far; `rewriter.model` is the model before.
+            rewriter: contains the model as edited so far; `rewriter.model` is the model before the
+                edits.
             ctx: for analyses of `use.scope` or `rewriter.model`.
 
-        Returns:
-            What became of the element, as a message; `None`, without an edit, where the pattern
+        Returns: A message about the result for the element; `None`, without an edit, if the pattern
             does not apply to this use.
         """
 
     def meaning(self, model: Model) -> Model:
-        """The model whose runs one that the pattern rewrote has, where that loses nothing: itself.
-        A pattern that makes a construct of which the token game counts one step several steps gives
-        the model with these steps."""
+        """The model with the same runs as a model that the pattern rewrote without loss; by
+        default, the model itself. If a pattern replaces a construct that is one step in the token
+        game with several steps, this is the model with these steps."""
         return model
 
     def takes(self, construct: str) -> bool:
@@ -81,7 +81,7 @@ def covers(prefix: str, construct: str) -> bool:
 
 
 class Rewritten(NamedTuple):
-    """A use that a pattern rewrote, and what it says became of it."""
+    """A use that a pattern rewrote, and the pattern's message about it."""
 
     pattern: RewritePattern
     use: ConstructUse
@@ -95,12 +95,12 @@ class PatternError(RuntimeError):
 def rewrite_all(
     pattern: RewritePattern, uses: Iterable[ConstructUse], model: Model, ctx: PassContext
 ) -> tuple[Model, tuple[Rewritten, ...]]:
-    """One round: rewrite those of the uses that a pattern takes and applies to.
+    """One round: rewrite the uses that a pattern matches and applies to.
 
-    A use whose element or scope an earlier rewrite of the round has changed is left for the next
-    round, in which it is looked at as it then is.
+    If an earlier rewrite in the round has changed the element or scope of a use, the use is left
+    for the next round, which examines its new form.
 
-    Raises `PatternError`, and whatever the pattern raises.
+    Raises `PatternError`, and any exception that the pattern raises.
     """
     from orgflow_ir.model.rewriter import Rewriter  # only where a construct is illegal
 
@@ -117,18 +117,18 @@ def rewrite_all(
         if note is None and not edited:
             continue
         if note is not None and not isinstance(note, str):  # a plugin's need not be text
-            raise PatternError(f"gave {shown(note)}, which is not a note")
+            raise PatternError(f"returned {shown(note)}, which is not a note")
         if note is None or not note.strip():
-            raise PatternError("rewrote something and gave no note of it")
+            raise PatternError("rewrote something without returning a note")
         if not edited:
-            raise PatternError(f"gave a note and changed nothing: {note}")
+            raise PatternError(f"returned a note but changed nothing: {note}")
         done.append(Rewritten(pattern, use, note))
     return rewriter.done(), tuple(done)
 
 
 class AddedLowering(NamedTuple):
-    """A pattern that a plugin adds to a target that is there already, by the target's name. It
-    comes after the target's own, and only for what the target does not support itself."""
+    """A pattern that a plugin adds to an existing target, by the target's name. It is tried after
+    the target's own patterns, and only for constructs that the target does not support itself."""
 
     target: str
     lowering: RewritePattern

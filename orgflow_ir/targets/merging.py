@@ -1,4 +1,4 @@
-"""What a merge says: an edited file of a target with the changes of its model, or conflicts."""
+"""The result of a merge: an edited file of a target with the changes of its model, or conflicts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Origin = Literal["model", "workflow"]
 
 
 class MergeChange(NamedTuple):
-    """Something that one side changed and the merged file has.
+    """A change by one side that the merged file contains.
 
     Attributes:
-        origin: the side that changed it: the model, or the file as a person edited it.
-        text: what it is.
-        notable: whether somebody should look at it: it had to be adapted.
+        origin: the side that made the change: the model, or the edited file.
+        text: a description of the change.
+        notable: whether somebody should review it, because it had to be adapted.
     """
 
     origin: Origin
@@ -24,13 +24,13 @@ class MergeChange(NamedTuple):
 
 
 class MergeConflict(NamedTuple):
-    """Something that both sides changed, so only a person can say which one counts.
+    """A conflicting change by both sides, which only a person can resolve.
 
     Attributes:
-        name: what it is about, as people call it.
-        workflow: what the edited file has.
-        model: what the model has.
-        help: how to settle it.
+        name: the name of the changed part, for people.
+        workflow: the content of the edited file.
+        model: the content of the model.
+        help: how to resolve it.
     """
 
     name: str
@@ -46,11 +46,11 @@ class MergedPart(NamedTuple):
     """One workflow of the merged file.
 
     Attributes:
-        name: what it is called.
-        changes: what either side changed, those of the model first.
-        conflicts: what has to be settled first.
-        two_way: the previous compile was not available.
-        new: only the model has it.
+        name: its name.
+        changes: the changes of both sides, those of the model first.
+        conflicts: conflicts that have to be resolved first.
+        two_way: whether the previous compile was not available.
+        new: whether only the model contains it.
     """
 
     name: str
@@ -64,9 +64,9 @@ class Merging(NamedTuple):
     """The result for one file.
 
     Attributes:
-        artifacts: the merged files under the names that a compile gives them; empty where there
-            are conflicts.
-        parts: a workflow each.
+        artifacts: the merged files under the names that a compile gives them; empty if there are
+            conflicts.
+        parts: one result per workflow.
     """
 
     artifacts: tuple[Artifact, ...]
@@ -74,7 +74,7 @@ class Merging(NamedTuple):
 
 
 def merging_text(merging: Merging) -> str:
-    """The result for people: a block a workflow."""
+    """The result as text for people, one block per workflow."""
     lines: list[str] = []
     for part in merging.parts:
         state = "conflicts" if part.conflicts else "new" if part.new else "merged"

@@ -1,4 +1,4 @@
-"""Rules of every target: what was rewritten, and what it does not support (OF401 to OF407)."""
+"""Rules of every target for rewritten and unsupported constructs (OF401 to OF407)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class LoweredConstruct(Rule):
         A construct that the target does not support and that was rewritten without loss into
         supported constructs.
     Why it is wrong
-        This is not a fault. The workflow has other elements than the model, and this finding
-        reports which.
+        This is not a fault. The elements of the workflow differ from those of the model, and this
+        finding reports the difference.
     Example
         A gateway that both joins and splits becomes a join followed by a split.
     Instead
@@ -136,7 +136,7 @@ class UnsupportedStub(Rule):
         and a placeholder that leads to the next step.
     Instead
         Replace the stop with nodes that do the work, or change the model; `orgflowc list constructs
-        --matrix` prints what each target supports.
+        --matrix` prints the support matrix.
     """
 
     code = "OF407"

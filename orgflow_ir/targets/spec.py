@@ -1,4 +1,4 @@
-"""What a target supports, as data: legality per construct, derivations, lowerings, options."""
+"""Support of a target as data: legality per construct, derivations, lowerings, options."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 class Legal(NamedTuple):
-    """The target supports this directly. `note`: what a reader of the matrix should know."""
+    """The target supports this directly. `note`: a remark for readers of the matrix."""
 
     note: str = ""
 
 
 class LegalIf(NamedTuple):
-    """Legal where `test(use, model, ctx)` holds; `reason` completes "`X` is legal only if …".
+    """Legal if `test(use, model, ctx)` holds; `reason` completes "`X` is legal only if …".
 
-    `because(use, model, ctx)`: what in this model contradicts it, where that can be named. `help`
-    says what to do. `yet`: elsewhere it is orgflow that does not emit it.
+    `because(use, model, ctx)`: the part of this model that contradicts it, if known. `help` is the
+    remedy. `yet`: otherwise, the target supports it, but orgflow does not emit it.
     """
 
     test: Callable[[ConstructUse, Model, PassContext], bool]
@@ -37,9 +37,9 @@ class LegalIf(NamedTuple):
 
 class Illegal(NamedTuple):
     """The target does not support this, or (`yet`) orgflow does not emit it; `reason` is shown to
-    the user. `help` is the remedy; `rule` reports it, OF403 where there is none.
-    `because(use, model, ctx)`: why just this use is left, where patterns rewrite others; nothing
-    where the reason for all of them says it."""
+    the user. `help` is the remedy; `rule` is the rule that reports it, by default OF403.
+    `because(use, model, ctx)`: why this use remains although patterns rewrite others; empty if the
+    general reason applies."""
 
     reason: str
     help: str = ""
@@ -51,7 +51,7 @@ class Illegal(NamedTuple):
 Legality = Legal | LegalIf | Illegal
 
 UNSUPPORTED = "unsupported"
-"""The option of targets that have stubs: `refuse` what is not supported, or make it a `stub`."""
+"""The option of targets with stubs: `refuse` unsupported constructs, or make each a `stub`."""
 
 STUB = "stub"
 """The value of that option, the construct, and the tag of the elements."""
@@ -63,14 +63,14 @@ Derivation = Callable[[Model, PassContext], Iterable[ConstructUse]]
 @dataclass(frozen=True, eq=False, repr=False)
 class TargetSpec:
     """A target: its legality table (longest dotted prefix wins, undeclared is illegal), derived
-    constructs, lowerings in order, and options with their default and allowed values. What does not
-    run (`executes`: a drawing, a document) is made of models with flow errors, too. `consequences`
-    says by the code of a finding what it does on this target, `values` by the name of an
-    option that takes any text why one cannot be its value.
+    constructs, lowerings in order, and options with their default and allowed values. A target that
+    is not executed (`executes`), such as a diagram or a document, also accepts models with flow
+    errors. `consequences` maps codes of findings to their effect on this target; `values` maps
+    names of options that take any text to functions that return why a text is not a valid value.
 
-    A target whose table supports `stub` has the option `unsupported`, too: with `stub` everything
-    that it does not support becomes a stub. A run that reaches one has to fail there, whatever
-    handlers of errors the model has, with the reason (`Opaque.stops`)."""
+    A target whose table supports `stub` also has the option `unsupported`; with the value `stub`,
+    every unsupported construct becomes a stub. A run that reaches a stub has to fail there with the
+    reason (`Opaque.stops`), regardless of the model's error handlers."""
 
     name: str
     constructs: Mapping[str, Legality]
@@ -89,7 +89,7 @@ class TargetSpec:
 
     @property
     def stubs(self) -> bool:
-        """Whether it can stop a run in the place of what it does not support."""
+        """Whether it can stop a run in place of an unsupported construct."""
         return isinstance(self.legality(STUB), Legal)
 
     @property
@@ -104,14 +104,14 @@ class TargetSpec:
             found = self.constructs.get(".".join(parts[:end]))
             if found is not None:
                 return found
-        return Illegal(f"the table of {self.name} does not name it", yet=True)
+        return Illegal(f"it is not in the table of {self.name}", yet=True)
 
 
 def support_level(spec: TargetSpec, construct: str) -> str:
-    """How far a target supports a construct: a cell of the matrix.
+    """The level of support for a construct, which is a cell of the matrix.
 
     Returns:
-        `supported` (as it is), `lowered` (rewritten without loss), `conditional` (where the test of
+        `supported` (as it is), `lowered` (rewritten without loss), `conditional` (if the test of
         its `LegalIf` holds), `degraded` (only by a lowering that loses something), or `refused`.
     """
     verdict = spec.legality(construct)
@@ -130,5 +130,5 @@ def support_level(spec: TargetSpec, construct: str) -> str:
 
 
 def executable_processes(model: Model) -> tuple[Process, ...]:
-    """Processes that hold anything to run: those with at least one node."""
+    """Processes with at least one node."""
     return tuple(p for p in model.processes if p.nodes)

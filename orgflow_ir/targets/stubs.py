@@ -1,17 +1,18 @@
-"""Stubs: what a target does not support becomes a stop, and the rest compiles (`unsupported=stub`).
+"""Stubs: unsupported constructs become stops, and the rest compiles (`unsupported=stub`).
 
-A stub (`Opaque.stops`) fails a run that reaches it. How an element is cut out depends on what a run
-that ignored it would do:
+A stub (`Opaque.stops`) fails a run that reaches it. How an element is replaced depends on the
+effect of ignoring it:
 
-- An activity, event or gateway that tokens reach becomes a stub, a sub-process with all that is in
-  it. A flow gets a stub on it.
+- An activity, event or gateway that tokens reach becomes a stub; so does a sub-process with its
+  content. A flow gets a stub in its middle.
 - A start event starts the process by hand instead, and a stub follows it.
-- An event that may come while something else is active (a boundary event, an event sub-process)
-  would be missed, so a stub is put before what it belongs to: the activity, or the process right
-  after its start events. Where missing it does no harm, because failing work fails the run in any
-  case (an error) or nothing on the target sets it off (compensation), there is none.
+- An event that may occur while something else is active (a boundary event, an event sub-process)
+  would be missed, so a stub precedes its owner: the activity, or the process right after its start
+  events. There is no stub if missing the event does no harm, because failing work fails the run in
+  any case (an error) or because nothing on the target triggers it (compensation).
 - A message flow between processes is omitted: the processes are not connected.
-- A stub that is still in the way of its surroundings loses its flows, and what only they lead to.
+- A stub that is still unsupported in its context loses its flows, and all elements that only they
+  lead to.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 ORIGIN = "unsupported-stub"
 
 _HARMLESS = frozenset({"error", "compensation", "none"})
-"""Triggers of events that may be missed where the target does not know them: see above."""
+"""Triggers of events that may be missed if the target does not support them; see above."""
 
 
 class Cut(NamedTuple):
@@ -55,7 +56,7 @@ class Cut(NamedTuple):
 
 
 class Stub(NamedTuple):
-    """What was cut out, and what a run does there instead, as the end of a message."""
+    """The replaced element and the effect on a run, as the end of a message."""
 
     cut: Cut
     consequence: str
@@ -64,9 +65,9 @@ class Stub(NamedTuple):
 def cut_out(
     model: Model, cuts: Sequence[Cut], ctx: PassContext
 ) -> tuple[Model, tuple[Stub, ...]] | None:
-    """One round: the model without as many of the uses as can be cut out at once, or `None` where
-    none can. Derived constructs are looked for again when one of them is gone: one stub may be
-    enough for several."""
+    """One round: the model with as many uses as possible replaced at once, or `None` if none can
+    be. Derived constructs are computed again after one of them was removed, since one stub may
+    suffice for several."""
     plain = [cut for cut in cuts if cut.use.construct in CONSTRUCTS]
     for some in (plain, *([cut] for cut in cuts if cut not in plain)):
         round_ = _Round(model, ctx)
@@ -184,7 +185,7 @@ class _Round:
         if not event.definitions:
             return "a run stops right after it"
         self.rewriter.replace(scope.id, event.id, event.replace(definitions=()))
-        return "the process is started by hand and stops at once"
+        return "the process is started manually and stops immediately"
 
     def _follow(self, node: Node, scope: Scope, cut: Cut) -> None:
         """A stub that all flows out of a node come from."""
@@ -221,7 +222,7 @@ class _Round:
         for node in scope.nodes:
             if node.id in gone:
                 self.rewriter.remove(scope.id, node.id)
-        return "what only it leads to is omitted"
+        return "elements that only it leads to are omitted"
 
     # -- parts -----------------------------------------------------------------------------------
 
@@ -302,10 +303,10 @@ def _missed(trigger: str, name: str) -> str:
     if trigger == "error":
         return f"an error in {name} fails the run"
     if trigger == "compensation":
-        return "nothing sets it off"
+        return "nothing triggers it"
     return "it never comes"
 
 
 def is_guard(stub: Opaque) -> bool:
-    """Whether a stub stands beside the element that it is about, and not in its place."""
+    """Whether a stub is next to its element instead of replacing it."""
     return source_ids(stub) != (stub.id,)

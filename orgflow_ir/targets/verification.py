@@ -1,4 +1,4 @@
-"""What a translation validation says: verdict, first difference, and how nodes were matched."""
+"""The result of a translation validation: verdict, first difference, and the matching of nodes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Literal, NamedTuple
 from orgflow_ir.diagnostics import Step
 
 VERIFICATION_VERSION = 1
-"""Version of the JSON; raised when a field changes its meaning or goes."""
+"""Version of the JSON; increased when a field changes its meaning or is removed."""
 
 
 class Verdict(StrEnum):
-    """What is known of a workflow and a process (DESIGN, idea 4).
+    """The verdict on a workflow and a process (DESIGN, idea 4).
 
-    PROVED: every state was looked at, all loops included. BOUNDED: as far as was looked; the bound
-    is given. CHANGED: as PROVED, where each changed expression still chooses as the original did,
-    which nobody has judged. DIFFERENT: a run shows the difference.
+    PROVED: every state was examined, including all loops. BOUNDED: no difference was found within
+    the given bound. CHANGED: as PROVED, provided that each changed expression still chooses like
+    the original, which was not examined. DIFFERENT: a run shows the difference.
     """
 
     PROVED = "proved"
@@ -26,8 +26,8 @@ class Verdict(StrEnum):
 
 
 How = Literal["map", "notes", "id", "name", "graph", "copy"]
-"""How a node was tied to the model: the map in the sticky note, the node's own notes, its id, its
-name, its neighbours, or as a copy of a node that was."""
+"""How a node was matched with the model: by the map in the sticky note, the node's own notes, its
+id, its name, its neighbours, or as a copy of a matched node."""
 
 
 class Matched(NamedTuple):
@@ -39,13 +39,13 @@ class Matched(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """An expression that decides and is not the one the model gives.
+    """A deciding expression that differs from the one in the model.
 
     Attributes:
-        node: where it stands.
+        node: the node that contains it.
         element: id of the gateway or event it belongs to.
-        was: what the model gives, as text.
-        now: what stands there.
+        was: the expression of the model, as text.
+        now: the current expression.
     """
 
     node: str
@@ -55,8 +55,8 @@ class Changed(NamedTuple):
 
 
 class SideBySide(NamedTuple):
-    """One line of two runs: what the model does and what the workflow does, in labels; empty where
-    a side does nothing."""
+    """One line of two runs: the steps of the model and of the workflow, by label; empty if a side
+    does nothing."""
 
     model: str
     workflow: str
@@ -66,10 +66,10 @@ class Difference(NamedTuple):
     """The first difference.
 
     Attributes:
-        message: what differs, in labels.
-        lines: both runs up to there.
+        message: the difference, with labels.
+        lines: both runs up to the difference.
         steps: the model's side of the run, which the token game can follow.
-        unfit: it takes a decision with a value that is no branch's.
+        unfit: whether a decision has a value that belongs to no branch.
     """
 
     message: str
@@ -84,16 +84,17 @@ class Verification(NamedTuple):
     Attributes:
         process: its id.
         label: its label.
-        workflow: name of the workflow; empty where there is none for the process.
+        workflow: name of the workflow; empty if the process has none.
         verdict: see `Verdict`.
-        states: pairs of an engine configuration and a marking that were looked at.
-        bound: what was not looked at, for BOUNDED.
+        states: number of examined pairs of an engine configuration and a marking.
+        bound: the part that was not examined, for BOUNDED.
         difference: for DIFFERENT.
-        changed: expressions and times that differ from what the model gives.
-        added: nodes that stand for nothing in the model, in the order of the file.
+        changed: expressions and times that differ from those of the model.
+        added: nodes without an element in the model, in the order of the file.
         missing: elements without a node.
-        matched: nodes that do, with how it is known.
-        delayed: what stands still in the workflow while the model lets it go on, in words.
+        matched: nodes with an element, and how they were matched.
+        delayed: a description of work that waits in the workflow although the model lets it
+            continue.
         assumed: assumptions about the environment, as text.
     """
 
@@ -113,5 +114,5 @@ class Verification(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """No difference was found, and something was looked at."""
+        """Whether at least one state was examined and no difference was found."""
         return self.verdict is not Verdict.DIFFERENT and self.states > 0

@@ -1,7 +1,7 @@
 """Shipped test helpers: contract checks for leaves, golden files of artifacts.
 
-Importable without pytest or syrupy. The names are loaded when they are used, so the pytest plugin
-of this package costs nothing where it is not needed.
+Importable without pytest or syrupy. The names are loaded on first use, so the pytest plugin of this
+package costs nothing if it is not needed.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,6 +1,6 @@
 """Golden files in the tests of users: a model and its compiled output.
 
-What `orgflow_ir.testing.pytest_plugin` gives to pytest; works without pytest too.
+The implementation of `orgflow_ir.testing.pytest_plugin`; it also works without pytest.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from os import PathLike
 from pathlib import Path
 
 _COMPILER = "orgflow.commands.golden"
-"""Reached by name, as the registry reaches leaves: this package imports nothing of `orgflow`."""
+"""Imported by name, like leaves by the registry, since this package imports nothing from
+`orgflow`."""
 
 
 class GoldenMismatch(AssertionError):
@@ -33,16 +34,17 @@ def check_golden(
 
     Args:
         model: the model file.
-        golden: the golden file; a folder (it is one, or ends with `/`) holds one file a process.
+        golden: the golden file; a folder (an existing one, or a path that ends with `/`) contains
+            one file per process.
         target: as for `orgflowc compile --target`, options included.
-        frontend: as for `--from`; else known by the suffix.
+        frontend: as for `--from`; by default, the suffix decides.
         allow_lossy: as `--allow-lossy`.
         force: as `--force`.
         update: write the golden file instead of comparing.
 
     Raises:
         GoldenMismatch: they differ, there is no golden file, or the model does not compile.
-        ValueError: no such target, option or frontend.
+        ValueError: there is no such target, option or frontend.
         OSError: a file cannot be read or written.
     """
     compiler: Callable[..., str] = importlib.import_module(_COMPILER).check_golden

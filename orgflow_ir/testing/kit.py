@@ -1,7 +1,7 @@
 """Shipped test helpers: contract checks for leaves, golden files of artifacts.
 
 Importable without pytest or syrupy; only `artifact_extension` needs syrupy, when it is called. The
-pytest plugin (`orgflow_ir.testing.pytest_plugin`) gives `check_golden` as the fixture
+pytest plugin (`orgflow_ir.testing.pytest_plugin`) provides `check_golden` as the fixture
 `orgflow_golden`.
 """
 
@@ -45,7 +45,7 @@ __all__ = [
 
 
 class ContractError(AssertionError):
-    """A leaf breaks its contract; the message has a line for each violation."""
+    """A leaf violates its contract; the message has one line per violation."""
 
     def __init__(self, name: str, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
@@ -59,19 +59,18 @@ def check_backend(
     reads_back: Frontend | None = None,
     runs: bool = True,
 ) -> None:
-    """Try a backend with a minimal model of every construct and small models of several (or with
+    """Test a backend with a minimal model of every construct and small models of several (or with
     `models`), with hostile labels, and with each of its options.
 
-    What its table calls legal must be emitted, twice and in other processes with the same bytes
-    that tell models, their tasks and their flows apart, to paths that are relative and unique; its
-    own `lint` finds nothing wrong in it, and its source map has every task. `emit` writes no file,
-    prints nothing, changes no model, and asks for no clock, chance, folder or environment variable;
-    stubs give their reason. What it refuses must be refused with an error of the category `target`
-    that names the element. Lowerings must end, and unless they say what they lose leave the same
-    runs. With `reads_back`, that frontend must give
-    back the model that was emitted. With `runs`, a backend that has a runner must do on its
-    engine what the models mean.
-    Raises `ContractError`, and `RunnerError` where the engine is missing.
+    Models that its table calls legal must be emitted, with the same bytes a second time and in
+    other processes, to unique relative paths. Different models, tasks and flows must give different
+    output. Its own `lint` finds no fault in the output, and its source map contains every task.
+    `emit` must not write files, print, change the model, or read the clock, random numbers, the
+    folder or environment variables. Stubs must give their reason. A refusal must be an error of the
+    category `target` that names the element. Lowerings must terminate and preserve the runs, except
+    for declared losses. With `reads_back`, that frontend must read the emitted model back
+    unchanged. With `runs`, the engine of a backend with a runner must execute the models as
+    defined. Raises `ContractError`, and `RunnerError` if the engine is missing.
     """
     from orgflow_ir.testing.conformance.backends import backend_problems
     from orgflow_ir.testing.conformance.lowerings import lowering_problems
@@ -90,10 +89,10 @@ def check_backend(
 
 
 def check_runs(backend: Backend, models: Iterable[tuple[str, Model]] | None = None) -> int:
-    """Play runs of minimal models and small shapes (or of `models`) on a backend's engine, and
-    hold each against the token game; the number of runs played, 0 for a backend without an engine.
+    """Execute runs of minimal models and small shapes (or of `models`) on a backend's engine, and
+    compare each with the token game; returns the number of runs, 0 for a backend without an engine.
 
-    Raises `ContractError`, and `RunnerError` where the engine is missing.
+    Raises `ContractError`, and `RunnerError` if the engine is missing.
     """
     from orgflow_ir.testing.conformance.playing import run_problems
     from orgflow_ir.testing.conformance.shapes import shapes
@@ -118,12 +117,12 @@ def check_lowerings(
     *,
     derivations: Iterable[Derivation] = (),
 ) -> None:
-    """Try lowerings of a plugin, as `check_backend` does those of a backend; `derivations` attach
-    the derived constructs they rewrite, where these are not plain ones.
+    """Test the lowerings of a plugin, as `check_backend` tests those of a backend; `derivations`
+    attach the derived constructs that they rewrite, if any.
 
-    Each ends on every model, makes nothing that it does not declare, says of everything it makes
-    which source elements that is derived from, and keeps the runs unless it names what it loses.
-    Raises `ContractError`.
+    Each must terminate on every model, produce only declared constructs, record the source elements
+    of everything that it makes, and preserve the runs except for declared losses. Raises
+    `ContractError`.
     """
     from orgflow_ir.testing.conformance.lowerings import lowering_problems
 
@@ -133,14 +132,15 @@ def check_lowerings(
 
 
 def check_frontend(frontend: Frontend, samples: Iterable[SourceFile | SourceFolder] = ()) -> None:
-    """Try a frontend with input that is not its language, and with `samples` that are, whole, cut
-    off, and with single bytes changed.
+    """Test a frontend with input that is not in its language, and with `samples` that are:
+    complete, cut off, and with single bytes changed.
 
-    It never raises; where it gives no model it says why by an error with its own code, a place in
-    the file and a message of one line. Samples must give a model, twice the same one, that its JSON
-    gives back. One that accepts streams gets every input as a stream: samples must give the same
-    model where they come only once, and a long line must not fill the memory. One that accepts
-    folders takes a `SourceFolder` as a sample, too. Raises `ContractError`.
+    It must never raise. If it returns no model, it must report an error with its own code, a place
+    in the file and a message of one line. A sample must give the same model twice, and its JSON
+    must read back as that model. A frontend that accepts streams receives every input as a stream;
+    samples must give the same model from a stream that can be read only once, and a long line must
+    not fill the memory. A frontend that accepts folders also takes a `SourceFolder` as a sample.
+    Raises `ContractError`.
     """
     from orgflow_ir.testing.conformance.frontends import frontend_problems
 
@@ -150,11 +150,11 @@ def check_frontend(frontend: Frontend, samples: Iterable[SourceFile | SourceFold
 
 
 def check_pass(item: Pass, models: Iterable[tuple[str, Model]] = ()) -> None:
-    """Try a pass with a minimal model of every construct, small models of several, and `models`.
+    """Test a pass with a minimal model of every construct, small models of several, and `models`.
 
-    It never raises, does the same twice, leaves no broken model, and changes nothing more when it
-    is run on its own result; where its stage only looks it returns the object it was given; its
-    options survive being text. Raises `ContractError`.
+    It must never raise, must be deterministic, must leave a valid model, and must change nothing
+    when run on its own result. In an analysing stage it must return its input object. Its options
+    must survive conversion to text. Raises `ContractError`.
     """
     from orgflow_ir.testing.conformance.passes import pass_problems
     from orgflow_ir.testing.conformance.shapes import shapes
@@ -183,13 +183,13 @@ def check_rule(
     bad: Iterable[str | Model],
     good: Iterable[str | Model],
 ) -> None:
-    """Try your own rule: the pass reports it once or more in each bad model, at an element of
-    the model, and never in a good one. Models may be lines for `small_model`. Raises
+    """Test your own rule: the pass must report it at least once in each bad model, at an element of
+    the model, and never in a good one. Models may be texts for `small_model`. Raises
     `ContractError`."""
     problems = []
     for wanted, models in ((True, list(bad)), (False, list(good))):
         if not models:
-            problems.append(f"no {'bad' if wanted else 'good'} models: nothing is tried")
+            problems.append(f"no {'bad' if wanted else 'good'} models: nothing is tested")
         for given in models:
             model = small_model(given) if isinstance(given, str) else given
             ctx = PassContext()
@@ -210,14 +210,14 @@ def check_agent(
     documents: Iterable[Sequence[Document]] = (),
     services: Callable[[], Services] = Services,
 ) -> None:
-    """Try an agent that answers gaps with every gap of minimal models, of small models of several
-    constructs, and of `models`; one that produces models with no document, odd ones, and each of
-    `documents`. `services` gives the services of a call, the same each time.
+    """Test an agent: one that answers gaps with every gap of minimal models, of small models of
+    several constructs, and of `models`; one that produces models with no document, odd ones, and
+    each of `documents`. `services` returns the services of a call, the same each time.
 
-    It never raises, but `MissingService`, `OverBudget` and `ServiceError`, also with no service at
-    all and after refusals; it does the same twice and changes nothing that it is given. Answers are
-    accepted and close their gap; models are valid, and every task has evidence that is in the
-    documents. After cancellation it goes no further. Raises `ContractError`.
+    It must raise nothing but `MissingService`, `OverBudget` and `ServiceError`, even without any
+    service and after refusals. It must be deterministic and must not change its inputs. Answers
+    must be acceptable and close their gap. Models must be valid, and every task must have evidence
+    that is in the documents. After cancellation it must stop. Raises `ContractError`.
     """
     from orgflow_ir.testing.conformance.agents import agent_problems
     from orgflow_ir.testing.conformance.shapes import shapes
@@ -229,7 +229,8 @@ def check_agent(
 
 
 def artifacts_text(artifacts: Iterable[Artifact]) -> str:
-    """One text for what a backend emitted: the file itself, or several with a line of path each."""
+    """The output of a backend as one text: the file itself, or several files, each after a line
+    with its path."""
     items = tuple(artifacts)
     if len(items) == 1:
         return items[0].text
@@ -240,8 +241,8 @@ _PATH_LINE = re.compile(r"(?m)^=== .*\n")
 
 
 def difference_text(old: str, new: str, target: str = "n8n") -> str | None:
-    """What changed between two texts of a target (as `artifacts_text` makes them), behaviour
-    first; `None` where the target cannot tell, or nothing but layout differs.
+    """The changes between two texts of a target (from `artifacts_text`), behaviour first; `None` if
+    the target has no comparison, or if only the layout differs.
 
     Raises `KeyError` for a target that does not exist.
     """
@@ -259,29 +260,29 @@ def difference_text(old: str, new: str, target: str = "n8n") -> str | None:
 
 @lru_cache
 def artifact_extension(suffix: str = "json", target: str | None = None) -> Any:
-    """A syrupy extension that keeps what a backend emitted as a file as people would open it.
+    """A syrupy extension that stores the output of a backend as a regular file.
 
-    Use: `assert artifacts == snapshot.use_extension(artifact_extension())`, where `artifacts` is
-    a tuple of `Artifact`, one `Artifact`, or text. With a `target`, as in
-    `artifact_extension(target="n8n")`, a failure shows what changed in behaviour and in nodes in
-    place of the lines that differ. Needs syrupy.
+    Use: `assert artifacts == snapshot.use_extension(artifact_extension())`, where `artifacts` is a
+    tuple of `Artifact`, one `Artifact`, or text. With a `target`, as in
+    `artifact_extension(target="n8n")`, a failure shows changes of behaviour and nodes instead of
+    differing lines. Needs syrupy.
     """
     from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
     class ArtifactExtension(SingleFileSnapshotExtension):
-        """One file a snapshot, as text."""
+        """Stores one text file per snapshot."""
 
         _write_mode = WriteMode.TEXT
         file_extension = suffix
 
         def serialize(self, data: Any, **_: Any) -> str:
-            """The text of an artifact, of several, or text as it is."""
+            """The text of one or several artifacts; text is returned unchanged."""
             if isinstance(data, str):
                 return data
             return artifacts_text((data,) if isinstance(data, Artifact) else data)
 
         def diff_lines(self, serialized_data: Any, snapshot_data: Any) -> Iterator[str]:
-            """What a failure shows."""
+            """The text shown for a failure."""
             told = None
             if target is not None:
                 told = difference_text(str(snapshot_data), str(serialized_data), target)

@@ -50,7 +50,7 @@ def minimal_models() -> Iterator[tuple[str, Model]]:
 
 
 def minimal_model(construct: str) -> Model:
-    """A sound model that uses `construct` and as little else as can be. Raises `KeyError`."""
+    """A sound model that uses `construct` and as little else as possible. Raises `KeyError`."""
     if construct not in CONSTRUCTS:
         raise KeyError(construct)
     for prefix, build in _BUILDERS:
@@ -368,7 +368,7 @@ def _opaque(construct: str) -> Model:
 
 
 def _stub(_: str) -> Model:
-    reason = "`Robot` (opaque.illegal) is not supported: nobody knows what it means"
+    reason = "`Robot` (opaque.illegal) is not supported: its meaning is unknown"
     return _model(
         _line(_start(), Opaque(id="robot", name="Robot", tag="stub", stops=reason), _end())
     )

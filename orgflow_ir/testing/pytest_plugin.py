@@ -1,7 +1,7 @@
-"""The pytest plugin that comes with orgflow: golden files of models, checked and written.
+"""The pytest plugin that ships with orgflow: checks and writes golden files of models.
 
-pytest loads it in every run of every project where orgflow is installed, so it imports nothing but
-pytest until a golden file is asked for.
+pytest loads it in every project where orgflow is installed, so it imports only pytest until a
+golden file is used.
 """
 
 from __future__ import annotations
@@ -13,14 +13,17 @@ from typing import Any
 
 import pytest
 
-HINT = "if the change is meant: pytest --orgflow-update, and look at the golden file's difference"
+HINT = (
+    "if the change is intended, run pytest --orgflow-update and review the difference of the "
+    "golden file"
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--orgflow-update`, and where the models and golden files of a project are."""
+    """Adds `--orgflow-update` and the settings for the models and golden files of a project."""
     group = parser.getgroup("orgflow")
     group.addoption(
-        "--orgflow-update", action="store_true", help="write the golden files of models again"
+        "--orgflow-update", action="store_true", help="rewrite the golden files of models"
     )
     parser.addini(
         "orgflow_models",
@@ -30,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addini(
         "orgflow_golden",
-        "golden file of the model {name}; with / at its end a folder of several",
+        "golden file of the model {name}; with a trailing /, a folder of several files",
         default="golden/{name}.json",
     )
     parser.addini("orgflow_target", "target, with its options", default="n8n")
@@ -77,8 +80,8 @@ def orgflow_golden(request: pytest.FixtureRequest) -> Callable[..., None]:
     """Compile a model and compare with its golden file: `orgflow_golden("models/order.bpmn")`.
 
     The second argument is the golden file, by default the one that the setting `orgflow_golden`
-    names; `target`, `frontend`, `allow_lossy` and `force` are as for `orgflowc compile`. Paths are
-    from the root of the project.
+    names; `target`, `frontend`, `allow_lossy` and `force` have the same meaning as for `orgflowc
+    compile`. Paths are from the root of the project.
     """
 
     def check(model: str | Path, golden: str | Path | None = None, **options: Any) -> None:
@@ -93,7 +96,7 @@ def orgflow_golden(request: pytest.FixtureRequest) -> Callable[..., None]:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Models named by the setting `orgflow_models` are tests of their golden files."""
+    """Collects the models named by the setting `orgflow_models` as tests of their golden files."""
     patterns = parent.config.getini("orgflow_models")
     if not patterns:
         return None
@@ -111,7 +114,7 @@ class ModelFile(pytest.File):
     """A model with one test."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """The comparison with its golden file."""
+        """Yields the comparison with its golden file."""
         target = self.config.getini("orgflow_target")
         yield GoldenItem.from_parent(self, name=str(target))
 
@@ -120,10 +123,10 @@ class GoldenItem(pytest.Item):
     """The test that a model compiles to its golden file."""
 
     def runtest(self) -> None:
-        """Compile and compare, or with `--orgflow-update` write."""
+        """Compile and compare, or write with `--orgflow-update`."""
         place = _golden_of(self.config, self.path)
         _check(self.config, str(self.path), place, target=self.name)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Where it is, for the report."""
+        """The location shown in the report."""
         return self.path, None, f"{self.path.name} → {self.name}"

@@ -33,18 +33,18 @@ CODE = [
 
 UNREAD = [
     ("return KieFunctions.isWeird(check);", JAVA,
-     "calls of `KieFunctions.isWeird` are not understood"),
-    ("${bean.isHighRisk()}", None, "calls of `isHighRisk` are not understood"),
-    ("= risk(x) = 1", None, "the function `risk` is not understood"),
-    ("return (Boolean) ok;", JAVA, "`ok` is not understood here"),
-    ("int x = 3; return x > y;", JAVA, "a single `=` assigns in this language"),
-    ("/order/amount > 10", None, "`/` is not understood here"),
-    ("count(item) > 1", XPATH, "calls of `count` are not understood"),
-    ("Service Level == 'Premium'", None, "`Level` is not understood here"),
-    ('Vacation Approval = "Approved"', None, "`Approval` is not understood here"),
-    ("isVip() && paid", None, "calls of `isVip` are not understood"),
+     "calls of `KieFunctions.isWeird` are not supported"),
+    ("${bean.isHighRisk()}", None, "calls of `isHighRisk` are not supported"),
+    ("= risk(x) = 1", None, "the function `risk` is not supported"),
+    ("return (Boolean) ok;", JAVA, "`ok` is not supported here"),
+    ("int x = 3; return x > y;", JAVA, "a single `=` is an assignment in this language"),
+    ("/order/amount > 10", None, "`/` is not supported here"),
+    ("count(item) > 1", XPATH, "calls of `count` are not supported"),
+    ("Service Level == 'Premium'", None, "`Level` is not supported here"),
+    ('Vacation Approval = "Approved"', None, "`Approval` is not supported here"),
+    ("isVip() && paid", None, "calls of `isVip` are not supported"),
     ("Person( age > 20 )", "http://www.jboss.org/drools/rule",
-     "nothing here reads the language `http://www.jboss.org/drools/rule`"),
+     "the language `http://www.jboss.org/drools/rule` is not supported"),
 ]  # fmt: skip
 
 

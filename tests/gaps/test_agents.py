@@ -305,7 +305,7 @@ def test_an_answer_that_brings_an_error_is_refused() -> None:
     filled = fill_gaps(model, [agent], ctx, judge)
     assert [a.gap.element.id for a in filled.answered] == ["repair"]
     (refused,) = found(ctx, "OF512")
-    assert "it brings an error, X001: the order is never ok" in refused.message
+    assert "it introduces an error, X001: the order is never ok" in refused.message
     assert element(filled.model, "yes").condition is None
 
 
@@ -430,9 +430,9 @@ FAILING: dict[str, tuple[Callable[..., Any], str]] = {
     "is cancelled inside": (raising(asyncio.CancelledError()), "failed with CancelledError"),
     "raises outside": (raising(Outside("x")), "failed with Outside: x"),
     "never ends": (lambda *a: FAILING["never ends"][0](*a), "failed with RecursionError"),
-    "text": (lambda *_: "PT1H", "gave 'PT1H', which is not an `Answer`"),
+    "text": (lambda *_: "PT1H", "returned 'PT1H', which is not an `Answer`"),
     "the bare value": (lambda *_: CODE, "which is not an `Answer`"),
-    "what has no repr": (lambda *_: Unprintable(), "gave a `Unprintable` whose `repr` failed"),
+    "what has no repr": (lambda *_: Unprintable(), "returned a `Unprintable` whose `repr` failed"),
     "an edited model": (lambda gap, model, *_: model, "which is not an `Answer`"),
     "no evidence": (lambda *_: Answer(CODE, None), "failed with TypeError"),  # type: ignore[arg-type]
     "wrong evidence": (lambda *_: Answer(CODE, ("a quote",)), "failed with ValidationError"),  # type: ignore[arg-type]

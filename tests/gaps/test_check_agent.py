@@ -132,17 +132,17 @@ BAD: dict[str, tuple[Callable[..., Any], str]] = {
     "a wrong answer": (lambda *_: Answer("x"), "its answer 'x' is refused: 'x' is not of type"),
     "leaves it open": (
         lambda gap, *_: Answer({"kind": "form"}, ("x",)) if gap.kind == "task" else None,
-        "its evidence is none",
+        "its evidence is invalid",
     ),
-    "another answer each time": (counting(), "the second time it answers the same question in"),
+    "another answer each time": (counting(), "it answers the same question differently"),
     "edits": (editing, "it changed the model; an agent returns an answer"),
     "nested 5,000 deep": (deep("deep"), "is refused: it is nested deeper than 100"),
     "in a circle": (deep("circle"), "is refused: it is nested deeper than 100"),
     "too many parts": (deep("shared"), "is refused: it has more than 100000 parts"),
-    "the clock": (reading_the_clock, "it asks for the clock; the same question has the same"),
-    "chance": (drawing, "it asks for chance"),
+    "the clock": (reading_the_clock, "it reads the clock; the same question must always have"),
+    "chance": (drawing, "it reads chance"),
     "prints": (printing, "it prints: 'thinking about"),
-    "goes on": (holding_back, "continues after it was asked to stop, and the model said so"),
+    "goes on": (holding_back, "continues although the model asked it to stop"),
 }  # fmt: skip
 
 
@@ -166,7 +166,7 @@ class Nothing(Agent):
     [
         (Nothing(), "neither a `GapAgent` nor a `ModelAgent`"),
         (Scripted({}, name="Big Name"), "the name 'Big Name' is not lower-case words"),
-        (Scripted({}, kinds=frozenset({"x"})), "no frozenset of kinds of gaps"),
+        (Scripted({}, kinds=frozenset({"x"})), "not a frozenset of kinds of gaps"),
         (Scripted({}, attempts=0), "whose `attempts` is 0, not 1 to 10"),
     ],
 )
@@ -213,9 +213,9 @@ def test_a_good_model_agent() -> None:
 @pytest.mark.parametrize(
     ("act", "said"),
     [
-        (lambda _: None, "gave no model and no error with the reason"),
+        (lambda _: None, "returned no model and reported no error with the reason"),
         (lambda _: 1 / 0, "raised ZeroDivisionError"),
-        (lambda _: "m", "gave 'm', which is not a model"),
+        (lambda _: "m", "returned 'm', which is not a model"),
         (lambda d: packing(d, "We sell it"), "quotes words that do not exist"),
         (lambda d: packing(d).replace(id=""), "its result is not a valid model: ValidationError"),
         (

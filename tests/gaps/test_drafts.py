@@ -85,7 +85,7 @@ def test_an_element_without_evidence() -> None:
         (quote("we sell it"), "from the document `mail-1` quotes words that do not exist"),
         (quote("we ship it", lines=(1, 1)), "quotes words that do not exist"),
         (quote("we ship it", lines=(1, 9)), "names lines 1 to 9 of 2"),
-        (quote("we ship it", span=(0, 8)), "names characters 0 to 8, which are other words"),
+        (quote("we ship it", span=(0, 8)), "names characters 0 to 8, where the text is different"),
         ((Evidence(document="x\ny", quote="a"),), "names the document `x y`, which does not exist"),
     ],
 )
@@ -104,7 +104,7 @@ def test_control_characters_are_replaced() -> None:
     result = draft(drafted.replace(processes=(drafted.processes[0].replace(nodes=nodes),)))
     code, severity, element, message = told(result)[0]
     assert (code, severity, element) == ("OF007", "warning", "s")
-    assert message.startswith("the model of agent `reader` has control characters")
+    assert message.startswith("the model of agent `reader` contains control characters")
     assert result.model is not None
     assert result.model.processes[0].nodes[1].name == "Check stock\ufffd"
 
@@ -151,8 +151,8 @@ BROKEN = draft_of().replace(
 FAILING: dict[str, tuple[Any, str, str]] = {
     "raises": (KeyError("x"), "OF903", "agent `reader` failed with KeyError: 'x'"),
     "exits": (SystemExit(3), "OF903", "agent `reader` failed with SystemExit: 3"),
-    "no reason": (None, "OF903", "agent `reader` gave no model and no reason"),
-    "text": ("a model", "OF903", "agent `reader` gave 'a model', which is not a model"),
+    "no reason": (None, "OF903", "agent `reader` returned no model and gave no reason"),
+    "text": ("a model", "OF903", "agent `reader` returned 'a model', which is not a model"),
     "a part of another type": (
         draft_of().replace(name=7), "OF903",
         "agent `reader` failed with ValidationError: `name`: Input should be a valid string (",
@@ -169,9 +169,9 @@ FAILING: dict[str, tuple[Any, str, str]] = {
         draft_of().replace(
             processes=(draft_of().processes[0].replace(derived_from=("nothing",)),)
         ), "OF903",
-        "agent `reader` gave a model in which `Order` is derived from `nothing`, which it does not",
+        "agent `reader` returned a model in which `Order` is derived from `nothing`, which it",
     ),
-    "flows to nowhere": (BROKEN, "OF903", "agent `reader` gave a broken model: "),
+    "flows to nowhere": (BROKEN, "OF903", "agent `reader` returned an invalid model: "),
     "over budget": (OverBudget("2000 tokens are spent"), "OF514", "stopped: 2000 tokens are spent"),
     "no endpoint": (ServiceError("llm: timeout"), "OF514", "agent `reader` stopped: llm: timeout"),
 }  # fmt: skip

@@ -240,17 +240,17 @@ WRONG: list[tuple[str, Any, str]] = [
     ("task", {"kind": "form", "fields": [{}]}, "not a binding of the kind `form`: .*name"),
     ("task", {"kind": "script", "code": "\x00"}, "control characters"),
     ("task", {"kind": "script", "code": "\ud800"}, "it is no JSON"),
-    ("task", {"kind": "script", "code": "x" * 200_000}, "has 2000.. characters; the most is"),
+    ("task", {"kind": "script", "code": "x" * 200_000}, "has 2000.. characters; the maximum is"),
     ("task", Strange(), "it is no JSON"),
     ("task", {"kind": "script", "code": Strange()}, "it is no JSON"),
     ("task", float("nan"), "it is no JSON"),
     ("task", _nested(), "it is nested deeper than 100"),
     ("message", {"kind": "mail"}, "'to' is a required property"),
     ("time", {"kind": "duration"}, "'value' is a required property"),
-    ("time", {"kind": "duration", "value": "soon"}, "`soon` is no duration in the form of ISO"),
-    ("time", {"kind": "duration", "value": "R/P1D"}, "is no duration"),
-    ("time", {"kind": "date", "value": "2030-02-31T00:00:00Z"}, "is no date"),
-    ("time", {"kind": "duration", "value": "${days}"}, "is no duration"),
+    ("time", {"kind": "duration", "value": "soon"}, "`soon` is not an ISO 8601 duration"),
+    ("time", {"kind": "duration", "value": "R/P1D"}, "is not an ISO 8601 duration"),
+    ("time", {"kind": "date", "value": "2030-02-31T00:00:00Z"}, "is not an ISO 8601 date"),
+    ("time", {"kind": "duration", "value": "${days}"}, "is not an ISO 8601 duration"),
     ("time", {"kind": "later", "value": "PT1H"}, "'later' is not one of"),
     ("time", {"kind": "duration", "value": "PT1H", "x": 1}, "Additional properties"),
     ("condition", {"text": "Yes, please"}, "is a label|cannot be read"),
@@ -305,7 +305,7 @@ def test_wrong_decisions_are_refused(gateway: str, answer: Any, message: str) ->
 
 def test_a_gap_without_a_place_for_an_answer() -> None:
     gap = find("time")._replace(schema=None)
-    with pytest.raises(AnswerError, match="the model has no place for an answer"):
+    with pytest.raises(AnswerError, match="the model cannot hold an answer"):
         fix(gap, {"kind": "duration", "value": "PT1H"}, open_model())
 
 
@@ -313,7 +313,7 @@ def test_a_gap_without_a_place_for_an_answer() -> None:
 def test_an_answer_for_what_is_no_longer_there(gap: Gap) -> None:
     rewriter = Rewriter(open_model())
     rewriter.remove(gap.scope, gap.element.id)
-    with pytest.raises(AnswerError, match="its element is no longer there"):
+    with pytest.raises(AnswerError, match="its element no longer exists"):
         fix(gap, good_answer(gap), rewriter.done())
 
 
@@ -322,7 +322,7 @@ def test_an_answer_for_branches_that_are_no_longer_there(flow: str) -> None:
     gap = find("decision", "ok") if flow == "yes" else find("branch")
     rewriter = Rewriter(open_model())
     rewriter.remove("order", flow)
-    with pytest.raises(AnswerError, match=f"the branch `{flow}` is no longer there"):
+    with pytest.raises(AnswerError, match=f"the branch `{flow}` no longer exists"):
         fix(gap, good_answer(gap), rewriter.done())
 
 

@@ -55,7 +55,7 @@ def test_the_other_ends_of_message_flows_are_named() -> None:
         "`Tell` sends a message to `Customer`, but the model does not define how it is delivered"
     ) in said
     said = gaps("${stock == 1}")
-    assert "`Ordered` starts with a message, but the model does not define who sends it" in said
+    assert "`Ordered` starts with a message, but the model does not define its sender" in said
 
 
 @pytest.mark.parametrize(

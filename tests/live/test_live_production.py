@@ -93,7 +93,7 @@ def test_production_is_pulled_and_replayed(
             flows = report["flows"]
             assert sum(n == 20 for n in flows.values()) >= 3
             assert any(0 < n < 20 for n in flows.values())
-            assert "All 20 executions went as the model says." in parsed(html.read_text()).text
+            assert "All 20 executions conform to the model." in parsed(html.read_text()).text
             assert len(json.loads(run(*replay, "7", "--json")[1])["executions"]) == 7
 
             # A value that is no branch's stops the run loudly: a failure, not a deviation.

@@ -331,9 +331,9 @@ def test_no_message_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert cli.run(["ingest", str(tmp_path / "empty.mbox"), "--store", store]) == 0
     for more in ([], ["--json"], ["--target", "bpmn"]):
         assert cli.run(["discover", store, *more]) == 0
-        assert "there is no message in the store" in capsys.readouterr().err
+        assert "the store contains no messages" in capsys.readouterr().err
     assert cli.run(["eval", "discovery", store, str(tmp_path / "truth.json")]) == 2
-    assert "there is no message in the store" in capsys.readouterr().err
+    assert "the store contains no messages" in capsys.readouterr().err
 
 
 def test_a_picture_without_words_is_no_evidence() -> None:

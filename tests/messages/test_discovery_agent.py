@@ -201,7 +201,7 @@ def test_a_journal_that_ends_in_the_middle_of_a_line(
 class _Spent(ScriptedReader):
     def ask(self, *args: Any, **more: Any) -> Any:
         if self.calls == 3:
-            raise OverBudget("the budget of 9 tokens is spent")
+            raise OverBudget("the budget of 9 tokens is exhausted")
         return super().ask(*args, **more)
 
 

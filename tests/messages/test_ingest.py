@@ -54,7 +54,9 @@ def test_forgetting_names_what_it_leaves(
     assert decisions.stat().st_mode & 0o777 == 0o600
     answers.write_text("Jane Doe books a crane")
     assert cli.run(["ingest", "--forget", "jane doe", "--store", str(store)]) == 2
-    assert "2 people are called jane doe: doe@y.example, jane@x.example" in capsys.readouterr().err
+    assert (
+        "2 people have the name jane doe: doe@y.example, jane@x.example" in capsys.readouterr().err
+    )
     assert cli.run(["ingest", "--forget", "jane@x.example", "--store", str(store)]) == 0
     out = capsys.readouterr().out
     assert "1 messages of jane@x.example deleted, mentions removed from 2 others" in out

@@ -123,26 +123,26 @@ REFUSED: Mapping[str, tuple[Model, str]] = {
     "perhaps done": (
         process("start s; xor x; service a; xor j; throw t compensation; end e",
                 "s x, x a, x j, a j, j t, t e", "a"),
-        "it depends on the run whether `a` is to be undone at `t`",
+        "whether `a` is compensated at `t` depends on the run",
     ),
     "done again": (
         process("start s; xor j; service a; xor x; throw t compensation; end e",
                 "s j, j a, a x, x j, x t, t e", "a"),
-        "it depends on the run whether `a` is to be undone at `t`",
+        "whether `a` is compensated at `t` depends on the run",
     ),
     "two ways to undo": (
         process("start s; service a; xor x; end e compensation; end g compensation",
                 "s a, a x, x e, x g", "a"),
-        "`e` and `g` start `undo-a`, each in its own way",
+        "`e` and `g` start `undo-a`, each in a different way",
     ),
     "beside it": (
         process("start s; and f; service a; throw t compensation; and j; end e",
                 "s f, f a, f t, a j, t j, j e", "a"),
-        "it depends on the run whether `a` is to be undone at `t`",
+        "whether `a` is compensated at `t` depends on the run",
     ),
     "until": (
         repeated(process(_LINE, _LINE_ARCS, "a", "b"), "a", UNTIL),
-        "how often `a` was done is not known when it is undone",
+        "the number of times that `a` was done is unknown when it is compensated",
     ),
     "cancelled beside work": (
         process(
@@ -165,7 +165,7 @@ REFUSED: Mapping[str, tuple[Model, str]] = {
                 ),
             ),
         ),
-        "begins an event sub-process that undoes something",
+        "begins an event sub-process for compensation",
     ),
     "what another scope did": (
         process("start s; throw t compensation=a; task d; end e", "s p, p t, t d, d e",

@@ -311,11 +311,11 @@ REFUSED: dict[str, tuple[Model, str]] = {
     ),
     "an event sub-process where nothing fails": (
         handled_by_people(),
-        "it catches whatever goes wrong, and no step can fail",
+        "it catches every error, and no step can fail",
     ),
     "an event sub-process that ends what goes on": (
         handled(throw("ee", LATE, "Tell"), task("w"), end("e2"), handler(LATE), extra=_TELLS),
-        "`Tell` is not the end of what it ends",
+        "`Tell` is not the last step of the scope that it ends",
     ),
     "two starts": (
         within(sub([start("s1"), start("s2"), task("x")], "s1>x", "s2>x")),

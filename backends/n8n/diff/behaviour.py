@@ -77,7 +77,7 @@ def diff_behaviour(
         which = "old" if new.order else "new" if old.order else ""
         who = f"the {which} workflow has" if which else "the workflows have"
         return Behaviour(
-            "unknown", 0, f"{who} n8n's legacy execution order, which is not modelled; add "
+            "unknown", 0, f"{who} n8n's legacy execution order, which is not simulated; add "
                           "`executionOrder: v1` to the settings"
         )  # fmt: skip
     try:

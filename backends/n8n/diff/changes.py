@@ -350,7 +350,7 @@ def _maps(
     mine, its = old.map.nodes, new.map.nodes
     if bool(mine) is not bool(its):
         kind: ChangeKind = "removed" if mine else "added"
-        yield Change(kind, "sticky note", "the map that ties the nodes to the model")
+        yield Change(kind, "sticky note", "the map from the nodes to the model")
         return
     for name, partner in matching.pairs.items():
         # n8n's editor leaves the map as it is when a node is renamed.

@@ -88,7 +88,7 @@ class Walk:
         if after in self.explorer:
             return
         if self.old.piles_up(one) or self.new.piles_up(other):
-            self.cut = "work piles up in it"
+            self.cut = "items accumulate in it"
             return
         self.explorer.reach(after, rows)
 
@@ -102,7 +102,7 @@ class Walk:
             return
         a, b = one.config, other.config
         if self.old.piles_up(a) or self.new.piles_up(b):
-            self.cut = "work piles up in it"
+            self.cut = "items accumulate in it"
             return
         for side, config in ((self.old, a), (self.new, b)):
             if side.sort(config) == "hidden":
@@ -126,7 +126,7 @@ class Walk:
         node = side.node(config)
         assert node is not None
         if len(side.hidden(config)) == 1:
-            self.cut = "a part that only one of them has runs for too long"
+            self.cut = "a part that exists in only one of them runs for too long"
             return
         decision = side.decisions.get(node.name)
         for outcome in side.hidden(config):
@@ -179,7 +179,7 @@ class Walk:
             old, new = (f"{n.name} (switched off)" if n.disabled else n.name for n in (mine, its))
             reason = f"`{its.name}` is switched {how} in the new workflow"
             if its.disabled:
-                reason += ": it does no work, and passes on its input"
+                reason += ": it does no work and passes its input on"
             raise _Different(reason, *rows, Row(old, new, False))
         if self.old.phase(a) is Phase.READY and not same_items(mine, given[0], its, given[1]):
             old, new = (_items(counts) for counts in given)

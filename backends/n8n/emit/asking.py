@@ -158,7 +158,7 @@ def reached(said: About, task: Task, ctx: PassContext) -> About:
         (
             Constant(f"“{plain(task.caption)}” is for “"),
             text,
-            Constant("”, which is no mail address. Compile with n8n{inbox=ADDRESS} for those."),
+            Constant("”, which is not a mail address. Compile with n8n{inbox=ADDRESS} for those."),
         ),
     )
     stop = When(Call("contains", (text, Constant("@"))), (), (Fail(message),))

@@ -55,7 +55,7 @@ def work_in(task: Task, ctx: PassContext) -> Work:
             split_kind(work.act)
     except Unsupported as error:
         if isinstance(work.act, CatalogueOperation):
-            return Work(unread=(Unread("operation", "", f"{error} is not one of n8n"),))
+            return Work(unread=(Unread("operation", "", f"{error} is not an n8n operation"),))
         return Work(unread=(Unread("decision", "", f"{error} is not supported on n8n"),))
     return work
 

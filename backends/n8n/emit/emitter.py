@@ -533,12 +533,12 @@ class _Emitter:
             return
         self.ctx.emit(
             UnstatedCallData,
-            f"{self.ctx.name(call)} does not state which variables it passes on: all of them go "
-            "to the called process, and all come back",
+            f"{self.ctx.name(call)} does not state which variables it passes: all variables are "
+            "passed to the called process and returned",
             element=call.id,
             loc=call.loc,
             help="name the variables in the call, or the engine in the file: most engines pass "
-            "on nothing that a call does not name",
+            "only the variables that a call names",
         )
 
     def _hands_over(self, call: CallActivity | Task) -> bool:
@@ -669,7 +669,9 @@ class _Emitter:
         name = f"{task.name or task.id} round"
         parameters = set_.assigning(fields, str(key))
         node = self.workflow_graph.add(key, name, "set", parameters, element=task.id, role="round")
-        node.notes.append("Counts the rounds, so that the page of an earlier round has no effect.")
+        node.notes.append(
+            "Counts the iterations, so that the page of an earlier iteration has no effect."
+        )
         self._enter_by(task.id, key)
         return node.name
 
@@ -922,7 +924,7 @@ class _Emitter:
         """Note of mappings of what comes with an error beside its code and message."""
         from orgflow_ir.analysis.work.tasks import Unread
 
-        reason = "what comes with an error beside its code and message is not known"
+        reason = "the data of an error other than its code and message is unknown"
         unread = [
             Unread(f"output mapping `{one.name}`", one.text, reason)
             for one in binding.outputs

@@ -80,12 +80,13 @@ def wire_failures(compiled: CompiledScope) -> None:
             "occurs. An error is recognised by its message, which begins with the code of the "
             "error"
             + (
-                f", or with “{THROWN}”: any other failure stops the run, also when its retries are "
-                f"used up (the option {RETRIES}={BOUNDARY} leads it to the event). "
+                f", or with “{THROWN}”: any other failure stops the run, even when its retries "
+                "are exhausted "
+                f"(the option {RETRIES}={BOUNDARY} leads it to the event). "
                 if thrown
                 else ". "
             )
-            + "Keep this setting in the node that you put here."
+            + "Keep this setting if you replace the node."
         )
         # Code of listeners, and what is made of an answer, may throw an error of the task as well.
         ports = [Port(host, 1), *(Port(key, 1) for key in _throwing(host, compiled))]

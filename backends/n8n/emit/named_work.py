@@ -153,14 +153,14 @@ def _passed(called: Iterable[Use]) -> str:
     calls = [use.task for use in called if use.task.id in use.compiled.stubs_called]
     given = all(hands_everything(call) for call in calls)
     taken = all(takes_everything(call) for call in calls)
-    received = "all process variables" if given else "the inputs of each call below, and no more,"
+    received = "all process variables" if given else "only the inputs of each call below"
     if taken:
         return (
             f"It receives {received} as one item. The fields that it passes on are the new values."
         )
     return (
-        f"It receives {received} as one item. Of the fields that it passes on, each call takes "
-        "those below, and no more."
+        f"It receives {received} as one item. Each call uses only the fields below of those that "
+        "it passes on."
     )
 
 
@@ -185,7 +185,7 @@ def work_to_do(files: Mapping[str, CompiledScope]) -> str:
     ]
     if not parts:
         return ""
-    head = "# Work to implement\n\nThe model names this work and does not have it."
+    head = "# Work to implement\n\nThe model names this work but does not contain it."
     return "\n\n".join((head, *parts)) + "\n"
 
 

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 _REPLACE = "in n8n, replace the placeholder with the node that does the work, and keep its name"
 _ONCE = (
-    "Keep Always Output Data and Execute Once on in its settings (a new node has them off): "
-    "without them a run ends where it passes on no item, and does the rest once for each of "
-    "several."
+    "Keep Always Output Data and Execute Once turned on in its settings (they are off in a new "
+    "node). Without them, the run ends if the node outputs no item, and executes the rest once "
+    "for each of several items."
 )
 _TIMES = "use an ISO 8601 duration or date"
 _CYCLES = "use a cycle such as R/P1D, or use a Schedule Trigger in n8n"
@@ -131,7 +131,8 @@ def task(
         defaults.add((OpenTask, OpenMessage), node.id, "emitted a placeholder", _REPLACE)
     kind = "" if node.task_type == "abstract" else f"{node.task_type.replace('-', ' ')} "
     placeholder = (
-        f"Placeholder for a {kind}task: put the node that does the work here, keep the name."
+        f"Placeholder for a {kind}task: replace it with the node that does the work, and keep the "
+        "name."
     )
     return [placeholder, *_sets(decisions), *_doc(node.doc), _ONCE]
 
@@ -180,8 +181,9 @@ def _called_back(node: Task | Event, defaults: Defaults) -> None:
 def _address_of(suffix: str) -> str:
     """How a sender finds the run that waits."""
     return (
-        "Waits until somebody posts JSON to its address, whose fields become process variables. In "
-        f"an earlier node, hand the sender $execution.resumeUrl.replace(/\\?|$/, '/{suffix}$&')."
+        "Waits until JSON is posted to its address; its fields become process variables. "
+        "In an earlier node, pass the sender "
+        f"$execution.resumeUrl.replace(/\\?|$/, '/{suffix}$&')."
     )
 
 
@@ -228,7 +230,9 @@ def outside(node: Task, made: OutsideNode, ctx: PassContext) -> list[str]:
     with; OF424 for a credential to connect, OF426 for a value to set, OF404 for what n8n does not
     do of it."""
     lines = [
-        "Does the work defined in the model." if made.version is None else "Filled in: check it."
+        "Does the work defined in the model."
+        if made.version is None
+        else "Filled in automatically: check it."
     ]
     if made.credential is not None:
         lines.append(_credential(node, made.credential[1], ctx))
@@ -251,7 +255,7 @@ def message(
         (OpenTask, OpenMessage),
         node.id,
         f"emitted a request with the {kind} `{name}`",
-        "let the receiver at its address pass the message on",
+        "make the receiver at its address pass the message on",
     )
     return [f"Sends the {kind} “{name}” with all process variables.", *made.notes, *_doc(node.doc)]
 
@@ -334,7 +338,7 @@ def decision(d: Decision, defaults: Defaults, *, asked: bool = False) -> list[st
             )
     if d.coded:
         names = listed(f"`{'.'.join(path)}`" for path in d.coded)
-        reads.append(f"{names} as left by the step that set {_them(d)} last")
+        reads.append(f"{names} as last set by an earlier step")
         helps.append(f"make an earlier step pass on {names}")
     words = f"the workflow reads {', and '.join(reads)}"
     help = "; ".join(helps)
@@ -353,7 +357,7 @@ def _them(d: Decision) -> str:
 
 def decide(d: Decision) -> list[str]:
     """Note of a decision node."""
-    return [*_sets([d]), f"Put the node that decides in its place, keep the name. {_ONCE}"]
+    return [*_sets([d]), f"Replace it with the node that decides, and keep the name. {_ONCE}"]
 
 
 def call(node: SubProcess | CallActivity, title: str) -> list[str]:
@@ -385,14 +389,14 @@ def event(node: Event, open_time: bool, text: str, suffix: str, defaults: Defaul
     elif node.trigger in ("message", "signal"):
         defaults.add((OpenMessage,), node.id, "emitted a placeholder", _REPLACE)
         lines.append(
-            f"Placeholder: put the node that sends the {node.trigger} in its place, keep the name. "
-            f"{_ONCE}"
+            f"Placeholder: replace it with the node that sends the {node.trigger}, and keep the "
+            f"name. {_ONCE}"
         )
     elif node.trigger == "conditional":
         defaults.add(
             (OpenMessage,),
             node.id,
-            "emitted a placeholder that passes on immediately",
+            "emitted a placeholder that continues immediately",
             "in n8n, replace the placeholder with a Wait or a polling loop, and keep its name",
         )
         said = f": {plain(text)}" if text.strip() else ""

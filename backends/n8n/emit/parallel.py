@@ -39,8 +39,8 @@ def report_parallel(scope: Scope, ctx: PassContext) -> None:
                 f"while {ctx.name(graph.nodes[wait])} waits, the other branches after "
                 f"{ctx.name(graph.nodes[beside[wait]])} are paused on n8n",
                 element=graph.nodes[wait],
-                help="put the wait before or after the parallel part, or let the branches run in "
-                "turn",
+                help="put the wait before or after the parallel part, or accept that the branches "
+                "run in turn",
             )
 
 

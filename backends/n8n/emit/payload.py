@@ -119,7 +119,7 @@ def check_payload(compiled: CompiledScope, start: NodeKey) -> None:
         if_.testing(is_true(f"({problems}).length === 0", str(check))),
         element=trigger.element,
         role="check",
-        notes=[f"A call has to contain {', '.join(map(_words, fields))}."],
+        notes=[f"A call must contain {', '.join(map(_words, fields))}."],
     )
     started = '({ message: "Workflow was started", run: $execution.id })'
     graph.add(
@@ -172,6 +172,6 @@ def _problem(field: PayloadField) -> str:
 
 def _words(field: PayloadField) -> str:
     words = " | ".join(field.values) if field.values else _TESTS[field.type][1]
-    optional = "" if field.required else ", if it is there"
+    optional = "" if field.required else ", if present"
     kind = "" if words == "given" and not optional else f" ({words}{optional})"
     return f"{plain(field.name)}{kind}"

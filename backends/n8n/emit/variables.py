@@ -440,7 +440,9 @@ class _Carrier:
     def _fill_start(self, key: NodeKey) -> None:
         added = self.graph.nodes[HelperKey(key, "data")]
         added.parameters = set_.writing(expression("$json.body ?? $json"), keep=False)
-        added.notes.append("Passes on what was sent as the item, so that its fields are variables.")
+        added.notes.append(
+            "Passes the received data on as the item, so that its fields are variables."
+        )
 
     def _fill_step(self, key: NodeKey, source: Port | None) -> None:
         """The variables as the step hands them on, else as they were."""
@@ -457,8 +459,9 @@ class _Carrier:
         added.parameters = set_.writing(expression(body))
         variables = listed(names)
         added.notes.append(
-            f"Keeps {variables}: what “{step.name}” passes on under such a name is the new value, "
-            "else it stays what it was. To read it from elsewhere, edit its line here."
+            f"Keeps {variables}: a field with such a name from “{step.name}” is the new value; "
+            "otherwise the value is unchanged. "
+            "To read it from elsewhere, edit its line here."
         )
 
     def _form(self, key: NodeKey) -> TaskForm | None:
@@ -584,7 +587,7 @@ class _Carrier:
         )
         added.parameters = set_.writing(expression(f"({{ {inside} }})"))
         added.notes.append(
-            f"Reads {listed(self.beside[gateway])} from the branch that set it last: branches run "
+            f"Reads {listed(self.beside[gateway])} from the branch that set it last. Branches run "
             "one after the other, and this decision sees all values that they have set."
         )
 
@@ -604,8 +607,8 @@ class _Carrier:
             _JOIN.format(items=",\n  ".join(items), names=json.dumps(names), count=self.count)
         )
         added.notes.append(
-            f"Keeps {listed(names)} as left by the branch that set it; two branches that set "
-            "different values stop the run."
+            f"Keeps {listed(names)} as set by its branch; two branches that set different values "
+            "stop the run."
         )
 
     def _item(self, port: Port) -> str:

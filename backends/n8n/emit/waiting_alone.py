@@ -45,7 +45,7 @@ def waiting_alone(
             f"{listed(names)} may be open while other work waits, and an n8n execution waits at "
             f"one place at a time: {them}",
             element=beside[0],
-            help="put the waiting steps in sequence, or in n8n use a node there that distributes "
-            "the work and continues when all of it is done",
+            help="put the waiting steps in sequence, or replace them in n8n with a node that "
+            "distributes the work and waits until it is done",
         )
     return frozenset(task.id for task in tasks if task not in beside)

@@ -131,7 +131,7 @@ def _checked(runtime: NodeRuntime) -> NodeRuntime:
     raise NodeTooOldError(
         f"Node {runtime.version_text} ({runtime.origin}: {runtime.path}) is too old, "
         f"{MINIMUM_NODE} or newer is needed: upgrade it, or `{_wheel()}` "
-        "and take the old one off PATH or set ORGFLOW_NODE"
+        "and remove the old one from PATH or set ORGFLOW_NODE"
     )
 
 

@@ -26,14 +26,15 @@ class N8nEngines(EngineProvider):
     """n8n's engine in a Node process of this machine, or a server by its address and key."""
 
     about = (
-        "n8n's own engine on this machine: what `run`, `eval` and the tests execute workflows "
-        "with.\n\nIt is installed from npm, only by this command, into ORGFLOW_ENGINE_DIR (by "
+        "n8n's own engine on this machine, with which `run`, `eval` and the tests execute "
+        "workflows."
+        "\n\nOnly this command installs it, from npm, into ORGFLOW_ENGINE_DIR (by "
         "default the user's cache folder), and takes about 0.9 GB. n8n's packages are under the "
         "Sustainable Use License."
     )
     engine = Installable("Install the engine, unless it is already installed (about a minute).")
     server = Installable(
-        "With --server, also install a whole n8n server into ORGFLOW_N8N_SERVER (by default the "
+        "With --server, also install a complete n8n server into ORGFLOW_N8N_SERVER (by default the "
         "user's cache folder), to test against the real server. It needs python3, make and a C++ "
         "compiler.",
         "2.9 GB, minutes",

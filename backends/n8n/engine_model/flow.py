@@ -115,7 +115,7 @@ def compile_flow(
     document = WorkflowDocument(workflow)
     if document.order != "v1":
         raise ValueError(
-            f"{what} does not use the execution order v1, the only one that is modelled"
+            f"{what} does not use the execution order v1, the only one that is simulated"
         )
     steps = document.steps
     if any(step.key != step.name for step in steps.values()):

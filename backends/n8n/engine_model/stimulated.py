@@ -179,7 +179,7 @@ class _Driver:
         for source, target in scope.workflow_graph.wires:
             if source.node == node.key and target.node == (event or stop):
                 return Emits((*(0 for _ in range(source.number)), place.inputs[0]))
-        raise StimulusError(f"the run does not define which error `{node.name}` gets")
+        raise StimulusError(f"the run does not define the error of `{node.name}`")
 
     def _note(self, place: Place, node: GraphNode) -> None:
         """What has run that may throw an escalation, since the call began that may catch it."""
@@ -233,7 +233,7 @@ class _Driver:
         self.visits[gateway] += begins
         visits = self.chosen.get(decided_by(decision), ())
         if self.visits[gateway] > len(visits):
-            raise StimulusError(f"the list does not define what `{gateway}` takes the next time")
+            raise StimulusError(f"the list does not define the next choice at `{gateway}`")
         mine = {branch.flow.id for branch in decision.branches}
         found = mine & set(visits[self.visits[gateway] - 1])
         if not found and decision.default is not None:

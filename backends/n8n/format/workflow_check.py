@@ -31,9 +31,9 @@ from orgflow.backends.n8n.format.versions import (
 
 KINDS: Final[Mapping[str, str]] = {
     "schema": "the workflow does not match n8n's format (`schema_check`)",
-    "api-key": "this n8n's API answers the key with 400",
-    "duplicate-name": "two nodes have one name",
-    "duplicate-id": "two nodes have one id",
+    "api-key": "the API of this n8n rejects the key with 400",
+    "duplicate-name": "two nodes have the same name",
+    "duplicate-id": "two nodes have the same id",
     "node-type": "an unsupported node type",
     "type-version": "a typeVersion that is unknown to this n8n or to orgflow's schemas",
     "choose-branch": "a Merge that silently ends everything after a dead branch",
@@ -47,8 +47,8 @@ KINDS: Final[Mapping[str, str]] = {
     "unreachable": "no trigger leads to the node",
     "expression": "an expression that n8n cannot read, or interprets differently",
     "unknown-reference": "an expression refers to a node that does not exist",
-    "webhook-path": "two triggers share one address",
-    "webhook-suffix": "two Waits share one address, or the address is not fixed",
+    "webhook-path": "two triggers have the same address",
+    "webhook-suffix": "two Waits have the same address, or the address is not fixed",
     "form-field": "a field name that n8n ignores",
     "stale-timer": "a Wait's time limit that can end a later Wait",
 }
@@ -185,7 +185,7 @@ def _check_node(node: _Node, version: N8nVersion) -> Iterator[Problem]:
     wanted = type_versions(kind.name, version)
     if node.raw.get("typeVersion") not in wanted:
         listed = ", ".join(f"{one:g}" for one in wanted)
-        message = f"n8n {version} is given `{node.short}` in version {listed}"
+        message = f"n8n {version} does not support version {listed} of `{node.short}`"
         yield node.problem("type-version", f"`{node.name}`: {message}", "typeVersion")
         return
     if node.short == "merge" and node.parameters.get("mode") == "chooseBranch":
@@ -206,7 +206,7 @@ def _check_form_names(node: _Node) -> Iterator[Problem]:
         if not isinstance(one, Mapping) or one.get("fieldType") == "hiddenField":
             continue
         if "fieldName" in one and one["fieldName"] != one.get("fieldLabel"):
-            message = f"`{node.name}`: the answer is found under the label, not under `fieldName`"
+            message = f"`{node.name}`: the answer is stored under the label, not under `fieldName`"
             keys = ("parameters", "formFields", "values", index, "fieldName")
             yield node.problem("form-field", message, *keys)
 

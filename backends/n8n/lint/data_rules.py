@@ -90,8 +90,8 @@ class AddedItem(Rule):
     What it finds
         `alwaysOutputData` at a node with several outputs.
     Why it is wrong
-        Where all items leave by another output, an empty item leaves by the first one
-        besides: both branches run.
+        If all items leave by another output, an empty item also leaves by the first
+        one, so both branches run.
     Example
         An If with `alwaysOutputData`.
     Instead
@@ -149,8 +149,8 @@ class SamePosition(Rule):
     What it finds
         Nodes connected to one output that have the same position on the canvas.
     Why it is wrong
-        Branches run from top to bottom, then from left to right: the position defines the order. At
-        the same place it is the reverse of the wiring.
+        Branches run from top to bottom, then from left to right: the position defines the order.
+        Nodes at the same position run in the reverse order of their connections.
     Example
         Two nodes at [0, 0] after a trigger.
     Instead

@@ -211,8 +211,8 @@ def _literal(report: Report, node: Node) -> None:
             report.add(
                 MisplacedBraces,
                 node,
-                f"`{node.name}`: the text at `{path[-1]}` has `{{{{ }}}}` and does not begin with "
-                "`=`: it is passed on as it is, with the braces",
+                f"`{node.name}`: the text at `{path[-1]}` has `{{{{ }}}}` but does not begin with "
+                "`=`: it is passed on unchanged, with the braces",
                 "put `=` before it",
                 "parameters",
                 *path,
@@ -237,8 +237,8 @@ def _index(report: Report, node: Node) -> None:
             report.add(
                 RestartedIndex,
                 node,
-                f"`{node.name}` reads `$runIndex` in a workflow that others call: it restarts at "
-                "0 in every call",
+                f"`{node.name}` reads `$runIndex` in a workflow that others call, where it "
+                "restarts at 0 in every call",
                 "pass the count as an input of the call",
                 "parameters",
                 *path,

@@ -147,7 +147,7 @@ def _tell_stale(
         node,
         f"`{reader.name}` reads `$json.{name}`, which `{setter.name}` sets on one branch; input "
         f"{old} of `{node.name}` carries an older `{name}` and overwrites it",
-        f"read `$('{setter.name}').first().json.{name}`, or let the newer input win "
+        f"read `$('{setter.name}').first().json.{name}`, or give the newer input precedence "
         "(`clashHandling`)",
         others=(("reads it", reader),),
     )

@@ -85,8 +85,8 @@ def _unknown_type(report: Report, node: Node) -> None:
         UnknownNodeType,
         node,
         f"`{node.name}` has the type `{node.type}`, which n8n {catalogue.release()} does not "
-        "have: it does not publish the workflow",
-        f"did you mean `{package}.{near[0]}`?" if near else "use a type that n8n has",
+        "have, so it does not publish the workflow",
+        f"did you mean `{package}.{near[0]}`?" if near else "use a type that exists in n8n",
         "type",
         severity=Severity.INFO if node.disabled else None,
     )
@@ -119,7 +119,8 @@ def _no_version(report: Report, node: Node, found: tuple[float, ...]) -> None:
             node,
             f"`{node.name}` has no `typeVersion`: n8n uses its default version, and ignores "
             "parameters of other versions",
-            f"write the version its parameters are of: {', '.join(f'{v:g}' for v in found)}",
+            "write the version that its parameters belong to: "
+            f"{', '.join(f'{v:g}' for v in found)}",
             severity=Severity.WARNING,
         )
 
@@ -150,7 +151,7 @@ def _parameters(report: Report, node: Node) -> None:
             f"`{node.name}` has {_called(other)}, which `{node.short}` supports only in version "
             f"{' and '.join(spans)}: version {node.version:g} ignores "
             f"{'it' if len(other) == 1 else 'them'}",
-            f"use the name that version {node.version:g} has for it, or change `typeVersion`",
+            f"use its name in version {node.version:g}, or change `typeVersion`",
             "parameters",
             other[0],
         )

@@ -29,8 +29,8 @@ class UnknownTypeVersion(Rule):
     What it finds
         A `typeVersion` that this n8n does not know, often because it is newer.
     Why it is wrong
-        n8n accepts it silently. Where each version of a node is its own program, there is none to
-        run and the run stops; other nodes run by untested rules.
+        n8n accepts it silently. If each version of a node has its own implementation, the run
+        stops, because there is none for this version; other nodes run with untested behaviour.
     Example
         An If with `"typeVersion": 9`.
     Instead
@@ -86,11 +86,11 @@ class UnknownParameter(Rule):
 class OtherVersionParameter(Rule):
     """
     What it finds
-        A parameter of another version of the node than its `typeVersion`.
+        A parameter of a version of the node other than its `typeVersion`.
     Why it is wrong
         n8n ignores it silently: the parameter has no effect.
     Example
-        A Set of version 3.4 with `values`, which is how version 2 names its fields.
+        A Set of version 3.4 with `values`, the name of its fields in version 2.
     Instead
         Use the parameter of this version, or change the version.
     """
@@ -207,7 +207,7 @@ class UnreadableCondition(Rule):
 class MistypedCondition(Rule):
     """
     What it finds
-        A strict comparison with a value of another type than its operator's.
+        A strict comparison with a value whose type differs from that of the operator.
     Why it is wrong
         The node fails at run time, whatever the data, and the run fails with it.
     Example

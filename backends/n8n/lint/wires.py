@@ -208,9 +208,11 @@ def _item_settings(report: Report, node: Node) -> None:
         return
     says = []
     if ends:
-        says.append("if it passes on no item, the run ends there with status success")
+        says.append("if it outputs no item, the run ends there with status success")
     if each:
-        says.append(f"if it passes on several, {listed(each)} and the following nodes run for each")
+        says.append(
+            f"if it outputs several, {listed(each)} and the following nodes run once for each"
+        )
     report.add(
         LostItemSettings,
         node,

@@ -205,7 +205,7 @@ class WiringMerge:
         else:
             self._lost(segment, self._between(wire), (wire.source, wire.target))
             return
-        text = f"{names} stays {place} `{self.name_of(beside)}`, where the model changed"
+        text = f"{names} stays {place} `{self.name_of(beside)}`, where the model has changed"
         self.changes.append(MergeChange("workflow", text, notable=True))
 
     def _between(self, wire: Link) -> str:

@@ -245,7 +245,7 @@ class Marking:
         if times:
             often = "once" if times == 1 else f"{times} times"
             return Differs(
-                f"the workflow does `{name}` {times + 1} times where the model has it {often}",
+                f"the workflow does `{name}` {times + 1} times, but the model does it {often}",
                 (line,),
                 steps,
             )
@@ -253,7 +253,7 @@ class Marking:
         if self.game.finished(point.state):
             instead = "the model has ended"
         return Differs(
-            f"the workflow runs `{name}` where the model does not; {instead}", (line,), steps
+            f"the workflow runs `{name}`, but the model does not; {instead}", (line,), steps
         )
 
     def next(self, point: Point) -> list[str]:

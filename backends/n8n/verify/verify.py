@@ -472,7 +472,7 @@ class _Verifier:
         stops = self.walk.stopped if self.walk is not None else {}
         if not stops:
             return ()
-        return (f"everything after a stop, since n8n does not support it: {_names([*stops])}",)
+        return (f"the elements after stops, which n8n does not support: {_names([*stops])}",)
 
     def _result(
         self, verdict: Verdict, bound: str | None = None, difference: Difference | None = None

@@ -114,7 +114,7 @@ class Walk:
         place = self.machine.at(point.config)
         name = place.node if place is not None else ""
         return Differs(
-            f"the workflow loops at `{name}` indefinitely, where the model continues",
+            f"the workflow loops at `{name}` indefinitely, but the model continues",
             (SideBySide(" or ".join(self.marking.next(point)[:3]), f"{name}: again and again"),),
         )
 
@@ -377,7 +377,7 @@ class Walk:
         for _ in range(place.inputs[0]):
             if (reader.gateway, taken) not in chosen:
                 raise Differs(
-                    f"`{place.node}` reads the previous choice, where the model chose differently",
+                    f"`{place.node}` reads the previous choice, but the model chose differently",
                     (SideBySide("", place.node),),
                 )
             chosen.remove((reader.gateway, taken))

@@ -76,8 +76,8 @@ class _Patch:
         found = self.elements.get(name or "")
         if found is None:
             raise FixError(
-                f"no element of the file has the id `{name}` (it is written without one, or not as "
-                "an element of BPMN); give it one"
+                f"no element of the file has the id `{name}` (it has none, or is not a BPMN "
+                "element); give it one"
             )
         return found
 
@@ -144,7 +144,7 @@ class _Patch:
         plain = old.position == "end" and not old.definitions
         if not plain or old.replace(definitions=_TERMINATE) != new:
             raise FixError(
-                "a fix can change only plain end events and whether a boundary event interrupts"
+                "a fix can change only plain end events, and whether a boundary event interrupts"
             )
         tag = self._prefix(element) + "terminateEventDefinition"
         behind = element.children[-1] if element.children else None

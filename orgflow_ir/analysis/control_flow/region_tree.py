@@ -45,7 +45,7 @@ class Pair:
     """Branches that leave the same split and meet in the same join (net nodes; the net's `SINK` for
     the end).
 
-    `kind` is the split's, or `clash`. `whole_join`: no other branch leads into the join;
+    `kind` is the kind of the split, or `clash`. `whole_join`: no other branch leads into the join;
     `whole_split`: no other branch leaves the split.
     """
 
@@ -59,8 +59,8 @@ class Pair:
 
 
 def build(net: Net, trunk: object, rest: list[object], absorbed: dict[int, int]) -> Region:
-    """The tree, built from the nested contents of the remaining edges. Iterative, because a process
-    of 10,000 steps may nest as deeply."""
+    """The tree, built from the nested contents of the remaining edges. Iterative, because the
+    nesting of a process of 10,000 steps may be that deep."""
     if not rest:
         return _region(net, trunk)
     pieces = [_region(net, content) for content in rest]

@@ -1,4 +1,5 @@
-"""Completeness of a gateway's conditions: values for which none is true, or several are.
+"""Completeness of a gateway's conditions: values for which no condition or several conditions are
+true.
 
 Values are tried systematically: numbers on both sides of every constant in a comparison and between
 them, the texts of comparisons and one other text, both truth values. Every finding is a fact; the
@@ -27,7 +28,7 @@ from orgflow_ir.analysis.expressions.syntax import (
 Values = Mapping[Path, Any]
 
 MAX_TRIES = 5_000
-"""Combinations of values tried for one gateway."""
+"""Maximum number of value combinations tried for one gateway."""
 
 OTHER = "something else"
 """A text that occurs in no condition."""

@@ -1,4 +1,4 @@
-"""Evaluation of expressions by the rules that their nodes name (`Meaning`).
+"""Evaluates expressions by the rules that their nodes name (`Meaning`).
 
 One evaluator serves every language: languages differ in how they convert operands before they
 compare or compute, so each language is a few functions. Evaluated as JavaScript (`as_javascript`),
@@ -51,8 +51,8 @@ def evaluate(tree: Tree, values: Mapping[Path, Any], *, meaning: Meaning | None 
     Args:
         tree: an expression.
         values: values of variables by path; a missing variable is undefined.
-        meaning: computes every node by these rules instead of its own; a result by `exact` is the
-            same in every language.
+        meaning: compute every node by these rules instead of its own; a result computed by `exact`
+            is the same in every language.
 
     Example:
         >>> evaluate(JuelParser("a == 1").parse(), {("a",): "1"})

@@ -1,8 +1,8 @@
 """Detects the language of a condition, and whether it is code.
 
 The text decides: files that declare XPath hold JUEL, FEEL or bare comparisons, since it is BPMN's
-own default. A text that does not parse is never guessed at: code is reported as code, and the
-caller makes it a decision variable; any other text is a label.
+own default. The meaning of a text that does not parse is never guessed. Code is reported as code,
+and the caller makes it a decision variable; any other text is a label.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ _CODE = re.compile(
 """Characters that occur only in code, for texts that are not marked as code."""
 
 _PATH = re.compile(r"[A-Za-z_*)]\s*/\s*[A-Za-z_@*]|::|^\s*/\w|\$[A-Za-z_]|\bget\w+\(")
-"""A path of XPath, in a text that declares XPath; in others the slash divides, or is prose."""
+"""An XPath path, in a text that declares XPath; in other texts the slash divides or is prose."""
 
 
 class Recognised(NamedTuple):
-    """A text as code: the part `text[start:end]`, and the parser of its language. `marked` if the
-    source marks it as code; otherwise it may be a label."""
+    """A text as code: the part `text[start:end]`, and the parser of its language. `marked` means
+    that the source marks it as code; otherwise it may be a label."""
 
     text: str
     start: int
@@ -90,14 +90,14 @@ class Recognised(NamedTuple):
 def recognise(condition: Expression) -> Recognised:
     """The code in a condition and its language.
 
-    Code is marked by `${…}` and `#{…}` (JUEL), a leading `=` (FEEL), `return …;`, or a declared
-    language that is known here, except XPath; without a mark, the declared language decides. Raises
+    Code is marked by `${…}` and `#{…}` (JUEL), a leading `=` (FEEL), `return …;`, or a supported
+    declared language other than XPath. Without a mark, the declared language decides. Raises
     `ConditionError` for a script that assigns, and for an unsupported language.
     """
     text, language = condition.text, (condition.language or "").lower()
     declared = next((p for name, p in _DECLARED if name in language), None)
     if declared is None and any(name in language for name in _UNKNOWN):
-        raise ConditionError(f"nothing here reads the language `{condition.language}`")
+        raise ConditionError(f"the language `{condition.language}` is not supported")
     wrapped = _WRAPPED.fullmatch(text)
     if declared is None and not wrapped and _RETURNS.fullmatch(text):
         declared = JavaParser
@@ -111,7 +111,7 @@ def recognise(condition: Expression) -> Recognised:
     signs = _QUOTED.sub("", text[start:end])
     single = _SINGLE_EQUALS.search(signs) is not None
     if declared in _SCRIPTS and single:
-        raise ConditionError("a single `=` assigns in this language")
+        raise ConditionError("a single `=` is an assignment in this language")
     parser: type[Parser]
     if wrapped:
         parser = JuelParser
@@ -141,7 +141,7 @@ def read_condition(condition: Expression) -> Tree | None:
         code = code._replace(parser=XPathParser)
         tree = _if_compared(code)
     if tree is None and language != "n8n" and _CODE.search(code.text):
-        code.parse()  # says what is not understood
+        code.parse()  # says what is not supported
         raise ConditionError("it compares nothing")
     return tree
 

@@ -21,14 +21,14 @@ Meaning = Literal["feel", "juel", "loose", "strict", "java", "exact"]
 - `feel`: three-valued logic; operands of different types give null, and so do operands of `and`,
   `or`, `not` that are not truth values. There is one null, which equals only itself (DMN 1.3,
   10.3.2.13).
-- `juel`: operands are converted: to numbers where one is a number, else to truth values, else to
-  texts; null is neither less nor greater than anything (Jakarta Expression Language 3.0, 1.7–1.9).
+- `juel`: operands are converted to numbers if one is a number, otherwise to truth values or texts;
+  null is neither less nor greater than anything (Jakarta Expression Language 3.0, 1.7–1.9).
 - `loose`: JavaScript with `==`: truthiness, texts converted to numbers (ECMA-262, 7.2).
 - `strict`: JavaScript with `===`.
 - `java`: equality as in `equals`: texts by content, numbers by value, without conversion. Groovy
   and Python agree with it on the subset read here.
-- `exact`: no language's own: the result is the same in every language. No value is converted or
-  missing; expressions that would need either have no result.
+- `exact`: rules of no particular language, whose result is the same in every language. No value is
+  converted or missing; expressions that would need either have no result.
 """
 
 ComparisonOperator = Literal["==", "!=", "<", "<=", ">", ">="]
@@ -187,11 +187,11 @@ Function = Literal[
     "size", "is empty", "contains", "starts with", "ends with", "lower", "upper", "trim", "text",
     "json", "entry", "list", "map", "append", "single", "truth",
 ]  # fmt: skip
-"""What texts and collections are asked in every language, under one name each; `text` makes one of
-any values, nothing of null; `json` is the value that a text is the JSON of, `entry` what an object
-or list has under a constant name or number; `list` makes a list of values, `map` an object of
-constant names and the values behind them; `append` is a list with a value behind it, `single` the
-only value of a list or object (null of an empty one, no result if there are several), and `truth`
+"""Methods of texts and collections, under one name for all languages. `text` concatenates values to
+a text, in which null is empty. `json` parses JSON text, and `entry` is the entry of an object or
+list under a constant name or number. `list` makes a list of values, `map` an object of constant
+names, each followed by its value. `append` is a list with a value added at the end, `single` the
+only value of a list or object (null if it is empty, no result if there are several), and `truth`
 whether a value counts as true in Groovy."""
 
 
@@ -205,10 +205,10 @@ class Call(Node):
 
 
 class Feel(Node):
-    """An expression of FEEL beyond the grammar shared with other languages.
+    """A FEEL expression beyond the grammar shared with other languages.
 
     `tree` is that of `expressions.feel`. `paths` are the process variables that it reads, in order;
-    `tested` the names among them that are compared with null.
+    `tested` are the names among them that are compared with null.
     """
 
     tree: FeelTree
@@ -256,7 +256,7 @@ def variables(tree: Tree) -> Iterator[Path]:
 
 def replaced(tree: Tree, values: Mapping[str, Tree]) -> Tree:
     """The tree with values for some variables; a path into one becomes an entry of its value.
-    Raises `ConditionError` for an expression of FEEL that reads one."""
+    Raises `ConditionError` for a FEEL expression that reads one of them."""
     if isinstance(tree, Variable) and (value := values.get(tree.path[0])) is not None:
         for step in tree.path[1:]:
             key = Constant(int(step) if step.isdigit() else step)
@@ -264,7 +264,7 @@ def replaced(tree: Tree, values: Mapping[str, Tree]) -> Tree:
         return value
     if isinstance(tree, Feel):
         if any(path[0] in values for path in tree.paths):
-            raise ConditionError("its variables are not understood here")
+            raise ConditionError("its variables are not supported here")
         return tree
     if isinstance(tree, Call):
         return Call(tree.function, tuple(replaced(a, values) for a in tree.arguments), tree.span)
@@ -297,8 +297,9 @@ def is_plain(tree: Tree) -> bool:
 def as_javascript(tree: Tree) -> Tree:
     """The same tree with the semantics of its translation to JavaScript.
 
-    FEEL equality becomes `===`, except with null, which JavaScript has two of; JUEL's conversions
-    and Java's `equals` become `==`. For values of matching types the results are the same.
+    FEEL equality becomes `===`, except with null, since JavaScript has two null values; JUEL's
+    conversions and Java's `equals` become `==`. For values of matching types the results are the
+    same.
     """
     match tree:
         case Constant() | Variable() | Feel():

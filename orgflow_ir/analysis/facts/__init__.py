@@ -1,4 +1,4 @@
-"""What a model states beside its control flow, and where targets keep it for people."""
+"""Statements of a model in addition to its control flow, and where targets keep them for people."""
 
 from orgflow_ir.analysis.facts.collect import Facts, all_statements, collect
 from orgflow_ir.analysis.facts.notes import keep

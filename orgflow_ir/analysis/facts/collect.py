@@ -1,4 +1,4 @@
-"""Everything a model states beside its control flow, by the element that it is about."""
+"""All statements of a model in addition to its control flow, by the element that they describe."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ from orgflow_ir.model.provenance import elements_by_id
 ANNOTATION, DATA, MESSAGE, CONDITION = "annotations", "data", "messages", "conditions"
 DOCUMENTATION, PERFORMER, LABEL = "documentation", "performers", "labels of flows"
 KINDS = (ANNOTATION, DATA, MESSAGE, CONDITION, PERFORMER, DOCUMENTATION, LABEL, SETTING, FOREIGN)
-"""What a statement here is about (`Statement.what`)."""
+"""Subjects of statements (`Statement.what`)."""
 
 
 _DECLARATIONS = frozenset(
     ("itemDefinition", "category", "partnerEntity", "partnerRole", "endPoint", "import",
      "relationship", "extension", "correlationProperty", "dataStore", "resource", "interface")
 )  # fmt: skip
-"""Root elements of BPMN that count only where something refers to them."""
+"""Root elements of BPMN that count only if something refers to them."""
 
 
 class Facts(NamedTuple):
     """Statements about the nodes of each process by their ids, about a process as a whole by its
-    id, and the lane of each node that is in one."""
+    id, and the lane of each node that has one."""
 
     about: Mapping[str, Mapping[str, tuple[Statement, ...]]]
     whole: Mapping[str, tuple[Statement, ...]]
@@ -61,12 +61,13 @@ class Facts(NamedTuple):
 
 
 def collect(model: Model) -> Facts:
-    """Everything that a model states beside its flow and its bindings, in its order."""
+    """Every statement of a model in addition to its flow and its bindings, in model order."""
     return _Collector(model).collect()
 
 
 def all_statements(model: Model) -> Iterator[tuple[Element, Statement]]:
-    """Everything a model states of its elements beside its flow, bindings included: for reports."""
+    """Every statement about the elements of a model in addition to its flow, including bindings,
+    for reports."""
     found = collect(model)
     for process in model.processes:
         for fact in found.whole.get(process.id, ()):
@@ -397,7 +398,7 @@ def _repeated(loop: Loop) -> Statement:
 
 
 def loop_statements(loop: Loop) -> Iterator[Statement]:
-    """Everything that is collected of the marker of a repeated activity."""
+    """Everything that is collected from the marker of a repeated activity."""
     yield _repeated(loop)
     yield from loop_extensions(loop)
 
@@ -416,7 +417,7 @@ def _loop_words(loop: Loop) -> str:
     if loop.condition is not None:
         parts.append(f"while {one_line(loop.condition.text)}")
     if loop.test_before:
-        parts.append("tested before the first time")
+        parts.append("tested before the first iteration")
     if loop.maximum is not None:
         parts.append(f"at most {loop.maximum} times")
     if loop.until is not None:

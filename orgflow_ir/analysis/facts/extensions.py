@@ -1,8 +1,8 @@
 """Extension data of vendors as statements that people read.
 
-The vocabulary of process engines says how work is done, so all of it counts. Of other tools only
-what a person wrote counts: attributes that an organisation defines, owners, texts. Colours, fonts,
-positions and switches of an editor say nothing about the process.
+The vocabulary of process engines defines how work is done, so all of it counts. Data of other tools
+counts only if a person wrote it: attributes that an organisation defines, owners, texts. Colours,
+fonts, positions and settings of an editor have no meaning for the process.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SILENT = (
     "http://www.w4.eu/spec/BPMN/20110930/GRAPH",
     "urn:orgflow",
 )
-"""Beginnings of namespaces that say how a model is drawn, or which program wrote it."""
+"""Prefixes of namespaces that describe the diagram of a model, or the program that wrote it."""
 
 _STRUCTURE = frozenset(
     (
@@ -47,7 +47,8 @@ _STRUCTURE = frozenset(
         "supports", "definitionalCollaborationRef", "eventDefinitionRef", "inputDataItem",
     )
 )  # fmt: skip
-"""BPMN's own words in extension data that another statement has, or that say nothing to people."""
+"""BPMN's own words in extension data that another statement contains, or that mean nothing to
+people."""
 
 _KINDS = (
     "http-connector", "soap-http-connector", "external", "http", "mail", "Rest", "Email",
@@ -55,10 +56,10 @@ _KINDS = (
     "requestUrl", "requestMethod", "requestBody", "requestHeaders", "responseVariableName",
     "ContentData",
 )  # fmt: skip
-"""Words that say which kind of binding it is, and vendors' names of its fields."""
+"""Words that identify the kind of a binding, and vendors' names for its fields."""
 
 _EDITOR = ("diagramRelationId", "modelerTemplateIcon")
-"""Words of engines' namespaces that only their editors read."""
+"""Words in the namespaces of engines that only their editors read."""
 
 _NAMES = ("metaKey", "key", "name", "Name", "label")
 _VALUES = ("metaValue", "value", "Value", "stringValue", "expression")
@@ -84,8 +85,8 @@ _MARKUP = r"<[^>]*>"
 def extension_statements(
     element: Element, names: Mapping[str, str] | None = None
 ) -> Iterator[Statement]:
-    """What the extension data of an element says, its event definitions and loop included, but for
-    what its binding says already; `names` are those of root elements by their ids."""
+    """The statements in the extension data of an element, its event definitions and its loop,
+    except those that its binding already contains; `names` maps ids of root elements to names."""
     bound = ""
     if isinstance(element, Task | CallActivity | Event) and element.binding is not None:
         bound = " ".join(f"{s.what} {s.label} {s.text}" for s in statements(element)).lower()
@@ -100,7 +101,7 @@ def extension_statements(
 
 
 def loop_extensions(loop: Loop, names: Mapping[str, str] | None = None) -> Iterator[Statement]:
-    """What the extension data of a marker for repetition says."""
+    """The statements in the extension data of a repetition marker."""
     yield from _of(loop.extra, "", names or {})
 
 
@@ -141,7 +142,7 @@ def _of_bpmn(
 
 
 _OWN = ("id", "name")
-"""Attributes of a performer itself, which its editor gives it."""
+"""Attributes that an editor gives to a performer."""
 _IO = {"ioSpecification": "inputs and outputs", "dataInput": "input", "dataOutput": "output"}
 
 
@@ -195,7 +196,7 @@ def _is_written(name: str, value: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Text without the tags of HTML, where it has any."""
+    """The text without its HTML tags, if it has any."""
     return re.sub(_MARKUP, " ", text) if "<" in text else text
 
 
@@ -216,7 +217,7 @@ _REFERENCES = (
     ("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&#34;", '"'), ("&#39;", "'"),
     ("&#xA;", "\n"), ("&#10;", "\n"), ("&amp;", "&"),
 )  # fmt: skip
-"""References of XML and the characters they stand for, `&amp;` last: what it makes is text."""
+"""XML references and the characters they stand for; `&amp;` is last, because its result is text."""
 
 
 def _escaped(text: str) -> str:
@@ -239,7 +240,7 @@ def _words(xml: str, but: Collection[str] = ()) -> list[str]:
 
 
 def pairs(xml: str, but: Collection[str] = ()) -> str:
-    """Attributes other than `but` and texts of an element, as people read them: `action = update;
+    """Attributes other than `but`, and texts, of an element in a readable form: `action = update;
     event=start class=org.acme.Log`."""
     found = []
     for _, attributes, text in tags(xml):

@@ -1,5 +1,5 @@
-"""Facts kept where people read them: at the end of the documentation of what stands for an
-element, which every target shows in a note or comment."""
+"""Adds facts to the documentation of the node that stands for an element; every target shows it in
+a note or comment."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from orgflow_ir.targets.rules import KeptAsNote, UnsupportedBinding
 
 HEADING = "From the model:"
 MOST_TEXT, MOST_CODE, MOST_DOCUMENTATION, MOST_LINES = 500, 2_000, 4_000, 20
-"""Longest text of a statement, longest code and documentation in characters, and most statements
-in one note; the report has all of it."""
+"""Maximum length of a statement, of code and of documentation, in characters, and maximum number of
+statements in one note; the report contains everything."""
 
 _NAMED = 3
 S = TypeVar("S", Process, SubProcess)
@@ -255,5 +255,7 @@ def _report(
                 f"the {kind} of {', '.join(names[:_NAMED])}{more} {verb} kept in {where}; nothing "
                 f"in the result acts on {'it' if verb == 'is' else 'them'}",
                 element=process,
-                help="`--report FILE` has what is cut in notes in full" if cut.any else None,
+                help="`--report FILE` contains the full text of notes that are cut"
+                if cut.any
+                else None,
             )

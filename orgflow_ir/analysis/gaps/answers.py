@@ -1,7 +1,7 @@
-"""Answers to gaps: whether an answer is valid, and the fix it becomes.
+"""Validates answers to gaps and converts them to fixes.
 
-An answer is data that an agent or a person gives. It never reaches the model as it is: it is
-checked against the gap's schema and against what the model can hold, and becomes a `Fix`.
+An answer is data that an agent or a person gives. It is never inserted into the model directly. It
+is validated against the gap's schema and the types of the model, and converted to a `Fix`.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from orgflow_ir.model.bindings import BINDINGS, AnyBinding
 from orgflow_ir.model.timers import Moment, read_time
 
 MAX_LENGTH = 100_000
-"""An answer is at most so many characters long as JSON."""
+"""Maximum length of an answer as JSON, in characters."""
 MAX_DEPTH = 100
-"""Lists and objects of an answer are nested at most so deep."""
+"""Maximum nesting depth of lists and objects in an answer."""
 
 
 class AnswerError(ValueError):
-    """An answer that a gap does not take; the message says why."""
+    """An answer that a gap does not accept; the message gives the reason."""
 
 
 def fix(gap: Gap, answer: Any, model: Model) -> Fix:
-    """The change that an answer makes in `model`, which may have been edited since the gap was
-    found. Raises `AnswerError` where the answer does not match the gap's schema, holds a time or a
-    condition that cannot be read, or is for an element that is no longer there."""
+    """The change that an answer makes to `model`, which may have been edited since the gap was
+    found. Raises `AnswerError` if the answer does not match the gap's schema, contains a malformed
+    time or condition, or is for an element that no longer exists."""
     if gap.schema is None:
-        raise AnswerError("the model has no place for an answer to it")
+        raise AnswerError("the model cannot hold an answer to it")
     answer = _plain(answer)
     import jsonschema  # it checks what comes from outside; a compile never gets here
 
@@ -70,18 +70,18 @@ def _plain(answer: Any) -> Any:
     except Exception as error:  # noqa: BLE001  # whatever the classes of an agent raise
         raise AnswerError(f"it is no JSON: {_short(str(error))}") from None
     if len(text) > MAX_LENGTH:
-        raise AnswerError(f"it has {len(text)} characters; the most is {MAX_LENGTH}")
+        raise AnswerError(f"it has {len(text)} characters; the maximum is {MAX_LENGTH}")
     plain = json.loads(text)
     for part in _texts(plain):
         # XML cannot hold them, and a terminal must not see them.
         if re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", part):
-            raise AnswerError(f"it has control characters: {_short(repr(part))}")
+            raise AnswerError(f"it contains control characters: {_short(repr(part))}")
     return plain
 
 
 def check_size(answer: Any) -> None:
-    """Raises `AnswerError` for an answer that is nested too deep, in a circle, or made of too many
-    parts: what follows goes into it part by part."""
+    """Raises `AnswerError` for an answer that is nested too deeply, is circular, or has too many
+    parts, since the later checks are recursive."""
     # Parts and height of every container that was gone through: one that stands in several places
     # is gone through once.
     known: dict[int, tuple[int, int]] = {}
@@ -170,7 +170,7 @@ def _time(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
     kind, value = answer["kind"], answer["value"].strip()
     time = read_time(value)
     if time_kind(time) != kind or (isinstance(time, Moment) and not _exists(time)):
-        raise AnswerError(f"`{_short(value)}` is no {kind} in the form of ISO 8601")
+        raise AnswerError(f"`{_short(value)}` is not an ISO 8601 {kind}")
     old = next((d for d in event.definitions if d.kind == "timer"), EventDefinition(kind="timer"))
     timer = old.replace(timer=kind, expression=Expression(text=value))
     yield Edit(action="set-timer", scope=gap.scope, id=event.id, timer=timer)
@@ -203,14 +203,14 @@ def _decision(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
     there = {flow.id for flow in _flows(gap, model)}
     for flow, text in texts.items():
         if flow not in there:
-            raise AnswerError(f"the branch `{flow}` is no longer there")
+            raise AnswerError(f"the branch `{flow}` no longer exists")
         yield _conditioned(gap, flow, _readable(text, "FEEL"))
 
 
 def _check_variable(name: str, condition: Expression) -> None:
     """Raise `AnswerError` where a word of FEEL stands for the variable."""
     if not isinstance(read_condition(condition), Comparison):
-        raise AnswerError(f"the variable `{name}` cannot be read: it is a word of FEEL")
+        raise AnswerError(f"the variable `{name}` cannot be read: it is a FEEL keyword")
 
 
 def _conditioned(gap: Gap, flow: str, condition: Expression) -> Edit:
@@ -228,7 +228,7 @@ def _branch(gap: Gap, answer: Any, model: Model) -> Iterator[Edit]:
     flows = {flow.id: flow for flow in _flows(gap, model)}
     gone = [flow for flow in asked if flow not in flows]
     if gone:
-        raise AnswerError(f"the branch `{gone[0]}` is no longer there")
+        raise AnswerError(f"the branch `{gone[0]}` no longer exists")
     names = [_folded(labels.get(id, flow.name)) for id, flow in flows.items()]
     if len(set(filter(None, names))) < len(list(filter(None, names))):
         raise AnswerError("two branches have the same label")
@@ -265,7 +265,7 @@ _CHANGES = {
 def _scope(gap: Gap, model: Model) -> Scope:
     found = next((scope for scope in model.scopes() if scope.id == gap.scope), None)
     if found is None:
-        raise AnswerError("its element is no longer there")
+        raise AnswerError("its element no longer exists")
     return found
 
 
@@ -275,7 +275,7 @@ def _element(gap: Gap, model: Model) -> Task | Event | Flow | SubProcess | Any:
     for element in (*scope.nodes, *scope.flows):
         if element.id == gap.element.id and type(element) is type(gap.element):
             return element
-    raise AnswerError("its element is no longer there")
+    raise AnswerError("its element no longer exists")
 
 
 def _flows(gap: Gap, model: Model) -> list[Flow]:
@@ -285,7 +285,7 @@ def _flows(gap: Gap, model: Model) -> list[Flow]:
 def _quoted(text: str) -> str:
     """Text of an answer inside a FEEL string: it can end neither the string nor the condition."""
     if re.search(r"[\x00-\x1f\x7f]", text):
-        raise AnswerError("a value has control characters")
+        raise AnswerError("a value contains control characters")
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
@@ -304,4 +304,5 @@ def _readable(text: str, language: str | None) -> Expression:
 
 
 _SEVERAL_WORDS = re.compile(r"[^\W\d]\w*(?:\s+\w+)+")
-"""What FEEL reads as the name of one variable, and an answer gives as the label of a branch."""
+"""Matches a text that FEEL parses as one variable name and that an answer may give as a branch
+label."""

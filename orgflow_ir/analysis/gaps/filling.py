@@ -1,7 +1,7 @@
-"""Offers gaps to agents, one after the other, and keeps the answers that stand up to checks.
+"""Offers gaps to agents, one after the other, and keeps the answers that pass the checks.
 
-Agents propose, the analyses decide: an answer has to match the gap's schema, close the gap, and
-bring no new error. What is refused or fails is reported, and the gap stays as it was.
+Agents propose and the analyses decide: an answer has to match the gap's schema, close the gap, and
+introduce no error. A refusal or failure is reported, and the gap stays open.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from orgflow_ir.plugins.agents import MAX_ATTEMPTS, Answer, GapAgent, Refusal
 from orgflow_ir.plugins.guards import leaf_name
 
 Judge = Callable[[Model], Iterable[Diagnostic]]
-"""The errors of a model, by whatever passes the caller runs."""
+"""The errors of a model, as found by the passes that the caller runs."""
 
 _Key = tuple[str, str, str, str]
 
 
 class Answered(NamedTuple):
-    """A gap that was answered, by which agent, and the answer."""
+    """A gap that was answered, the agent, and the answer."""
 
     gap: Gap
     agent: str
@@ -46,12 +46,12 @@ class Answered(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """What became of the gaps of a model.
+    """The result for the gaps of a model.
 
     Attributes:
         model: the model with the answers; each changed element has the agent as its `origin`.
         answered: the gaps that were answered, in that order.
-        open: the gaps of `model`, those that nobody can answer, too.
+        open: the remaining gaps of `model`, including those that no agent can answer.
     """
 
     model: Model
@@ -67,16 +67,17 @@ def fill_gaps(
     *,
     report_open: bool = False,
 ) -> Filled:
-    """Offer every gap to the agents, in order, until one has an answer that is accepted.
+    """Offer every gap to the agents, in order, until an answer is accepted.
 
-    A gap that an answer brings (labels of branches leave the decision open) is offered as well.
-    Each is offered once, so this ends. What was answered and refused is reported to `ctx`.
+    A gap that an answer introduces (labels of branches leave the decision open) is offered as well.
+    Each gap is offered once, so the process terminates. Accepted and rejected answers are reported
+    to `ctx`.
 
     Args:
-        judge: gives the errors of a model; an answer must not bring one that was not there.
+        judge: returns the errors of a model; an answer must not introduce an error.
         report_open: whether gaps that stay open without an answer of an agent are reported (OF522).
 
-    Raises `Cancelled` between two questions.
+    Raises `Cancelled` between two questions if the run was cancelled.
     """
     filling = _Filling(model, agents, ctx, judge)
     filled = filling.run()
@@ -184,7 +185,7 @@ class _Filling:
         model = rewriter.done()
         broken = sorted(violations(model) - violations(self.model))
         if broken:
-            raise AnswerError(f"it leaves a broken model: {broken[0]}")
+            raise AnswerError(f"it makes the model invalid: {broken[0]}")
         if _key(gap) in {_key(left) for left in find_gaps(model, PassContext())}:
             raise AnswerError("it leaves the gap open")
         if self.judge is not None:
@@ -193,7 +194,7 @@ class _Filling:
             found = tuple(self.judge(model))
             new = [d for d in found if (d.code, d.element) not in self.errors]
             if new:
-                raise AnswerError(f"it brings an error, {new[0].code}: {new[0].message}")
+                raise AnswerError(f"it introduces an error, {new[0].code}: {new[0].message}")
             self.errors = frozenset((d.code, d.element) for d in found)
         return model
 
@@ -202,12 +203,12 @@ class _Filling:
             self.agents.remove(agent)
             self.ctx.emit(
                 UnavailableAgent, f"{leaf_name(agent, self.ctx)} {failure}; it is not asked again",
-                help="configure what it needs, or compile without it",
+                help="configure the missing service, or compile without the agent",
             )  # fmt: skip
             return
         self._report(
             FailedAgent, agent, gap, str(failure),
-            help="report it to whoever makes the agent, or compile without it",
+            help="report it to the maintainer of the agent, or compile without it",
         )  # fmt: skip
 
     def _report(

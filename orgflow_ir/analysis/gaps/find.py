@@ -1,4 +1,4 @@
-"""All gaps of a model as it was read, independent of any target."""
+"""All gaps of a model as read from its source, independent of any target."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CONVENTIONS = DecisionConventions()
 
 _BRACED = r"[$#]\{\s*([^{}]*?)\s*\}"
 _MOST_NAMED = 3
-"""How many steps a help text names that may set a variable."""
+"""Maximum number of possible setters that a help text names."""
 
 _WAITS = frozenset(("message", "signal", "conditional"))
 
@@ -141,13 +141,13 @@ class _Finder:
             yield Gap(
                 "message", rules.OpenMessage, task, scope.id,
                 f"{named} waits for {self._message(task)}",
-                "bind the task to the channel that the message arrives by", schemas.BINDING,
-                "wait for a call from outside",
+                "bind the task to the channel of the message", schemas.BINDING,
+                "wait for an external call",
             )  # fmt: skip
             return
         yield Gap(
             "task", rules.OpenTask, task, scope.id, f"{named} has no implementation",
-            "bind it to a script, a service, a form or a person's inbox", schemas.BINDING,
+            "bind it to a script, a service, a form or the inbox of a person", schemas.BINDING,
             "emit a placeholder that passes on what it receives",
         )  # fmt: skip
 
@@ -173,7 +173,7 @@ class _Finder:
                 f"the {of} mapping of {named} reads {read}, but the model does not define which "
                 f"step sets {them}",
                 f"let {self._possible(node, of, scope)} set {them}", None,
-                "stop the run where a variable is not set",
+                "stop the run if a variable is not set",
             )  # fmt: skip
 
     def _possible(self, node: Task | CallActivity | Event, side: str, scope: Scope) -> str:
@@ -201,7 +201,7 @@ class _Finder:
                 "list", rules.OpenList, node, scope.id,
                 f"{named} is repeated for each item of a list that the model does not name",
                 "name the list, or give the number of repetitions", schemas.LIST,
-                "ask before each round whether there is another item, or refuse",
+                "ask before each iteration whether there is another item, or refuse",
             )  # fmt: skip
             return
         yield Gap(
@@ -231,11 +231,11 @@ class _Finder:
         if waits and trigger in _WAITS:
             what = {
                 "message": self._message(event),
-                "signal": "a signal, but the model does not define who sends it",
-                "conditional": "a condition, but the model does not define who watches it",
+                "signal": "a signal, but the model does not define its sender",
+                "conditional": "a condition, but the model does not define what evaluates it",
             }[trigger]
             help_text = "define the channel by which it arrives in the target's workflow"
-            default = "wait for a call from outside"
+            default = "wait for an external call"
         elif not waits and (
             trigger == "message" or (trigger == "signal" and other_end(event, self.model) is None)
         ):
@@ -271,7 +271,7 @@ class _Finder:
         sender = self._other_ends(self.senders, node)
         if sender:
             return f"a message from {sender}, but the model does not define how it arrives"
-        return "a message, but the model does not define who sends it"
+        return "a message, but the model does not define its sender"
 
     def _other_ends(self, ends: Mapping[str, list[str]], node: Node) -> str:
         """What is at the other ends of the message flows of a node, by name; empty without any."""
@@ -286,10 +286,10 @@ class _Finder:
         if computed:
             message = (
                 f"the time of {named} is computed by `{one_line(text)}`, but the model does not "
-                "define which step sets what that reads"
+                "define which step sets its variables"
             )
         elif one_line(text):
-            message = f"the time of {named}, `{one_line(text)}`, is no ISO 8601 time"
+            message = f"the time of {named}, `{one_line(text)}`, is not an ISO 8601 time"
         else:
             message = f"{named} has no time"
         start = event.position == "start"
@@ -300,7 +300,7 @@ class _Finder:
         )
         default = "start by hand" if start else "wait 0 seconds"
         if one_line(text):
-            default = "refuse what the target does not keep"
+            default = "refuse a time that the target does not support"
         return Gap(
             "time", rules.OpenTime, event, scope.id, message, help_text, schemas.TIME, default
         )
@@ -316,7 +316,7 @@ class _Finder:
             f"{' and more' if len(starts) > 4 else ''}; the model does not define which one "
             "begins a run",
             "start the process with one event, or select one when you start a run", None,
-            "emit a way to start for each",
+            "emit a trigger for each",
         )  # fmt: skip
 
     # -- gateways ----------------------------------------------------------------------------
@@ -337,7 +337,7 @@ class _Finder:
                 "condition", rules.UnreadCondition, flow, scope.id,
                 f"the condition `{text}` of {named} cannot be read: {reason}",
                 "write it with comparisons, and, or, not and variables", schemas.CONDITION,
-                "take the branch by a value of a decision variable",
+                "select the branch by a value of a decision variable",
             )  # fmt: skip
         if decision.bare:
             several = len(decision.bare) > 1
@@ -346,7 +346,7 @@ class _Finder:
                 "branch", rules.UnlabelledBranch, asked, scope.id,
                 f"{'the branches' if several else 'the branch'} of {named} to {to} "
                 f"{'have' if several else 'has'} neither a condition nor a label",
-                "label each flow with the answer that takes it, or make one the default flow",
+                "label each flow with the answer that selects it, or make one the default flow",
                 schemas.branches(
                     [b.flow.id for b in decision.bare], has_default=decision.default is not None
                 ),
@@ -361,7 +361,7 @@ class _Finder:
                 f"write a condition on each flow, or let a step set `{decision.variable}` to "
                 f"{'a list of these values' if decision.several else 'one of these values'}",
                 schemas.decision(decision.variable, values, several=decision.several),
-                "read a decision variable, and stop the run where it is not set",
+                "read a decision variable, and stop the run if it is not set",
             )  # fmt: skip
         open_paths = [
             path
@@ -395,6 +395,6 @@ class _Finder:
             yield Gap(
                 "single-branch", rules.SingleBranch, gateway, scope.id,
                 f"{self.names.name(gateway)} has only one branch, `{label}`, which is always taken",
-                "draw what happens otherwise, or leave the gateway out", None,
+                "add the other branch, or remove the gateway", None,
                 "take the branch",
             )  # fmt: skip

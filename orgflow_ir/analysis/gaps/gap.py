@@ -1,4 +1,4 @@
-"""A gap as a value: what the source does not contain, and the form of an answer to it."""
+"""A gap as a value: the missing information and the schema of an answer."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class Gap(NamedTuple):
     """Information that the source does not contain.
 
     Args:
-        kind: what is asked; one rule may ask for several kinds (a decision has labels instead of
-            conditions, or conditions that read a variable).
+        kind: the kind of information; one rule may ask for several kinds (a decision has labels
+            instead of conditions, or conditions that read a variable).
         rule: the rule that reports it.
-        element: the element it is about; an answer changes this element or its flows.
-        scope: id of the process or sub-process that holds the element.
+        element: the element concerned; an answer changes this element or its flows.
+        scope: id of the process or sub-process that contains the element.
         message, help: as in a diagnostic, without any target.
-        schema: JSON Schema (2020-12) of an answer; `None` where the model has no place for one, so
-            that only a person can change the drawing.
-        default: what a target does until there is an answer, in words.
+        schema: JSON Schema (2020-12) of an answer; `None` if the model cannot hold one, so that
+            only a person can change the diagram.
+        default: a description of what a target does until there is an answer.
     """
 
     kind: GapKind

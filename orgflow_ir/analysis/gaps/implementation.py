@@ -1,4 +1,4 @@
-"""Whether a model defines what does a task, or sends the message of an event."""
+"""Whether a model defines the implementation of a task, or of an event that sends a message."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from orgflow_ir.model.bindings import Worker
 
 
 def has_implementation(node: Task | Event) -> bool:
-    """Whether the model defines what does a task, or sends the message of an event, whatever a
-    target makes of it: settings and mappings alone do no work, and the name of a technology names
-    nothing that does."""
+    """Whether the model defines the implementation of a task, or of an event that sends a message,
+    independent of its support by targets. Settings and mappings alone are not an implementation,
+    and neither is the name of a technology."""
     binding = node.binding
     if isinstance(binding, Worker):
         if binding.by == "implementation" and (binding.target or "").lower() in _TECHNOLOGIES:
@@ -19,5 +19,5 @@ def has_implementation(node: Task | Event) -> bool:
 
 
 _TECHNOLOGIES = frozenset(("##unspecified", "##webservice", "webservice", "other"))
-"""BPMN's own words for `implementation`, the second its default (BPMN 2.0.2, 10.3.3), and how
-exporters of BPMN 1 write them."""
+"""BPMN's own values of `implementation`, of which the second is the default (BPMN 2.0.2, 10.3.3),
+and their spellings by exporters of BPMN 1."""

@@ -1,4 +1,4 @@
-"""Gaps as diagnostics, and what a backend emitted in their place."""
+"""Reports gaps as diagnostics, with the output that a backend emitted in their place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orgflow_ir.pipeline import PassContext
 
 
 def report_gaps(model: Model, ctx: PassContext) -> tuple[Gap, ...]:
-    """Report every gap of a model; the gaps, in the order of their diagnostics."""
+    """Report every gap of a model; returns the gaps in the order of their diagnostics."""
     found = find_gaps(model, ctx)
     for gap in found:
         ctx.emit(gap.rule, gap.message, element=gap.element, help=gap.help)
@@ -20,10 +20,10 @@ def report_gaps(model: Model, ctx: PassContext) -> tuple[Gap, ...]:
 
 
 class Defaults:
-    """What a backend emitted in place of what is open, element by element.
+    """The output that a backend emitted in place of gaps, element by element.
 
-    A backend reports no gap of its own: it completes the message of the gap that was found in the
-    source (`user task `X` has no implementation; emitted a placeholder`) and its help.
+    A backend does not report gaps itself. It completes the message and the help of the gap that was
+    found in the source (`user task `X` has no implementation; emitted a placeholder`).
     """
 
     def __init__(self) -> None:
@@ -32,12 +32,13 @@ class Defaults:
     def add(
         self, rules: Iterable[type[Rule]], element: str, words: str, help: str | None = None
     ) -> None:
-        """For gaps of `rules` at `element`: what was emitted, and what to do in the target."""
+        """Record, for gaps of `rules` at `element`, what was emitted and what to do in the
+        target."""
         for rule in rules:
             self._added[rule.code, element] = (words, help)
 
     def complete(self, ctx: PassContext) -> None:
-        """Complete the gaps among the diagnostics of `ctx`."""
+        """Complete the diagnostics of gaps in `ctx`."""
         for index, found in enumerate(ctx.diagnostics):
             added = self._added.get((found.code, found.element or ""))
             if added is not None:

@@ -189,8 +189,8 @@ class OpenMapping(Rule):
     """
     What it finds
         An input or output mapping of a task or call activity that reads a variable that no known
-        step sets. Not reported are variables that a mapping tests for null or empty, and values
-        from a process in another file.
+        step sets. Variables that a mapping tests for null or empty, and values from a process in
+        another file, are not reported.
     Why it is wrong
         The mapping has no value unless the run is started with one or a step passes on a value
         under that name. Without it, the run stops at the activity and names the variable.

@@ -1,4 +1,4 @@
-"""JSON Schemas of the answers to gaps: what a person or an agent may say."""
+"""JSON Schemas of the answers that a person or an agent may give to gaps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DOES = {
     "http": ("url",), "script": ("code", "resource"), "decision": ("decision",),
     "worker": ("target", "code"), "mail": ("to",), "call": ("process",),
 }  # fmt: skip
-"""By the kind of a binding, the fields of which one has to say what does the work."""
+"""Fields by the kind of a binding; one of them has to name the implementation."""
 
 
 def _does(kind: str, fields: Sequence[str]) -> dict[str, Any]:
@@ -42,8 +42,8 @@ BINDING: dict[str, Any] = {
     "required": ["kind"],
     "allOf": [_does(kind, fields) for kind, fields in _DOES.items()],
 }
-"""What does a task: a binding of one of the model's kinds, `{"kind": "script", "language":
-"javascript", "code": "…"}`; the schema of models has the fields of each."""
+"""The implementation of a task: a binding of one of the model's kinds, such as `{"kind": "script",
+"language": "javascript", "code": "…"}`; the schema of models lists the fields of each kind."""
 
 TIME = _object({"kind": {"enum": ["duration", "date", "cycle"]}, "value": _TEXT}, ["kind", "value"])
 """A time in ISO 8601: `{"kind": "duration", "value": "PT2H"}`."""
@@ -57,13 +57,13 @@ LIST = {
         _object({"count": {"type": "integer", "minimum": 1}}, ["count"]),
     ]
 }
-"""A list by its name, or a number of repetitions."""
+"""The name of a list, or a number of repetitions."""
 
 
 def decision(variable: str, values: Mapping[str, str], *, several: bool) -> dict[str, Any]:
-    """By which variable a gateway decides, and which of its values takes which flow:
-    `{"variable": "approved", "values": {"flow_yes": "Yes", "flow_no": "No"}}`. Branches that may
-    be taken together (`several`) need a condition each: `{"conditions": {"f1": "amount > 9"}}`."""
+    """The decision variable of a gateway, and the value for each flow: `{"variable":
+    "approved", "values": {"flow_yes": "Yes", "flow_no": "No"}}`. If several branches may be taken
+    together (`several`), each needs a condition: `{"conditions": {"f1": "amount > 9"}}`."""
     if several:
         return _object(
             {"conditions": _object(dict.fromkeys(values, _TEXT), [*values])}, ["conditions"]
@@ -80,8 +80,8 @@ def decision(variable: str, values: Mapping[str, str], *, several: bool) -> dict
 
 
 def branches(flows: Sequence[str], *, has_default: bool) -> dict[str, Any]:
-    """Labels of flows, and which is the default where the gateway has none yet; each flow needs
-    one of the two: `{"labels": {"f1": "Yes"}, "default": "f2"}`."""
+    """Labels of flows, and the default flow if the gateway has none yet; each flow needs one of the
+    two: `{"labels": {"f1": "Yes"}, "default": "f2"}`."""
     labels = _object(dict.fromkeys(flows, _TEXT), [])
     if has_default:
         return _object({"labels": {**labels, "required": list(flows)}}, ["labels"])

@@ -1,7 +1,7 @@
-"""Who sets a variable that is read somewhere in a model, in whatever scope that is.
+"""Finds the setters of a variable that is read in any scope of a model.
 
-A scope sees the variables of the scopes around it (BPMN 2.0.2, 10.4.1), and what a sub-process or a
-called process sets comes from the activity that holds or calls it.
+A scope sees the variables of the scopes around it (BPMN 2.0.2, 10.4.1). For the surrounding scope,
+the setter of a variable set in a sub-process or called process is the activity itself.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _OF_REPETITIONS = (
 
 
 class Setters:
-    """Looks for what sets variables.
+    """Searches for setters of variables.
 
     Args:
         model: the whole model.
-        variables: gives the variables of one of its scopes.
+        variables: returns the variables of one of its scopes.
     """
 
     def __init__(self, model: Model, variables: Callable[[Scope], Variables]) -> None:
@@ -55,8 +55,8 @@ class Setters:
         }
 
     def is_set(self, path: Path, element: str, scope: Scope) -> bool:
-        """Whether the model says of anything that comes before an element, or works beside it, that
-        it sets a variable: a form, a script, a mapping, a result, or a repetition."""
+        """Whether the model defines that a step before an element, or in parallel with it, sets a
+        variable: by a form, a script, a mapping, a result, or a repetition."""
         name = path[0]
         variables = self.variables(scope)
         reader = variables.graph.nodes.get(element)
@@ -73,8 +73,8 @@ class Setters:
         return self._is_handed_in(name, scope)
 
     def is_set_in_callee(self, path: Path, call: CallActivity) -> bool:
-        """Whether a process that a call names sets what the call takes from it, or is handed it;
-        one that is not in the model counts as setting everything."""
+        """Whether the process that a call names sets the variable that the call takes from it, or
+        receives it; a process that is not in the model counts as setting everything."""
         called = callee(call, self.model)
         if called is None or path[0] in self._declared_in(called):
             return True
@@ -83,8 +83,8 @@ class Setters:
         return every or self._is_handed_in(path[0], called)
 
     def possible(self, element: str, scope: Scope) -> Iterator[str]:
-        """Activities and events that may set a variable which the model does not mention again,
-        nearest first, in the scope and then in those around it."""
+        """Activities and events that may set a variable that the model does not mention again,
+        nearest first, in the scope and then in the surrounding ones."""
         variables = self.variables(scope)
         read = Read(element, ("",), "mapping")
         yield from (s.element for s in variables.setters(read) if s.by == "unknown")

@@ -1,4 +1,4 @@
-"""Whether a timer event has a time, and which kind of time a value is."""
+"""Whether a timer event has a time, and the kind of a time."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Tim
 
 
 def time_kind(time: Time) -> str | None:
-    """What a time is in BPMN's words (`duration`, `date`, `cycle`); `None` for prose and for an
-    expression, which is unknown until a run computes it."""
+    """The kind of a time in BPMN's terms (`duration`, `date`, `cycle`); `None` for prose and for an
+    expression, whose value is unknown until a run computes it."""
     match time:
         case Moment():
             return "date"
@@ -25,7 +25,7 @@ def time_kind(time: Time) -> str | None:
 
 
 def is_open(event: Event) -> bool:
-    """Whether a timer event has no time that can be read. Targets decide themselves which times
+    """Whether a timer event has no valid time. Targets decide themselves which times
     they support: months have no fixed length for some."""
     time = next((d.time for d in event.definitions if d.kind == "timer"), None)
     return time is None or time_kind(time) is None

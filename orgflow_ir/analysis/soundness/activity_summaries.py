@@ -1,4 +1,5 @@
-"""Events between scopes: which ones a body throws, where they are caught, which scopes they end."""
+"""Events between scopes: the events that a body throws, where they are caught, and the scopes that
+they end."""
 
 from __future__ import annotations
 
@@ -24,8 +25,9 @@ _OUTSIDE = frozenset({"message", "timer", "signal", "conditional", "escalation"}
 
 
 class Caught(NamedTuple):
-    """The effect of a throw: the scope it ends (`None`: none), whether that is the process, and
-    the boundary event or event sub-process that catches it (`None`: nothing does)."""
+    """The effect of a throw: the scope it ends (`None` if it ends none), whether that is the
+    process, and the boundary event or event sub-process that catches it (`None` if nothing catches
+    it)."""
 
     ends: Scope | None
     by: str | None
@@ -37,7 +39,8 @@ def _catches_any(event: Event) -> bool:
 
 
 class Nesting:
-    """The scopes of one process, where they are held, and what is thrown in them."""
+    """The scopes of one process, the activities that contain them, and the events thrown in
+    them."""
 
     def __init__(self, process: Process, model: Model) -> None:
         self.process, self.model = process, model
@@ -73,8 +76,7 @@ class Nesting:
         return found
 
     def matches(self, catch: EventDefinition, thrown: EventDefinition) -> bool:
-        """Whether `catch` catches what is thrown: the same entry or code, or any where it names
-        none."""
+        """Whether `catch` catches a thrown event: it has the same entry or code, or names none."""
         if catch.kind != thrown.kind or catch.kind not in ("error", "escalation"):
             return False
         if not catch.ref or catch.ref == thrown.ref:
@@ -83,7 +85,7 @@ class Nesting:
         return code is not None and self._codes.get((catch.kind, thrown.ref or "")) == code
 
     def caught(self, scope: Scope, thrown: EventDefinition) -> Caught:
-        """Where something thrown in a scope is caught (BPMN 2.0.2, 10.5.7), inside out."""
+        """Where an event thrown in a scope is caught (BPMN 2.0.2, 10.5.7), from the inside out."""
         here: Scope | None = scope
         source: Scope | None = None
         while here is not None:
@@ -107,7 +109,7 @@ class Nesting:
         return Caught(self.process if thrown.kind == "error" else None, None)
 
     def thrown_in(self, scope: Scope) -> Iterator[EventDefinition]:
-        """Errors and escalations that some event in a scope throws, however deep."""
+        """Errors and escalations that some event in a scope throws, at any depth."""
         seen: set[str] = set()
         stack: list[Scope] = [scope]
         while stack:
@@ -134,13 +136,13 @@ class Nesting:
         return self.called.get(node.called.rpartition(":")[2]) if node.called else None
 
     def throws_itself(self, event: Event, inside: Scope) -> bool:
-        """Whether something inside throws what a boundary or start event catches: then it comes
-        only from there."""
+        """Whether an event inside throws what a boundary or start event catches; it can then only
+        come from there."""
         return any(self.matches(d, t) for t in self.thrown_in(inside) for d in event.definitions)
 
     def ended_by(self, scope: Scope, errors: bool = False) -> Event | None:
-        """An event from outside that takes every token out of a scope. Events arrive; an error
-        that nothing inside throws may come (`errors`), but a join is not waited out."""
+        """An external event that removes every token from a scope. Events arrive. An error that
+        nothing inside throws may occur (`errors`), but a join does not wait for it."""
         chain = self.chain(scope)
         for outer, inner in zip([None, *chain], chain, strict=False):
             if outer is not None and isinstance(inner, SubProcess) and inner.flavour != "event":
@@ -195,7 +197,7 @@ class Thrown:
                         }
 
     def throw(self, scope: Scope, definition: EventDefinition) -> None:
-        """Something is thrown in `scope`."""
+        """Record an event thrown in `scope`."""
         caught = self.nesting.caught(scope, definition)
         if caught.by is not None:
             self.fired.add(caught.by)
@@ -209,7 +211,7 @@ class Thrown:
     def through_call(
         self, scope: Scope, call: CallActivity, leaving: list[EventDefinition]
     ) -> None:
-        """A called process throws what nothing in it catches."""
+        """Record the uncaught throws of a called process."""
         for definition in leaving:
             events = self.nesting.around.get(call.id, ())
             by = next(
@@ -242,7 +244,7 @@ class Thrown:
         )
 
     def body(self, holder: str, inside: Scope, completes: bool) -> Body | None:
-        """The summary of an activity for the scope around it; `None`: an ordinary one."""
+        """The summary of an activity for the scope around it; `None` for an ordinary one."""
         fires: set[str] = set()
         limited = False
         for event in self.nesting.around.get(holder, ()):

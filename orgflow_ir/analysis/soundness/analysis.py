@@ -1,4 +1,4 @@
-"""The analysis of one process: every scope by itself, from the inside out, and the verdicts."""
+"""The analysis of one process: every scope separately, from the inside out, and the verdicts."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def analyse(
 ) -> Analysis:
     """Verdicts for a process, with all its sub-processes.
 
-    `model` holds what it refers to (called processes, the catalogue); `max_states` bounds the
-    exploration of each scope; `game` gives the token game of the model, made only where a fault is
-    to be shown (`Policy(once=True)`). Without `show` faults have no trace and none is omitted
-    because no run could be played to it: enough to see that nothing is wrong. `memory` has what
-    analyses of the same model found before.
+    `model` contains everything that the process refers to (called processes, the catalogue).
+    `max_states` bounds the exploration of each scope. `game` returns the token game of the model
+    (`Policy(once=True)`), created only to show a fault. Without `show`, faults have no trace, and
+    faults that no run reaches are included; this suffices to establish that there is no fault.
+    `memory` contains results of earlier analyses of the same model.
     """
     model, memory = model or _alone(process), memory or Memory()
     made = _Analyser(process, model, max_states, game, frozenset(), memory, show)
@@ -65,9 +65,9 @@ def analyse(
 
 
 def game_of(model: Model, process: Process) -> Game:
-    """The token game in which runs of one process are shown, with the policies of the analysis: of
-    the process alone where nothing of the model reaches into another one but messages, which come
-    when they are wanted."""
+    """The token game in which runs of one process are shown, with the policies of the analysis. It
+    contains the process alone if only messages connect it with other processes; messages arrive
+    when they are awaited."""
     from orgflow_ir.analysis.token_game.semantics import Game, Policy  # only for faulty models
 
     if len(model.processes) > 1 and not any(map(_reaches_out, model.processes)):
@@ -235,7 +235,9 @@ class _Analyser:
                 fault.ended_by = self._ender(scope)
             shown = not self.show or shower.show(fault, item.logs)
             if shown and doubtful & ({fault.element} | {s.element for s in fault.trace}):
-                self.doubts.append((scope, Doubt(fault.element, "a doubtful element comes first")))
+                self.doubts.append(
+                    (scope, Doubt(fault.element, "an element with unknown effect comes first"))
+                )
                 continue
             if shown:
                 self.faults.append(fault)
@@ -248,7 +250,7 @@ class _Analyser:
                 self.masked.append(fault)
             else:
                 self.doubts.append(
-                    (scope, Doubt(fault.element, f"no run could be played to its {fault.kind}"))
+                    (scope, Doubt(fault.element, f"no run reaches its {fault.kind}"))
                 )
         for item in masked:
             fault = _fault(scope, net, item, ended[item.kind])
@@ -265,9 +267,7 @@ class _Analyser:
             if not self.show or shower.show(fault, [found.improper_log]):
                 self.improper.append(fault)
             elif not any(f.scope is scope and f.ended_by for f in self.faults):
-                self.doubts.append(
-                    (scope, Doubt(fault.element, "no run could be played to its end"))
-                )
+                self.doubts.append((scope, Doubt(fault.element, "no run to its end was found")))
 
     def _ender(self, scope: Scope) -> Event | None:
         """An end event that ends a scope from around it in every run in which it hangs."""
@@ -328,22 +328,22 @@ class _Analyser:
             if not self._entered(scope):
                 continue
             if found.growing and wanted not in (Property.DOUBLE, Property.UNBOUNDED):
-                reason = "judged where work does not pile up without limit"
+                reason = "determined only where tokens do not accumulate without limit"
                 return "not applicable", reason, found.named
             if found.growing and wanted is Property.UNBOUNDED:
-                return "unknown", "no run could be made of what was found", found.named
+                return "unknown", "no run demonstrates the fault", found.named
         for scope in self.nesting.scopes:
             hints = self.verdicts[id(scope)].hints
             shown = {_KIND[f.kind] for f in self.faults if f.scope is scope}
             improper = wanted is Property.IMPROPER and self.verdicts[id(scope)].improper
             if improper and not self.improper and self._entered(scope):
-                return "unknown", "no run could be made of what was found", (scope.id,)
+                return "unknown", "no run demonstrates the fault", (scope.id,)
             if self._entered(scope) and any(
                 _KIND[k] not in shown and (_KIND[k] is wanted or wanted is Property.STUCK)
                 for k in hints
                 if wanted is not Property.STUCK or k != "unsync"
             ):
-                return "unknown", "no run could be made of what was found", (scope.id,)
+                return "unknown", "no run demonstrates the fault", (scope.id,)
         return "proved", "", ()
 
     def _dead(self) -> Verdict:

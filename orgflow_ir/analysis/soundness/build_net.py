@@ -1,7 +1,7 @@
 """Lowering of one scope to a net.
 
-What a malformed model means here (a flow into a boundary event, out of an end event …) is what the
-token game does with it.
+A malformed model (a flow into a boundary event, out of an end event …) is interpreted as in the
+token game.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def lower(
     ghosts: bool = False,
     wiring: Wiring | None = None,
 ) -> Net:
-    """The net of a scope. What no way leads to is omitted.
+    """The net of a scope. Unreachable nodes are omitted.
 
-    `bodies` says what is known of the insides of activities; `ending` are throw events that end
-    the scope (an escalation that something around it catches and interrupts it for). With `mute`
-    nothing ends the scope by throwing: what would do so never happens. With `ghosts` ways that
-    `bodies` rule out are kept as paths. `wiring` is that of the scope where it is made already."""
+    `bodies` contains the summaries of activities; `ending` are throw events that end the scope (an
+    escalation caught by an interrupting event around it). With `mute`, events that would end the
+    scope by throwing never occur. With `ghosts`, flows that `bodies` rule out are kept as paths.
+    `wiring` is the wiring of the scope if it exists already."""
     return _Lowering(wiring or Wiring(scope), bodies, ending, mute, ghosts).run()
 
 
@@ -173,13 +173,13 @@ class _Lowering:
     def _doubts(self, node: ModelNode, count: int) -> None:
         doubt = ""
         if node.extra and any("Quantity" in key and several(v) for key, v in node.extra):
-            doubt = "it takes or gives more than one token at a time"
+            doubt = "it consumes or produces more than one token at a time"
         match node:
             case Gateway():
                 if node.gateway_kind == "complex" and count > 1:
-                    doubt = "when a complex gateway continues depends on data"
+                    doubt = "data determines when a complex gateway continues"
             case Opaque():
-                doubt = "what it does to the flow is not known"
+                doubt = "its effect on the flow is unknown"
             case Event():
                 if (
                     not doubt

@@ -1,4 +1,5 @@
-"""From what a reduction and an exploration found to the faults of a net, each with runs."""
+"""Derives the faults of a net, each with runs, from the results of a reduction and an
+exploration."""
 
 from __future__ import annotations
 
@@ -14,11 +15,11 @@ from orgflow_ir.analysis.soundness.waiting import Knots
 from orgflow_ir.analysis.soundness.witness_search import Firing, Play, of_clash, of_moves, valid
 
 REPAIRED = 1_000
-"""Most states looked at for what stands after the faults that were found."""
+"""Maximum number of states examined for what follows the faults that were found."""
 
 
 class Classifier:
-    """Finds the faults of a net that is not sound, or not reduced to nothing, each with runs."""
+    """Finds the faults of a net that is unsound or not fully reduced, each with runs."""
 
     def __init__(self, found: ScopeVerdict, fast: Reduction, max_states: int) -> None:
         self.found, self.fast, self.max_states = found, fast, max_states
@@ -71,7 +72,7 @@ class Classifier:
     def _undecided(self) -> None:
         found, net = self.found, self.net
         if self.seen.growing:
-            found.reason = "work piles up without limit"
+            found.reason = "tokens accumulate without limit"
             nodes = {m.node for m in self.seen.moves_to(self.seen.growing[1])}
         elif self.seen.too_wide >= 0:
             found.reason = "an inclusive split has too many outgoing flows to try them all"

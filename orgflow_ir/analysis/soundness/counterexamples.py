@@ -1,4 +1,4 @@
-"""Shows faults on the token game: no fault is handed out whose run the game does not play."""
+"""Shows faults on the token game; a fault is reported only if the game plays its run."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Event, Gateway, Task
 
 SETTLING = 400
-"""Most steps played after the fault to see that nothing can repair it."""
+"""Maximum number of steps played after the fault to check that nothing can repair it."""
 SEARCHED = 1_500
-"""The limit of states to search for a fault whose run is unknown."""
+"""Maximum number of states searched for a fault whose run is unknown."""
 SOON = 12
-"""Most steps played on to what comes after a gateway that two tokens pass."""
+"""Maximum number of steps played to the next element after a gateway that two tokens pass."""
 ROUNDS = 50
-"""Most states looked at after a loop's run to see that no end comes."""
+"""Maximum number of states examined after the run of a loop to check that no end is reached."""
 Told = tuple[State, tuple[Step, ...]] | None
 
 
 class Shower:
-    """The token game of one process, made when the first fault is to be shown."""
+    """The token game of one process, created when the first fault is shown."""
 
     def __init__(self, nesting: Nesting, nets: Nets, game: Callable[[], Game]) -> None:
         self.nesting, self.nets = nesting, nets
@@ -49,7 +49,7 @@ class Shower:
         return self._game
 
     def show(self, fault: Fault, logs: list[list[Firing]]) -> bool:
-        """Find the steps that show a fault and keep them with it."""
+        """Find the steps that show a fault and store them with it."""
         chain = self.nesting.chain(fault.scope)
         for log in logs:
             finish = fault.kind != "unsync"

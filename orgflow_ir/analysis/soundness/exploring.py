@@ -1,4 +1,4 @@
-"""Exploration of what a reduction left over."""
+"""Explores the residue of a reduction."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from orgflow_ir.analysis.soundness.space import Exploration, Space, Way
 
 
 def explored(reduction: Reduction, max_states: int) -> tuple[Space, Exploration]:
-    """The states of what a reduction left over, at most `max_states`."""
+    """The states of the residue of a reduction, at most `max_states`."""
     aside = reduction.net.aside if reduction.trap >= 0 else ()
     acting, straight = reduction.net.acting, reduction.net.straight_to_term()
     ways = [

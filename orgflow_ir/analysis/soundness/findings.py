@@ -34,10 +34,10 @@ class NetFault:
 
 @dataclass(slots=True, eq=False, repr=False)
 class ScopeVerdict:
-    """The knowledge of one scope.
+    """The results for one scope.
 
     `hints` are kinds of faults that some state shows, whether or not a run demonstrates them.
-    `awaits_itself`: inclusive joins wait for tokens that boundary events after them may send back.
+    `awaits_itself`: inclusive joins that wait for tokens that later boundary events may send back.
     `decided`: every state was explored, so faults not in `faults` do not exist; otherwise `reason`
     explains why not. `growing`: tokens accumulate without limit (then the rest is undecided).
     `used` are the elements that some run reaches, `done` whether some run completes (`None`:

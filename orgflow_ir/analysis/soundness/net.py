@@ -1,6 +1,6 @@
 """A net of X / A / O nodes with one source and one sink: the form in which a scope is analysed.
 
-An X node passes every token on to one outgoing flow, an A node waits for all incoming flows and
+An X node passes each token to one outgoing flow, an A node waits for all incoming flows and
 takes all outgoing flows, an O node waits by the path rule of BPMN 2.0.2 (13.4.3) and takes a
 non-empty selection of outgoing flows. Policies: every choice is free; messages and timers arrive;
 each start event is its own scenario; implicit splits fork, implicit joins pass every token; a
@@ -26,7 +26,7 @@ class Body(NamedTuple):
     """The summary of an activity's content, from its own analysis.
 
     `completes`: some run of it completes; `fires`: the boundary events that it throws itself and
-    that some run reaches, and those with an external trigger (`None`: any); `escapes`: some run
+    that some run reaches, and those with an external trigger (`None` for any); `escapes`: some run
     throws an event that ends the surrounding scope too; `holds`: some run never leaves it.
     """
 
@@ -40,19 +40,19 @@ class Body(NamedTuple):
 class Net:
     """Nodes and arcs by number; the first four nodes are `SOURCE`, `SINK`, `TERM` and `VOID`.
 
-    `element[node]` is the id of the model's element a node is part of (empty for the first four);
-    an element that joins and splits is two nodes. `flow[arc]` is the sequence flow an arc stands
-    for (`None`: inside an element, boundary, link, entry, implicit end). `dead_inputs[node]` are
-    flows into a waiting join that no run ever uses; `never` are nodes that cannot go on at all;
-    `doubtful` are elements whose meaning the net does not hold, with the reason; `aside` are nodes
-    that decide whether a non-interrupting boundary event fires; `by_event` are the arcs by which a
-    token leaves an activity through a boundary event; `acting` are nodes that do something each
-    time one of several ways brings a token; `ghosts` are arcs that no token ever takes, which are
-    there because paths count for inclusive joins; `held` are activities that are never left, for
-    what is inside them (and is reported there); `live` are elements some way
-    leads to; `passing` are arcs inside gateways, where no token is ever seen. Once the net is made,
-    `far` keeps distances (`witness_search.distances`) and `judged` runs with the marks they end
-    with (`witness_search.valid`).
+    `element[node]` is the id of the model element that a node is part of (empty for the first
+    four); an element that joins and splits is two nodes. `flow[arc]` is the sequence flow that an
+    arc stands for (`None`: inside an element, boundary, link, entry, implicit end).
+    `dead_inputs[node]` are flows into a waiting join that no run ever uses. `never` are nodes that
+    can never fire. `doubtful` are elements that the net does not represent faithfully, with the
+    reason. `aside` are nodes that decide whether a non-interrupting boundary event fires.
+    `by_event` are the arcs by which a token leaves an activity through a boundary event. `acting`
+    are nodes that act each time a token arrives on one of several flows. `ghosts` are arcs that no
+    token ever takes; they exist because paths count for inclusive joins. `held` are activities that
+    are never left because of a fault inside them (which is reported there). `live` are reachable
+    elements. `passing` are arcs inside gateways, where no token is ever observed. After
+    construction, `far` caches distances (`witness_search.distances`), and `judged` caches runs with
+    their final marks (`witness_search.valid`).
     """
 
     kind: list[Kind] = field(default_factory=lambda: ["X", "O", "O", "O"])

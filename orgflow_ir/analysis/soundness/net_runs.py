@@ -11,7 +11,7 @@ LONGEST = 400
 
 
 def needed(moves: list[Move], wanted: int) -> list[Move]:
-    """The moves that cause the last one, and the token it meets."""
+    """The moves that cause the last one, and the token that it meets."""
     *before, last = moves
     kept, wanted = [last], wanted | last.taken
     for move in reversed(before):
@@ -78,8 +78,8 @@ def outward(net: Net, log: list[Firing]) -> list[Firing]:
 
 def grows(net: Net, log: list[Firing]) -> bool:
     """Whether the run reaches a position that covers an earlier one with additional tokens: the
-    steps between can then be repeated indefinitely (inclusive joins aside: additional tokens can
-    make them wait). Tokens at the end are ignored."""
+    steps between can then be repeated indefinitely (except for inclusive joins, which additional
+    tokens can cause to wait). Tokens at the end are ignored."""
     marks: dict[int, int] = {}
     seen: list[tuple[int, int]] = []  # after each step the arcs with tokens, as bits, and how many
     first = holding = total = 0

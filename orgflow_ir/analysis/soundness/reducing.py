@@ -2,8 +2,8 @@
 
 Series, parallel and loop rules run to a fixpoint; only when nothing else is left are equal gateways
 fused (else a block could lose its own join) and exclusive tangles between exclusive gateways
-dissolved. A type mismatch is the diagnosis: it is recorded and repaired as if the join were of the
-split's type, and the reduction continues, so one pass finds all independent faults. With
+dissolved. A type mismatch is a fault: it is recorded and repaired as if the join had the type of
+the split, and the reduction continues, so one pass finds all independent faults. With
 `repair=False` nothing is repaired: the result has exactly the behaviour of the net, in a smaller
 graph. Near linear and iterative.
 """
@@ -29,12 +29,12 @@ def reduce_net(
     """Reduce a net.
 
     Args:
-        net: is not modified.
+        net: the net, which is not modified.
         repair: repair clashes and merge all sinks, to find every fault in one pass. Otherwise the
             result has exactly the behaviour of the net, as exploration needs.
         collapse_or: replace branches from one split into one inclusive join by one branch.
-        careful: decide nothing earlier than the net does while an inclusive join remains, since the
-            join may depend on the decision.
+        careful: make no decision earlier than the net does while an inclusive join remains, since
+            the join may depend on the decision.
 
     Returns: The remaining edges with their contents, the pairs of splits and joins, and the
         clashes.

@@ -29,10 +29,11 @@ class Edge:
 class Clash(NamedTuple):
     """A join whose type does not match its incoming branches.
 
-    deadlock: the split of `pair` takes one (or some) of its branches, `join` waits for all; with
-    `pair` `None` some ways into the join come from nodes that never run (`net.dead_inputs`).
-    unsync: the split takes several, `join` lets each through. livelock: once in `join`, nothing
-    leads out of a cycle any more; `around` is the way round it, (first, last) arc.
+    deadlock: the split of `pair` takes one (or some) of its branches, `join` waits for all; if
+        `pair` is `None`, some incoming flows of the join come from nodes that never run
+        (`net.dead_inputs`).
+    unsync: the split takes several branches, and `join` passes each token. livelock: after `join`,
+        no path leads out of a cycle; `around` is the cycle as (first, last) arc.
     """
 
     fault: Literal["deadlock", "unsync", "livelock"]
@@ -56,8 +57,8 @@ class MatchedPair(NamedTuple):
 @dataclass(eq=False, repr=False)
 class Reduction:
     """The result of the reduction of one scope. `edges` is the irreducible residue: empty when the
-    scope is structured (after repairs). `trap` is the node where endless loops lead to (-1: with
-    repairs they lead to the end), `merged_or` whether inclusive blocks were collapsed."""
+    scope is structured (after repairs). `trap` is the node that endless loops lead to (-1: with
+    repairs they lead to the end); `merged_or` states whether inclusive blocks were collapsed."""
 
     net: Net
     raw_pairs: list[Pair] = field(default_factory=list)

@@ -44,16 +44,16 @@ EMPTY = State(0)
 
 @dataclass(slots=True, eq=False, repr=False)
 class Exploration:
-    """The result of an exploration. `reached[state]` is the (previous state, move) by which a state
-    was first reached.
+    """The result of an exploration. `reached[state]` is the (previous state, move) that first
+    reached a state.
 
     `double[node]` is the first (state, move, edge) in which a node puts a second token on an edge;
-    `stuck` are states in which nothing can move though tokens are left; `endless` sets of states of
-    one livelock each (no end can be reached from them); `growing` (state, state) such that the
-    second is reached from the first, holds all it holds and more, so work piles up without limit.
-    `complete` is false if the budget was exhausted, a split has too many choices (`too_wide`: its
-    node) or tokens accumulate (then at most `PILED` further states are explored). `used` are the
-    edges that ever held a token, `fired` the nodes that fired.
+    `stuck` are states in which nothing can move although tokens remain. `endless` are sets of
+    states, one per livelock, from which no end can be reached. `growing` is (state, state) such
+    that the second is reached from the first and contains all its tokens and more, so tokens
+    accumulate without limit. `complete` is false if the budget was exhausted, a split has too many
+    choices (`too_wide`: its node) or tokens accumulate (then at most `PILED` further states are
+    explored). `used` are the edges that ever held a token, `fired` the nodes that fired.
     """
 
     reached: dict[State, tuple[State, Move] | None] = field(default_factory=dict)
@@ -77,10 +77,10 @@ class Exploration:
 
 
 class Way(NamedTuple):
-    """An edge of the graph: its ends, whether all along it leads through a boundary event, whether
-    it has nothing on it, whether a token on it only stands for something that may happen, so two
-    are as good as one, whether it is a path that no token ever takes, and whether a token that
-    comes to it has ended everything already (nothing happens between the throw and the end)."""
+    """An edge of the graph: its ends, and whether every path along it passes a boundary event;
+    whether it is empty; whether a token on it only represents a possible event, so that two are
+    equivalent to one; whether it is a path that no token ever takes; and whether a token that
+    reaches it has already ended everything (nothing happens between the throw and the end)."""
 
     src: int
     dst: int
@@ -92,8 +92,8 @@ class Way(NamedTuple):
 
 
 class Space:
-    """A graph given by node kinds and ways; `never` are nodes that cannot fire, `trap` the node
-    that endless loops lead to."""
+    """A graph defined by node kinds and edges; `never` are nodes that cannot fire, `trap` is the
+    node that endless loops lead to."""
 
     def __init__(
         self,
@@ -147,8 +147,8 @@ class Space:
         return nodes, loops or len(set(number.values())) < len(number)
 
     def ways_to(self, join: int, closed: frozenset[int]) -> dict[int, int]:
-        """For each edge the ways into `join` that a token on it may come to, neither through the
-        join itself nor along a `closed` edge."""
+        """For each edge, the incoming edges of `join` that a token on it may reach, neither through
+        the join itself nor along a `closed` edge."""
         into = [e for e, way in enumerate(self.ways) if way.dst == join]
         behind: dict[int, list[int]] = {}
         for number, way in enumerate(self.ways):
@@ -191,7 +191,7 @@ class Space:
     # -- moves --------------------------------------------------------------------------------
 
     def moves(self, mask: int) -> Iterator[Move]:
-        """Every move; where one order is enough, those of the lowest node only."""
+        """Every move; if one order suffices, only those of the lowest node."""
         for node in self.order:
             if not self.ins[node] & mask:
                 continue
@@ -238,7 +238,7 @@ class Space:
             yield Move(SOURCE, 0, way)
 
     def after(self, state: State, move: Move) -> tuple[State, int]:
-        """The state after a move, and the edges that got a second token by it."""
+        """The state after a move, and the edges that the move gave a second token."""
         mask, extra = state
         put = move.put
         # Nearly always every edge holds one token at most, and bits are all there is to change.
@@ -369,7 +369,7 @@ class Space:
         return True
 
     def done(self, state: State) -> bool:
-        """Whether a state is final: everything was ended at once, or the last token is gone."""
+        """Whether a state is final: everything was ended at once, or no token remains."""
         return bool(state.mask & self.term or (state.mask and not state.mask & ~self.over))
 
     def waiting(self, state: State) -> list[int]:

@@ -1,7 +1,7 @@
 """Maps a run of a net to steps of the token game by replaying it.
 
-The run of a fault is thereby replayed: one that the game does not allow is discarded. Sub-processes
-on the path are run to completion, those around the fault are entered.
+The run of a fault is thereby replayed, and a run that the game does not allow is discarded.
+Sub-processes on the path run to completion; those around the fault are entered.
 """
 
 from __future__ import annotations
@@ -158,10 +158,10 @@ def counterexample_steps(
     finish: bool,
     failed: dict[str, int],
 ) -> tuple[State, tuple[Step, ...]] | None:
-    """The steps of a run of the last scope of `chain`, from the start of the process that is the
-    first, and the state they lead to; `finish`: end events that hold a token fire in the end.
-    `None` if the game does not allow it. `failed` counts the sub-processes for which no complete
-    run was found, over all calls."""
+    """The steps of a run of the last scope of `chain`, from the start of the process that is its
+    first scope, and the state that they lead to. With `finish`, end events that hold a token fire
+    at the end. `None` if the game does not allow it. `failed` counts the sub-processes for which no
+    complete run was found, over all calls."""
     scope = chain[-1]
     net = nets[id(scope)]
     gateways = {n.id for n in scope.nodes if isinstance(n, Gateway)}

@@ -19,7 +19,7 @@ class Property(StrEnum):
     eventually left."""
 
     DEADLOCK = "deadlock"
-    """A join waits for a branch that cannot come."""
+    """A join waits for a token that cannot arrive."""
     DOUBLE = "lack of synchronisation"
     """Two tokens at the same place: steps are executed twice."""
     UNBOUNDED = "unbounded work"
@@ -51,17 +51,17 @@ class Way(NamedTuple):
 class Fault:
     """One fault of a scope, with the run that shows it.
 
-    deadlock, leftover: `element` waits indefinitely; `split` took `taken` and not what leads to
-    `missing` (`split` empty: they come from nodes that never run); `mutual` are other joins that
-    wait for it as it does for them, `behind` joins that wait only because it does. unsync:
-    `element` passes several tokens that `split` made by taking all of `taken`; `unbounded`: more
-    every time round a loop. livelock: `cycle` are the elements it goes round. dead: no run comes
-    to `element`.
+    deadlock, leftover: `element` waits indefinitely; `split` took `taken` and not the flows that
+    lead to `missing` (if `split` is empty, these come from nodes that never run); `mutual` are
+    other joins in a circular wait with it, `behind` are joins that wait only because it does.
+    unsync: `element` passes several tokens that `split` created by taking all of `taken`;
+    `unbounded`: each iteration of a loop adds more. livelock: `cycle` contains the elements of the
+    cycle. dead: no run reaches `element`.
 
     `trace` has been replayed on the token game. It is empty if the fault is `masked`, that is,
     appears only after earlier faults are repaired, and for dead elements, because no run can show
     that an element is never reached. `ended_by` is an event that removes every token from the
-    scope: the fault lasts until then.
+    scope; the fault lasts until then.
     """
 
     kind: Kind

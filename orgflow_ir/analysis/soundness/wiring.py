@@ -106,8 +106,8 @@ class Wiring:
 
     @cached_property
     def begins(self) -> tuple[list[int], bool]:
-        """Where a run begins, and whether at all of these at once (if the model does not define the
-        start)."""
+        """The nodes where a run begins, and whether it begins at all of them at once (if the model
+        does not define the start)."""
         scope, nodes = self.scope, self.nodes
         starts = [i for i, n in enumerate(nodes) if n.kind == "event" and n.position == "start"]
         if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc":
@@ -160,7 +160,7 @@ class Wiring:
 
     @cached_property
     def live(self) -> frozenset[str]:
-        """As `led_to`, including links of the same name, of which only the first counts."""
+        """As `led_to`, including links with the same name, of which only the first counts."""
         if not self.twins:
             return self.led_to
         nodes = self.links.keys() | self.twins.keys()

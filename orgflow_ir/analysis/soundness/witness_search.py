@@ -1,4 +1,4 @@
-"""Runs of a net: directed at a goal, played by the rules, checked at each step."""
+"""Runs of a net that are directed at a goal, played by the rules and checked at each step."""
 
 from __future__ import annotations
 
@@ -392,13 +392,13 @@ def _arcs(content: object, arc: int, end: int) -> list[int]:
 
 
 _RUNS_KEPT = 8
-"""How many earlier runs of a net are kept with what judging them gave."""
+"""Maximum number of earlier runs of a net that are cached with their marking."""
 
 
 def valid(net: Net, log: list[Firing]) -> dict[int, int] | None:
-    """The marking after `log`, played strictly by the rules; `None` if a step is not allowed. Kept
-    for the net with the last runs, because one run often shows several faults: do not change the
-    run or the marking."""
+    """The marking after `log`, played strictly by the rules; `None` if a step is not allowed.
+    Cached with the net, because one run often shows several faults; do not modify the run or the
+    marking."""
     for known, marks in net.judged:
         if known is log:
             return marks

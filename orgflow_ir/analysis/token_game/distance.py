@@ -39,11 +39,11 @@ class Distances:
             self.before[i].append(holder)
 
     def to_flows(self, goals: Iterable[int]) -> list[int]:
-        """For each node the number of steps to the nearest of some flows (0: one of its own)."""
+        """For each node, the number of steps to the nearest of some flows (0 for its own flows)."""
         return self._spread(self.net.producer[p] for p in goals)
 
     def to_end(self) -> list[int]:
-        """For each node the number of steps to the end of its scope."""
+        """For each node, the number of steps to the end of its scope."""
         return self._spread(n.index for n in self.net.nodes if not n.outs and not n.links)
 
     def _spread(self, goals: Iterable[int]) -> list[int]:

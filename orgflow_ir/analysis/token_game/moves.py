@@ -11,7 +11,7 @@ from orgflow_ir.model import Event, SubProcess, Task
 
 
 class Move(NamedTuple):
-    """What could happen, before the choice of flows: `kind` is `enter`, `body` (one of a loop or
+    """A possible move, before the choice of flows. `kind` is `enter`, `body` (one of a loop or
     ad-hoc sub-process), `done`, `race` (`other`: the gateway), `trigger` (`other`: the activity a
     boundary event leaves), `event` (an event sub-process starts) or `message` (a process does)."""
 

@@ -28,8 +28,8 @@ class Policy:
     messages: `free`: any awaited message can arrive at any time; `flows`: an element with an
         incoming message flow needs a message, one that catches a signal thrown in the model needs
         that signal.
-    instances: maximum number of bodies of a loop or multi-instance activity; with 1 a body counts
-        once and the activity behaves like any other, above that the number of bodies is a free
+    instances: maximum number of bodies of a loop or multi-instance activity. With 1, a body counts
+        once and the activity behaves like any other; with more, the number of bodies is a free
         choice.
     once: non-interrupting events fire at most once while their activity or scope is active, and
         each activity of an ad-hoc sub-process starts at most once; BPMN itself sets no limit.

@@ -41,12 +41,13 @@ def replay(
 
 @dataclass(frozen=True)
 class FollowResult:
-    """The result of following an execution.
+    """The result of comparing an execution with the model.
 
-    `index` is that of the first observation the model does not allow (its length: something after
-    the last one); `expected` are the labels of visible elements that could have come there;
-    `outcome` and `left` tell how the model stands at the end, `flows` which got a token;
-    `undecided` is the element whose choice the script does not tell, where that is the reason.
+    `index` is the index of the first observation that the model does not allow (the number of
+    observations if the fault comes after the last one). `expected` are the labels of visible
+    elements that could have occurred there. `outcome` and `left` describe the final state of the
+    model, `flows` those that got a token. `undecided` is the element whose choice the script does
+    not define, if that is the reason.
     """
 
     index: int | None
@@ -187,12 +188,12 @@ class _Walk:
         rest = [s for s in options if self._scripted(s) is None]
         label = self._node(options[0].element).element.label
         if not rest:
-            raise _Diverged(f"the script wants `{label}` to take a way that is not open here")
+            raise _Diverged(f"the script makes `{label}` take a flow that is not available here")
         usual = [s for s in rest if self._node(s.element).attached < 0] or rest
         if len(usual) > 1:
             decided = [e for s in usual for e, _ in self.game.decisions(s)]
             undecided = next((e for e in decided), usual[0].element)
-            raise _Diverged(f"the script does not define which way `{label}` takes", undecided)
+            raise _Diverged(f"the script does not define which flow `{label}` takes", undecided)
         return usual[0]
 
     def _fire(self, step: Step) -> None:

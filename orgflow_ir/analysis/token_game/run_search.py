@@ -12,7 +12,7 @@ from orgflow_ir.analysis.token_game.state import State
 from orgflow_ir.diagnostics import Step
 
 WAIT = "wait"
-"""Action of an option that postpones an event that need not happen now."""
+"""Action of an option that postpones an optional event."""
 
 
 @dataclass(slots=True)

@@ -320,10 +320,10 @@ class _Coverage:
         if self.sim.spent:
             return "not reached within the bound on trials"
         if self.sim.bounded:
-            return f"not reached with {self.sim.loops + 1} times round each loop, or never"
+            return f"not reached with {self.sim.loops + 1} iterations of each loop, or never"
         if shown and any(r.outcome == "stuck" for r in shown):
             return "after a deadlock"
-        return "no run found that takes it"
+        return "no run that takes it was found"
 
     def _entries(self) -> list[int]:
         found: list[int] = []

@@ -1,6 +1,6 @@
 """The BPMN token game over the IR: what a model means (BPMN 2.0.2, chapter 13).
 
-Tokens lie on sequence flows and in open elements. Every choice is free: data is not evaluated.
+Tokens are on sequence flows and in open elements. Every choice is free: data is not evaluated.
 
 - Splits: exclusive: one outgoing flow; inclusive and complex: any non-empty set of those that are
   not the default, or the default alone; parallel: all. An activity takes all its unconditional
@@ -9,13 +9,13 @@ Tokens lie on sequence flows and in open elements. Every choice is free: data is
   beside a default they are choices too (`control_flow/outgoing.py`).
 - Joins: exclusive gateways, activities and events take each token separately (if several flows have
   one, that of the first flow: the others follow, so nothing is lost); a parallel gateway takes one
-  from every incoming flow; an inclusive one by the rule of 13.4.3 (see `Moves.synced`). A complex
-  gateway's activation condition is not evaluated: it joins like an inclusive one, which is the case
-  where activation and reset (13.4.5) fall together.
-- Waiting: user, manual and receive tasks, message, timer, signal and conditional catch events, and
-  activities with boundary events have two steps, `open` and `done`; so have sub-processes and
-  calls. An event-based gateway opens its targets; the first `done` of one withdraws the others,
-  and its step also names the flow from the gateway, which is the one that got the token.
+  from every incoming flow; an inclusive one by the rule of 13.4.3 (see `Moves.synced`). The
+  activation condition of a complex gateway is not evaluated: the gateway joins like an inclusive
+  one, which is the case in which activation and reset (13.4.5) coincide.
+- Waiting: user, manual and receive tasks, message, timer, signal and conditional catch events,
+  activities with boundary events, sub-processes and calls have two steps, `open` and `done`. An
+  event-based gateway opens its targets; the first `done` of one withdraws the others, and its step
+  also names the flow from the gateway, which is the one that got the token.
 - Boundary events are armed while their activity is open. An error or escalation that is thrown
   inside occurs only as thrown; any other trigger is free.
 - A sub-process is done when no token is left in it. Several start events in it are alternatives.
@@ -35,15 +35,16 @@ Tokens lie on sequence flows and in open elements. Every choice is free: data is
   lower loops to flows, the comparison uses the game of the model with loops as flows
   (`orgflow_ir.lowering.loops.loops_as_flows`): any number of bodies, in sequence.
 - Messages and signals arrive when they are awaited, or with `Policy.messages` = `flows` only when
-  sent: a node with message flows to other nodes sends one over each when it is done; a node that a
-  message flow from such a node leads to needs one (from a pool without a process they always come).
-  A service or business rule task with both asks and waits for the answer (13.3.3): it sends when it
-  begins; any other task with both is done with the message that it needs, and sends then.
-  Messages are kept until taken, oldest first. A message to a start event always creates a new
+  sent: a node with message flows to other nodes sends one over each when it is done, and the
+  receiving node needs it (messages from a pool without a process always arrive). A service or
+  business rule task with both requests something and waits for the answer (13.3.3), so it sends
+  when it begins. Any other task with both is done when it receives its message, and sends then.
+  Messages are kept until taken, oldest first. A message to a start event always creates an
   instance.
-  Correlation: the first message taken makes sender and taker partners; from then on what either
-  sends to the other's process is for its partner alone (the latest, if there were several), and is
-  not taken by other instances. A thrown signal reaches every element that waits for it.
+  Correlation: the first message that is received makes sender and receiver partners. From then on,
+      messages that either sends to the other's process are for its partner alone (the latest, if
+      there were several), and other instances do not receive them. A thrown signal reaches every
+      element that waits for it.
 - A step's `instance` numbers process instances from 0, and instances of a sub-process that run at
   the same time as another of the same.
 """
@@ -128,7 +129,7 @@ class Game:
     def enabled(self, state: State) -> tuple[Step, ...]:
         """Every step the state allows, in a fixed order (frames, nodes in model order, choices).
 
-        For an inclusive split with more than `policy.subsets` choices only that number is listed,
+        For an inclusive split with more than `policy.subsets` choices, only that number is listed,
         and `wide` names the split; `fire` accepts the others too.
         """
         found: dict[Step, None] = {}
@@ -150,8 +151,8 @@ class Game:
     def steps_from(
         self, state: State, elements: Container[str]
     ) -> Iterator[tuple[Step, Callable[[], State]]]:
-        """The enabled steps of some elements in the order of `enabled`, each with what gives the
-        state after it."""
+        """The enabled steps of some elements in the order of `enabled`, each with a function that
+        returns the state after it."""
         found: set[Step] = set()
         for move in self._moves.of_state(state):
             if move.node.id not in elements:

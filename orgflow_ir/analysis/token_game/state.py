@@ -10,7 +10,7 @@ Counts = tuple[tuple[int, int], ...]
 """A multiset as sorted (key, count) pairs with positive counts."""
 
 FrameId = tuple[int, int]
-"""(scope index, instance number): no two live frames share it."""
+"""(scope index, instance number), unique among live frames."""
 
 
 class Frame(NamedTuple):
@@ -31,7 +31,7 @@ class Frame(NamedTuple):
 
 
 class Message(NamedTuple):
-    """A pending message: message flow index, sending instance, receiving instance (-1: any)."""
+    """A pending message: message flow index, sending instance, receiving instance (-1 for any)."""
 
     flow: int
     sender: int
@@ -67,10 +67,10 @@ def put(counts: Counts, key: int, number: int = 1) -> Counts:
     if i < len(counts) and counts[i][0] == key:
         rest = counts[i][1] + number
         if rest < 0:
-            raise ValueError("a token was taken that does not exist")
+            raise ValueError("a token that does not exist was removed")
         return counts[:i] + (((key, rest),) if rest else ()) + counts[i + 1 :]
     if number < 0:
-        raise ValueError("a token was taken that does not exist")
+        raise ValueError("a token that does not exist was removed")
     return (*counts[:i], (key, number), *counts[i:]) if number else counts
 
 

@@ -1,8 +1,8 @@
 """Responses of the environment to a process: one list that drives the token game and engines.
 
 Steps that a process makes by itself are not listed: a stimulus is an action or choice from outside.
-`replay_stimuli` plays a list to the run it describes, `stimuli_of` gives the list of a run, and the
-two are inverse to each other. A target's runner renders the same list as its own
+`replay_stimuli` turns a list into the run that it describes, `stimuli_of` returns the list of a
+run, and the two functions are inverses. The runner of a target converts the same list to its own
 input: items of a trigger, outputs of stubs, answers of callbacks.
 """
 
@@ -31,16 +31,16 @@ Kind = Literal[
     "start", "done", "message", "timer", "signal", "condition", "event", "decide", "open", "turn",
     "data",
 ]  # fmt: skip
-"""The event at the element.
+"""What happens at the element.
 
 - `start`: the process begins at it (a start event, an instantiating task or gateway, or the process
-  itself where it has no start).
+  itself if it has no start).
 - `done`: an activity is completed.
 - `message`, `timer`, `signal`, `condition`: the trigger of an event or receive task occurs.
 - `event`: an event with several definitions, or with another trigger, happens.
 - `decide`: a gateway or another split takes the flows of the payload.
-- `open`, `turn`: no external action: selects which of several elements that can proceed does
-  (`open`: it begins to wait). Engines have their own order and skip it.
+- `open`, `turn`: no external action; selects which of several elements proceeds (`open`: it begins
+  to wait). Engines use their own order and skip it.
 - `data`: the output of an element of the target at its next completion; the token game does not
   evaluate data and skips it.
 """
@@ -221,8 +221,8 @@ class _Player:
         if taken is None:
             if len(options) > 1:
                 raise StimulusError(
-                    f"`{stimulus.element}` has {len(options)} ways on, and the stimulus does not "
-                    "define which flows are taken"
+                    f"`{stimulus.element}` has {len(options)} outgoing choices, and the stimulus "
+                    "does not define which flows are taken"
                 )
             return options[0] if options else None
         listed = next((step for step in options if step.taken == taken), None)
@@ -330,7 +330,7 @@ def _read(row: object, number: int) -> Stimulus:
         raise wrong(f"`kind` is none of {', '.join(get_args(Kind))}")
     for name, value in (("at", at), ("instance", instance)):
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise wrong(f"`{name}` is not a number from 0 on")
+            raise wrong(f"`{name}` is not a non-negative number")
     if not isinstance(payload, dict):
         raise wrong("`payload` is not an object")
     taken, values = payload.get("taken"), payload.get("values", {})

@@ -178,7 +178,7 @@ def compare_processes(
     try:
         return _walk(one, other, {v: k for k, v in pairs.items()}, budget, limit)
     except _Enough:
-        return Behaviour("bounded", limit, f"{limit} steps were looked at")
+        return Behaviour("bounded", limit, f"the limit of {limit} steps was reached")
 
 
 def _walk(
@@ -211,7 +211,7 @@ def _walk(
             instead = instead or " or ".join(sorted(its if side is one else mine)) or "nothing"
             text = text_of(side, shown)
             row = Row(text, instead, False) if side is one else Row(instead, text, False)
-            reason = f"`{text}` may come here only in the {which} version"
+            reason = f"`{text}` may occur here only in the {which} version"
             return Behaviour("different", looked_at, reason, (*rows, row))
         if mine != its:
             said = [" or ".join(sorted(s)) or "the run continues" for s in (mine, its)]

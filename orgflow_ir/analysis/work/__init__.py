@@ -1,1 +1,1 @@
-"""The work of tasks, as far as a model defines it in expressions: mappings, scripts, decisions."""
+"""The work of tasks that a model defines in expressions: mappings, scripts, decisions."""

@@ -16,7 +16,7 @@ _OPEN = re.compile(r"[$#]\{")
 def read_value(text: str, language: str | None = None) -> Tree:
     """The value of a parameter: an expression of its language, or a text with embedded expressions
     (`Hello ${name}`). `=` is not treated as the start of an
-    expression: only the source determines that (`language_of`).
+    expression, because that depends on the source (`language_of`).
 
     Raises `ConditionError` for an unsupported expression.
     """

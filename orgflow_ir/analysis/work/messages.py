@@ -39,25 +39,25 @@ def read_message(mail: Mail) -> Message:
     settings = {name: text.strip() for name, text in mail.parameters}
     for name in _ELSEWHERE:
         if settings.get(name) and settings[name] not in ("=[]", "=null"):
-            raise ConditionError(f"`{name}` is not understood")
+            raise ConditionError(f"`{name}` is not supported")
     protocol = settings.get("protocol", "smtp").strip('="').lower()
     if protocol not in ("smtp", ""):
-        raise ConditionError(f"mail is read by `{protocol}`, and nothing is sent")
+        raise ConditionError(f"the task reads mail by `{protocol}` and sends none")
     for given in mail.inputs:
         if given.language not in (None, "list", "map") and given.name in ("from", *FIELDS):
-            raise ConditionError(f"{given.name} is a script, which is not understood here")
+            raise ConditionError(f"{given.name} is a script, which is not supported here")
     found: dict[str, Tree] = {}
     for name in FIELDS:
         text = getattr(mail, name)
         if text is None or not text.strip():
             continue
         if SECRET.search(text):
-            raise ConditionError(f"{name} holds a secret, which only a credential can")
+            raise ConditionError(f"{name} contains a secret, which belongs in a credential")
         try:
             text = text if name in ("text", "html") else text.strip()
             found[name] = read_value(text, language_of(text, mail.by))
         except ConditionError as error:
             raise ConditionError(f"{name}: {error}") from None
     if not found.keys() & {"to", "cc", "bcc"}:
-        raise ConditionError("the model does not say to whom")
+        raise ConditionError("the model does not define the recipient")
     return Message(**found)

@@ -164,5 +164,5 @@ def _moment(text: str) -> Tree | None:
         return None
     tree = _value(text)
     if isinstance(tree, Constant):
-        raise ConditionError("it is no time")
+        raise ConditionError("it is not a time")
     return tree

@@ -3,7 +3,7 @@
 Sources: Camunda 7's manual, "Connectors" (http-connector, soap-http-connector); Camunda 8's REST
 connector; Flowable's "Http Task"; jBPM's `RESTWorkItemHandler`. Every text is parsed in its own
 language. Secrets (`{{secrets.X}}`, passwords, constant Authorization headers) are never passed
-on: they become a credential to connect.
+on; they become a credential to connect.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from orgflow_ir.model.bindings import Http, Parameter
 
 CredentialKind = Literal["basic", "bearer", "header", "query", "oauth2"]
 Part = Literal["text", "body", "status", "headers", "message", "whole", "error"]
-"""A part of an answer: its body as a text, or as the value that it is the JSON of; the number and
-the words of its status; `whole` is an object of status, headers and body; `error` the same as code
-and message where the status is 400 or more, else null."""
+"""A part of a response: its body as text or as parsed JSON, or the code and the reason phrase of
+its status. `whole` is an object of status, headers and body. `error` is an object of code and
+message if the status is 400 or more, otherwise null."""
 
 SECRET = re.compile(r"\{\{\s*secrets\.([\w.-]+)\s*\}\}|\bsecrets\.([\w-]+)")
 _NAMED = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -51,8 +51,8 @@ class Request(NamedTuple):
     """One HTTP request.
 
     Attributes:
-        method: one of HTTP.
-        url, headers, query, body: expressions; headers and query also as one, of an object.
+        method: one of HTTP. url, headers, query, body: expressions; headers and query may also be
+        one expression for an object.
         content: media type of a text body; empty for a JSON body.
         credential: the credential to connect.
         refuses: whether a response with a status of 400 or more is an error of the request.
@@ -92,7 +92,7 @@ class _Reader:
         method = self.method()
         url = self.value("URL", self.text("url"))
         if url is None or url == Constant(""):
-            raise ConditionError("the model does not define which URL")
+            raise ConditionError("the model does not define the URL")
         _no_secret("the URL", self.text("url"))
         self.authentication()
         headers = [(name, text) for name, text in http.headers]
@@ -124,7 +124,7 @@ class _Reader:
     def method(self) -> str:
         text = (self.http.method or "GET").strip().strip('="').upper()
         if text not in _METHODS:
-            raise ConditionError("which method it has shows in a run only")
+            raise ConditionError("its method is only known at run time")
         return text
 
     def text(self, name: Literal["url", "body"]) -> Parameter | None:
@@ -142,7 +142,7 @@ class _Reader:
             if parameter.language not in (None, "feel", "variable"):
                 script = read_script(parameter.text, parameter.language)
                 if script.statements or script.value is None:
-                    raise ConditionError("only scripts that are one expression are understood")
+                    raise ConditionError("only scripts with a single expression are supported")
                 return script.value
             language = parameter.language or language_of(parameter.text, self.http.by)
             return read_value(parameter.text.strip(), language)
@@ -162,7 +162,7 @@ class _Reader:
                 raise ConditionError(f"`{name}` is no header")
             if name.lower() == "content-type":
                 if _constant(text, self.http.by) is None:
-                    raise ConditionError("which type the body has shows in a run only")
+                    raise ConditionError("the type of the body is only known at run time")
                 continue
             identifies = name.lower() in ("authorization", "x-api-key", "api-key", "cookie")
             constant = _constant(text, self.http.by) is not None
@@ -219,11 +219,11 @@ class _Reader:
             )
             self.connect(Credential(place, " ".join(filter(None, (name, hint)))))
         else:
-            raise ConditionError(f"authentication of the type `{kind}` is not understood")
+            raise ConditionError(f"authentication of the type `{kind}` is not supported")
 
     def connect(self, credential: Credential) -> None:
         if self.credential is not None:
-            raise ConditionError("it identifies itself in more than one way")
+            raise ConditionError("it has more than one kind of authentication")
         self.credential = credential
 
     # -- what becomes of the answer --------------------------------------------------------------
@@ -246,7 +246,7 @@ class _Reader:
             case "jbpm":
                 for one in http.outputs:
                     if one.text not in ("Result", "Status", "StatusMsg"):
-                        raise ConditionError(f"its result `{one.text}` is not understood")
+                        raise ConditionError(f"its result `{one.text}` is not supported")
                     yield Assign(variable_name(one.name), Variable((one.text,)))
             case _:
                 yield from self.zeebe()
@@ -267,7 +267,7 @@ class _Reader:
         settings = self.settings
         for name in ("saveRequestVariables", "saveResponseParameters"):
             if settings.get(name, "").lower() == "true":
-                raise ConditionError(f"`{name}` is not understood")
+                raise ConditionError(f"`{name}` is not supported")
         for name, error in (("handleStatusCodes", True), ("failStatusCodes", False)):
             for condition in _statuses(settings.get(name, "")):
                 status = Call("text", (Constant("HTTP"), Variable(("statusCode",))))
@@ -307,7 +307,7 @@ def _constant(text: str, by: str | None) -> str | None:
 
 def _no_secret(what: str, parameter: Parameter | None) -> None:
     if parameter is not None and SECRET.search(parameter.text):
-        raise ConditionError(f"{what} holds a secret, which only a credential can")
+        raise ConditionError(f"{what} contains a secret, which belongs in a credential")
 
 
 def _secrets(text: str) -> str:
@@ -322,12 +322,12 @@ def _statuses(text: str) -> Iterator[Tree]:
     for piece in filter(None, (one.strip() for one in text.split(","))):
         span = re.fullmatch(r"(\d)[xX]{2}|(\d{3})(?:-(\d{3}))?", piece)
         if span is None:
-            raise ConditionError(f"`{piece}` is no status of HTTP")
+            raise ConditionError(f"`{piece}` is not an HTTP status")
         hundreds, first, last = span.groups()
         low = int(hundreds) * 100 if hundreds else int(first)
         high = low + 99 if hundreds else int(last or first)
         if high > _MOST_STATUS or low > high:
-            raise ConditionError(f"`{piece}` is no status of HTTP")
+            raise ConditionError(f"`{piece}` is not an HTTP status")
         yield Logical(
             "and",
             Comparison(">=", status, Constant(low), "java"),
@@ -357,7 +357,7 @@ def _errors(text: str) -> Iterator[Statement]:
                 return (Throw(code, as_expression(rest[0]) if rest else None),)
             case feel.Call(feel.Name("jobError"), (message, *_), None):
                 return (Fail(as_expression(message)),)
-        raise ConditionError("of error expressions only `if`, `bpmnError` and null are understood")
+        raise ConditionError("only `if`, `bpmnError` and null are supported in error expressions")
 
     return iter(read(tree))
 
@@ -373,10 +373,12 @@ def _entries(text: str) -> Iterator[Statement]:
     except feel.FeelError as error:
         raise ConditionError(f"result expression: {error}") from None
     if not isinstance(tree, feel.ContextLiteral):
-        raise ConditionError("of result expressions only `{name: value}` is understood")
+        raise ConditionError("only `{name: value}` is supported in result expressions")
     given = [entry.key for entry in tree.entries]
     for at, entry in enumerate(tree.entries):
         value = as_expression(entry.value)
         if any(path[0] in given[:at] for path in value.paths):
-            raise ConditionError("entries of a result expression that read others are not read")
+            raise ConditionError(
+                "entries of a result expression that read other entries are not supported"
+            )
         yield Assign(variable_name(entry.key), value)

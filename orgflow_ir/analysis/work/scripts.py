@@ -4,8 +4,8 @@ The expressions in a script are parsed in its language, so none of its text is c
 beyond that (classes, functions, calls of other code) are unsupported: a script is supported
 completely or not at all.
 
-A change of a part (`order.total = 1`, `names.add(x)`) makes a new value for the variable. That is
-the same as long as the old value has no other name, so such a script is refused if it has one.
+A change of a part (`order.total = 1`, `names.add(x)`) creates a value for the variable. This is
+equivalent as long as the old value has no other name; otherwise the script is refused.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ _FAILURE = re.compile(r"Error|\w*Exception|TypeError|RangeError")
 
 _CHANGES = ("+=", "-=", "*=", "/=")
 _BEFORE_VALUES = frozenset(("=", "(", "[", ",", ":", "?", "return", "{"))
-"""Before which a brace begins a value; elsewhere it begins statements."""
+"""Tokens before a brace that begins a value; elsewhere a brace begins statements."""
 
 _WHOLE = frozenset(("int", "long", "Integer", "Long"))
-"""Types of numbers without a fraction, which division and conversion cut off."""
+"""Number types without a fraction, to which division and conversion truncate."""
 
 _RESULT = "_result"
-"""The variable with the value of a script that has it from one of several places."""
+"""The variable that holds the value of a script if several places may compute it."""
 
 _MOST = 200
 _OPENS = {"(": ")", "[": "]", "{": "}"}
@@ -82,16 +82,16 @@ _BLOCKS = frozenset(
      "continue"}
 )  # fmt: skip
 _IMPORTING = (GroovyValues, MvelValues)
-"""Parsers of languages whose imports do nothing but give classes short names."""
+"""Parsers of languages in which an import only gives a class a short name."""
 
 _LISTS = frozenset({"ArrayList", "LinkedList"})
 _MAPS = frozenset({"HashMap", "LinkedHashMap", "TreeMap"})
-"""Classes whose new objects are empty lists and maps."""
+"""Classes whose constructors create empty lists and maps."""
 
 _ADDS = frozenset({"add", "push"})
-"""Methods that put a value at the end of a list."""
+"""Methods that append a value to a list."""
 
-_ALIAS = "a change of a value that may have another name is not understood"
+_ALIAS = "a change of a value that may have another name is not supported"
 
 
 class _Piece(NamedTuple):
@@ -125,7 +125,7 @@ def read_script(code: str, language: str | None, *, sets: bool = True) -> Script
         return Script((), read_value(f"= {code.removeprefix('=')}", "feel"))
     parser = next((parser for name, parser in _LANGUAGES if name in said), None)
     if parser is None:
-        raise ConditionError(f"scripts in `{language}` are not understood")
+        raise ConditionError(f"scripts in `{language}` are not supported")
     if parser is JuelParser:
         return Script((), read_value(code.strip(), None))
     shared = sets and parser is not JavaScriptValues
@@ -180,7 +180,7 @@ class _Reader:
             match = _TOKEN.match(self.code, at)
             if match is None:
                 shown = self.code[at : at + 12].split("\n")[0].strip()
-                raise ConditionError(f"`{shown}` is not understood")
+                raise ConditionError(f"`{shown}` is not supported")
             at = match.end()
             kind = match.lastgroup or ""
             if kind == "space" or (kind == "line" and depth):
@@ -211,14 +211,14 @@ class _Reader:
         for at, one in enumerate(read):
             match one:
                 case _Return():
-                    raise ConditionError("statements after `return` are not understood")
+                    raise ConditionError("statements after `return` are not supported")
                 case _If(condition, then, otherwise):
                     if any(isinstance(inner, Evaluate) for inner in (*then, *otherwise)):
-                        raise ConditionError("values in branches are not understood")
+                        raise ConditionError("values in branches are not supported")
                     branches = (tuple(self.plain(branch)) for branch in (then, otherwise))
                     yield When(condition, *branches)
                 case Throw() | Fail() if at + 1 < len(read):
-                    raise ConditionError("statements after `throw` are not understood")
+                    raise ConditionError("statements after `throw` are not supported")
                 case _:
                     yield one
 
@@ -233,19 +233,19 @@ class _Reader:
             match one:
                 case _Return(value):
                     if rest:
-                        raise ConditionError("statements after `return` are not understood")
+                        raise ConditionError("statements after `return` are not supported")
                     yield Assign(result, value or Constant(None), local=True)
                 case Evaluate(value) if not rest:
                     yield Assign(result, value, local=True)
                 case Throw() | Fail() if rest:
-                    raise ConditionError("statements after `throw` are not understood")
+                    raise ConditionError("statements after `throw` are not supported")
                 case _If(condition, then, otherwise) if _returns(one) or not rest:
                     branches = [
                         tuple(self.leaving(b if _ends(b) else [*b, *rest], result))
                         for b in (then, otherwise)
                     ]
                     if rest and _ends(then) and _ends(otherwise):
-                        raise ConditionError("statements after `return` are not understood")
+                        raise ConditionError("statements after `return` are not supported")
                     yield When(condition, branches[0], branches[1])
                     return
                 case _If():
@@ -284,7 +284,7 @@ class _Reader:
             self.line()
             return []
         if piece.text in _BLOCKS or piece.text in ("{", "}"):
-            raise ConditionError(f"`{piece.text}` is not understood")
+            raise ConditionError(f"`{piece.text}` is not supported")
         line = self.line()
         if line and line[0].text == "return":
             return [_Return(self.tree(line[1:]) if line[1:] else None)]
@@ -297,7 +297,7 @@ class _Reader:
         if not line:
             return []
         if line[0].kind == "name" and line[0].text in self.looped and texts[1:2] != ["."]:
-            raise ConditionError("an assignment to the variable of a loop is not understood")
+            raise ConditionError("an assignment to a loop variable is not supported")
         if (change := self.change(line)) is not None:
             return change
         if texts[0] in _DECLARES and len(line) > 1 and line[1].kind == "name":
@@ -319,7 +319,7 @@ class _Reader:
             local = variable_name(texts[0]) in self.declared or not self.shared
             return [Assign(texts[0], self.parser(changed).parse(), local=local)]
         if any(text in ("=", "++", "--", "<<", *_CHANGES) for text in texts):
-            raise ConditionError("assignments to parts of values are not understood")
+            raise ConditionError("assignments to parts of values are not supported")
         if texts[0] in _SCOPES and texts[1:3] == [".", "setVariable"]:
             return [self.setting(line)]
         if texts[0] in _SCOPES and texts[1:3] == [".", "setVariableLocal"]:
@@ -336,7 +336,7 @@ class _Reader:
         if sign is not None and sign > 1 and line[0].text not in _DECLARES:
             target = self.parser(self.text(line[:sign])).parse()
             if not isinstance(target, Variable) or len(target.path) < 2:
-                raise ConditionError("assignments to parts of values are not understood")
+                raise ConditionError("assignments to parts of values are not supported")
             value = self.tree(line[sign + 1 :])
             if line[sign].text == "<<":
                 return self.changing(target.path, Call("append", (target, value)))
@@ -380,7 +380,7 @@ class _Reader:
         if _inside(changed, self.named_twice):
             raise ConditionError(_ALIAS)
         if any(step.isdigit() for step in part):
-            raise ConditionError("assignments to places of lists are not understood")
+            raise ConditionError("assignments to list positions are not supported")
         self.changed.append(changed)
         given = value.arguments[1] if added and isinstance(value, Call) else value
         self.names(path, given, kept=added)
@@ -410,13 +410,13 @@ class _Reader:
         if len(named) == 2 and (named[0].text in _DECLARES or named[0].kind == "name"):
             named = named[1:]
         if len(named) != 1 or named[0].kind != "name" or not inside[sign + 1 :]:
-            raise ConditionError("only `for` over the values of a list is understood")
+            raise ConditionError("only `for` over the values of a list is supported")
         if inside[sign].text == "in" and self.parser is JavaScriptValues:
-            raise ConditionError("`for` over the names of entries is not understood")
+            raise ConditionError("`for` over the names of entries is not supported")
         values = self.tree(inside[sign + 1 :])
         name = variable_name(named[0].text)
         if name in self.declared:
-            raise ConditionError("a variable of a loop that stands before it is not understood")
+            raise ConditionError("a loop variable that exists before the loop is not supported")
         begun, changed = set(self.named_twice), len(self.changed)
         self.named_twice.add((name,))
         self.looped.add(name)
@@ -434,7 +434,7 @@ class _Reader:
         for one in read:
             match one:
                 case _Return():
-                    raise ConditionError("`return` in a loop is not understood")
+                    raise ConditionError("`return` in a loop is not supported")
                 case _If(condition, then, otherwise):
                     yield When(condition, *(tuple(self.effects(b)) for b in (then, otherwise)))
                 case _:
@@ -467,7 +467,7 @@ class _Reader:
         """The same. Raises `ConditionError` where the type of the variable cuts off a fraction."""
         self.names((one.name,), one.value)
         if one.name in self.whole and _is_fraction(one.value):
-            raise ConditionError("a fraction in a variable of a whole number is not understood")
+            raise ConditionError("a fraction in an integer variable is not supported")
         return one
 
     def declaration(self, part: list[_Piece]) -> Assign:
@@ -479,7 +479,7 @@ class _Reader:
         if len(part) == 1:
             return Assign(name, Constant(None), local=True)
         if part[1].text != "=":
-            raise ConditionError(f"`{part[1].text}` is not understood here")
+            raise ConditionError(f"`{part[1].text}` is not supported here")
         return Assign(name, self.tree(part[2:]), local=True)
 
     def prints(self, texts: list[str]) -> bool:
@@ -522,7 +522,7 @@ class _Reader:
             or texts[3].kind != "str"
             or texts[-1].text != ")"
         ):
-            raise ConditionError('only `throw new BpmnError("code")` is understood')
+            raise ConditionError('only `throw new BpmnError("code")` is supported')
         code = self.parser(texts[3].text).parse()
         assert isinstance(code, Constant)
         return Throw(str(code.value), self.message(texts[4:-1]))
@@ -582,7 +582,7 @@ class _Reader:
         depth = 0
         while (piece := self.piece()) is not None and (depth or piece.text not in (";", "}")):
             if piece.text == "{" and not (found and found[-1].text in _BEFORE_VALUES):
-                raise ConditionError("`{` is not understood here")
+                raise ConditionError("`{` is not supported here")
             depth += (piece.text == "{") - (piece.text == "}")
             if piece.kind == "line" and depth:
                 self.at += 1
@@ -623,7 +623,7 @@ class _Reader:
         found = self.parser(self.text(self.with_new(pieces))).parse()
         gone = self.after_loops - self.looped
         if gone and any(path[0] in gone for path in variables(found)):
-            raise ConditionError("a variable of a loop is not understood after it")
+            raise ConditionError("a loop variable is not supported after the loop")
         return found
 
 
@@ -664,22 +664,22 @@ def _handed_on(value: Tree) -> Iterator[Path]:
 
 
 def as_value(script: Script) -> Tree:
-    """The value of a script that only computes one, with those of its local variables in it. Raises
-    `ConditionError` for any other."""
+    """The value of a script that only computes one, with its local variables replaced by their
+    values. Raises `ConditionError` for any other script."""
     known: dict[str, Tree] = {}
     for one in script.statements:
         if not isinstance(one, Assign) or not one.local or one.part:
-            raise ConditionError("only scripts that compute a value are understood here")
+            raise ConditionError("only scripts that compute a value are supported here")
         known[one.name] = replaced(one.value, known)
     if script.value is None:
-        raise ConditionError("only scripts that compute a value are understood here")
+        raise ConditionError("only scripts that compute a value are supported here")
     return replaced(script.value, known)
 
 
 def read_nested(text: str) -> Tree:
-    """The value of a parameter of Camunda 7 that is a list or map with lists, maps, scripts or
-    texts of several lines in it, as JSON (`{"list": […]}`). Raises `ConditionError` for parts that
-    are not understood."""
+    """The value of a Camunda 7 parameter, given as JSON (`{"list": […]}`), that is a list or map
+    containing lists, maps, scripts or multi-line texts. Raises `ConditionError` for unsupported
+    parts."""
     return _nested(json.loads(text))
 
 
@@ -695,12 +695,12 @@ def _nested(part: Any) -> Tree:
             found: list[Tree] = []
             for key, value in entries:
                 if not key or key in OBJECT_NAMES or "${" in key or "#{" in key:
-                    raise ConditionError(f"the key `{key}` is not understood")
+                    raise ConditionError(f"the key `{key}` is not supported")
                 found += (Constant(key), _nested(value))
             return Call("map", tuple(found))
         case {"script": str() as code, "language": str() as language} if code.strip():
             return as_value(read_script(code, language))
-    raise ConditionError("a script in its own file is not understood")
+    raise ConditionError("a script in its own file is not supported")
 
 
 def _returns(one: _If) -> bool:

@@ -37,7 +37,7 @@ class Throw(NamedTuple):
 
 
 class Fail(NamedTuple):
-    """The task fails with this message; `bpmn`: it is an error code, as in `Throw`."""
+    """The task fails with this message; with `bpmn`, it is an error code, as in `Throw`."""
 
     message: Tree
     bpmn: bool = False
@@ -59,8 +59,8 @@ class When(NamedTuple):
 
 
 class Each(NamedTuple):
-    """`for (name : values) { … }`: the statements once for each value of a list, which `name`,
-    local to the task, is then."""
+    """`for (name : values) { … }`: executes the statements once for each value of a list; `name` is
+    local to the task."""
 
     name: str
     values: Tree
@@ -68,9 +68,10 @@ class Each(NamedTuple):
 
 
 class Decide(NamedTuple):
-    """A decision is made, and `result` becomes what `mapping` makes of its value: `value` (that
-    itself), `singleEntry`, `singleResult`, `collectEntries`, `resultList` (Camunda 7's words), or
-    `variables`: each output becomes a variable of its name; of several hits `result` the list."""
+    """Evaluates a decision and sets `result` to its value, converted by `mapping`: `value`
+    (unchanged), `singleEntry`, `singleResult`, `collectEntries`, `resultList` (Camunda 7's terms),
+    or `variables`. With `variables`, each output becomes a variable of its name, and `result` is
+    the list if several rules match."""
 
     decision: FoundDecision
     result: str
@@ -79,19 +80,19 @@ class Decide(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Variables that it may set."""
+        """Variables that the statement may set."""
         spread = self.mapping == "variables" and self.decision.hits == "one"
         return self.decision.outputs if spread else (self.result,)
 
     @property
     def always(self) -> bool:
-        """Whether it sets them all, also where no rule matches."""
+        """Whether it sets all of them, even if no rule matches."""
         return self.mapping != "variables" or self.decision.hits != "one"
 
 
 class Until(NamedTuple):
     """Sets `name`, local to the task, to a moment as ISO text: the value is a date, or a duration
-    from now. Other values end the run with an error."""
+    from now. Any other value ends the run with an error."""
 
     name: str
     value: Tree
@@ -108,8 +109,8 @@ Statement = Assign | Compose | Evaluate | Throw | Fail | When | Each | Decide | 
 
 
 def assigned(statements: Iterable[Statement], *, local: bool | None = False) -> Iterator[str]:
-    """Variables that may be set, in order; with `local` only those local to the task, with `None`
-    both."""
+    """Variables that may be set, in order; if `local` is set, only those local to the task; if it
+    is `None`, both kinds."""
     for one in statements:
         match one:
             case Assign(name, _, is_local):
@@ -130,7 +131,7 @@ def assigned(statements: Iterable[Statement], *, local: bool | None = False) -> 
 
 
 def throws(statements: Iterable[Statement]) -> bool:
-    """Whether they may intentionally end the task with an error."""
+    """Whether the statements may intentionally end the task with an error."""
     return any(
         isinstance(one, Throw | Fail)
         or (isinstance(one, When) and throws((*one.then, *one.otherwise)))
@@ -140,7 +141,8 @@ def throws(statements: Iterable[Statement]) -> bool:
 
 
 def handles(statements: Iterable[Statement]) -> bool:
-    """Whether they may end the task with a process error whose code is computed at run time."""
+    """Whether the statements may end the task with a process error whose code is computed at run
+    time."""
     return any(
         (isinstance(one, Fail) and one.bpmn)
         or (isinstance(one, When) and handles((*one.then, *one.otherwise)))
@@ -150,7 +152,7 @@ def handles(statements: Iterable[Statement]) -> bool:
 
 
 def thrown_codes(statements: Iterable[Statement]) -> Iterator[str]:
-    """Codes of the process errors with which they may end the task, in order."""
+    """Codes of the process errors with which the statements may end the task, in order."""
     for one in statements:
         match one:
             case Throw(code):
@@ -162,8 +164,8 @@ def thrown_codes(statements: Iterable[Statement]) -> Iterator[str]:
 
 
 class Needed(NamedTuple):
-    """A variable that a statement reads before the task has set it. `tested`: an unset variable is
-    no fault."""
+    """A variable that a statement reads before the task has set it. With `tested`, an unset
+    variable is valid."""
 
     path: Path
     tested: bool

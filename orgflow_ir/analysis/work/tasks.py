@@ -1,4 +1,4 @@
-"""The work of a task, as far as its binding defines it in computable form."""
+"""The computable part of the work of a task, as defined by its binding."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _SETTINGS = ("connector", "handler", "n8n", CATALOGUE)
 
 _BEFORE, _AFTER = ("start", "create"), ("complete", "end")
 """Events of listeners before and after the work, in the order in which engines call them: those of
-the task of a person are inside those of the activity."""
+a user task come inside those of the activity."""
 
 SENT = "_sent"
 """The field of the item that holds the parts of a request or mail."""
@@ -134,13 +134,15 @@ def work_by(binding: AnyBinding, library: DecisionLibrary | None) -> Work:
     others = [listener for listener in binding.listeners if listener.by not in _CODE]
     if steps is not None or act is not None:
         for listener in others:
-            reading.unread.append(Unread("listener", listener.target, "its code is not here"))
+            reading.unread.append(
+                Unread("listener", listener.target, "its code is not in the model")
+            )
         # Camunda 7 calls listeners at the end, then does the output mappings of the task; those of
         # a connector it does before, and nothing here tells the two apart.
         ends = any(one.event in _AFTER for one in binding.listeners)
         if act is not None and binding.outputs and ends:
             text = next((one.target for one in binding.listeners if one.event in _AFTER), "")
-            reason = "whether it comes before the output mapping of the connector is not known"
+            reason = "its order relative to the output mapping of the connector is unknown"
             reading.unread.append(Unread("listener", text, reason))
     unread = tuple(reading.unread)
     if unread:
@@ -305,7 +307,7 @@ def _in_scope(statements: Iterable[Statement], locals_: frozenset[str]) -> Itera
 
 
 class _Reading:
-    """Reads the parts of one binding; what is not understood is kept with the reason."""
+    """Reads the parts of one binding; what is not supported is kept with the reason."""
 
     def __init__(self, binding: AnyBinding, library: DecisionLibrary | None) -> None:
         self.binding, self.library = binding, library
@@ -362,7 +364,7 @@ class _Reading:
                     assert isinstance(read, Assign)
                     again = sorted(known & {path[0] for path in variables(read.value)})
                     if one.language == "feel" and again:  # Camunda 8 takes them one by one
-                        reason = f"it reads `{again[0]}`, which a mapping before it sets"
+                        reason = f"it reads `{again[0]}`, which an earlier mapping sets"
                         self.unread.append(Unread(f"mapping `{one.name}`", one.text, reason))
                         continue
                     if read.part:
@@ -451,10 +453,10 @@ class _Reading:
     def decision(self, binding: Decision) -> list[Statement] | None:
         reference = binding.decision
         if not reference:
-            self.unread.append(Unread("decision", "", "the model does not define which"))
+            self.unread.append(Unread("decision", "", "the model does not name it"))
             return None
         if reference.startswith(("$", "#", "=")):
-            self.unread.append(Unread("decision", reference, "which one it is shows in a run only"))
+            self.unread.append(Unread("decision", reference, "it is only known at run time"))
             return None
         try:
             found = self.library.find(reference) if self.library is not None else None
@@ -481,11 +483,13 @@ class _Reading:
     def looked_for(self, reference: str) -> str:
         """What was looked for, and where."""
         if self.library is None:
-            return f"no decision `{reference}` is known: files beside the model are not read here"
+            return f"no decision `{reference}` is known: files next to the model are not read here"
         files = list(self.library.files)
         broken = [f"{name} cannot be read ({why})" for name, why in self.library.unreadable.items()]
         there = (
-            f"none of {', '.join(files)} has a decision" if files else "no DMN file is beside it"
+            f"none of {', '.join(files)} has a decision"
+            if files
+            else "there is no DMN file next to the model"
         )
         return "; ".join((f"{there} with the id or name `{reference}`", *broken))
 

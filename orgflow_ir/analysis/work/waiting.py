@@ -29,9 +29,9 @@ def waiting_until(definition: EventDefinition) -> Work:
 
 
 def holding(definition: EventDefinition, otherwise: str) -> Work | None:
-    """What an event does that continues if its condition holds and fails with a message where it
-    does not, which is all that waiting comes to where nothing else of the process is active; `None`
-    where its condition is no code."""
+    """The statements of an event that continues if its condition holds and otherwise fails with a
+    message, which is equivalent to waiting if nothing else in the process is active; `None` if the
+    condition is not code."""
     from orgflow_ir.analysis.expressions.recognise import read_condition
 
     if definition.expression is None:
@@ -53,5 +53,5 @@ def _value(expression: Expression) -> Tree:
         language = None if "${" in text or "#{" in text else expression.language
     tree = read_value(text, language)
     if isinstance(tree, Constant):
-        raise ConditionError("it is no time")
+        raise ConditionError("it is not a time")
     return tree

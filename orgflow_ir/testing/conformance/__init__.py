@@ -1,1 +1,1 @@
-"""Conformance checks of `orgflow_ir.testing`: each function returns problems, one a line."""
+"""Conformance checks of `orgflow_ir.testing`; each function returns problems, one per line."""

@@ -1,4 +1,5 @@
-"""The contract of agents: answers that are accepted, inputs left unchanged, no other exceptions."""
+"""The contract of agents: acceptable answers, unchanged inputs, and no exceptions other than the
+documented ones."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ from orgflow_ir.testing.conformance.surroundings import silent, watched
 from orgflow_ir.testing.conformance.words import name_problems, rule_problems, said_problems
 
 ServicesOf = Callable[[], Services]
-"""Gives the services of one call, the same ones each time."""
+"""Returns the services of one call, the same ones each time."""
 
 
 def agent_problems(
@@ -90,8 +91,9 @@ def _call(
 
 
 _GIVEN = ("the clock", "chance")
-"""What an agent may not ask the machine for: the same question has the same answer tomorrow. The
-environment and the folder are where its own settings may be."""
+"""What an agent must not read from the machine, because the same question must always have the same
+answer. The environment and the folder are exempt, because they may contain the agent's own
+settings."""
 
 
 def _unwatched(services: Services) -> Services:
@@ -130,9 +132,11 @@ class _Apart:
 
 
 def _machine_problems(asked: Iterable[str], printed: str) -> list[str]:
-    problems = [f"it asks for {what}; the same question has the same answer" for what in asked]
+    problems = [
+        f"it reads {what}; the same question must always have the same answer" for what in asked
+    ]
     if printed:
-        problems.append(f"it prints: {printed[:40]!r}; it reports to its context")
+        problems.append(f"it prints: {printed[:40]!r}; an agent reports to its context")
     return problems
 
 
@@ -166,7 +170,7 @@ def _cancelled_problems(act: Callable[[PassContext], Any], services: Services) -
         return []
     except (Exception, SystemExit):  # noqa: BLE001  # reported where nobody asked it to stop
         pass
-    return [f"continues after it was asked to stop, and the {used[0]} said so"] if used else []
+    return [f"continues although the {used[0]} asked it to stop"] if used else []
 
 
 class _Watched:
@@ -206,7 +210,7 @@ def _gap(agent: GapAgent, gap: Gap, model: Model, services: ServicesOf) -> list[
     problems = list(dict.fromkeys(problems)) or _answer_problems(agent, gap, model, first)
     problems += _machine_problems(asked, printed.getvalue())
     if not _same(first.value, again.value) or first.diagnostics != again.diagnostics:
-        problems.append("the second time it answers the same question in another way")
+        problems.append("it answers the same question differently the second time")
     refused: tuple[Refusal, ...] = (Refusal("another", None, "it is not an answer"),)
     if isinstance(first.value, Answer):
         refused = (*refused, Refusal(agent.name, first.value.value, "nobody likes it"))
@@ -224,12 +228,12 @@ def _answer_problems(agent: GapAgent, gap: Gap, model: Model, result: _Result) -
         return problems
     answer = result.value
     if not isinstance(answer, Answer):
-        return [*problems, f"gave {shown(answer)}, which is not an `Answer`"]
+        return [*problems, f"returned {shown(answer)}, which is not an `Answer`"]
     try:
         for evidence in answer.evidence:
             Evidence.validate(evidence)
     except (TypeError, ValueError) as error:
-        problems.append(f"its evidence is none: {exception_text(error)}")
+        problems.append(f"its evidence is invalid: {exception_text(error)}")
     try:
         changed = apply(model, fix(gap, answer.value, model))
     except (AnswerError, FixError) as error:
@@ -260,7 +264,7 @@ def _documents(agent: ModelAgent, texts: Sequence[Document], services: ServicesO
     problems = list(dict.fromkeys(problems)) or _model_problems(agent, texts, services(), first)
     problems += _machine_problems(asked, printed.getvalue())
     if _text(first.value) != _text(again.value) or first.diagnostics != again.diagnostics:
-        problems.append("the second time it makes something else of the same documents")
+        problems.append("its result for the same documents differs the second time")
     return problems + _cancelled_problems(act, services())
 
 
@@ -277,17 +281,17 @@ def _model_problems(
     model = result.value
     if model is None:
         if not any(d.severity is Severity.ERROR for d in result.diagnostics):
-            problems.append("gave no model and no error with the reason")
+            problems.append("returned no model and reported no error with the reason")
         return problems
     if not isinstance(model, Model):
-        return [*problems, f"gave {shown(model)}, which is not a model"]
+        return [*problems, f"returned {shown(model)}, which is not a model"]
     try:
         checked = Model.validate(model)
     except ValueError as error:
         return [*problems, f"its result is not a valid model: {exception_text(error)}"]
     problems += sorted(violations(checked))
     if Model.from_json(checked.to_json()) != checked:
-        problems.append("its model is another one after a trip through JSON")
+        problems.append("its model differs after conversion to JSON and back")
     known = {text.name: text.text for text in texts}
 
     def text_of(name: str) -> str | None:

@@ -38,13 +38,13 @@ Told = tuple[tuple[Artifact, ...] | None, list[Diagnostic]]
 def backend_problems(
     backend: Backend, models: Iterable[tuple[str, Model]], reads_back: Frontend | None
 ) -> list[str]:
-    """All problems of a backend but those of its lowerings and its runner."""
+    """All problems of a backend except those of its lowerings and its runner."""
     problems = name_problems(backend.name) + rule_problems(backend.rules)
     spec = backend.target
     if not isinstance(spec, TargetSpec):
         return [*problems, f"`target` is {spec!r}, not a `TargetSpec`"]
     if spec.name != backend.name:
-        problems.append(f"its target is called `{spec.name}`")
+        problems.append(f"its target has the name `{spec.name}`")
     problems += list(_table_problems(spec))
     models = list(models)
     given = [model.to_json() for _, model in models]
@@ -55,7 +55,7 @@ def backend_problems(
             found = _round_trip_problems(backend, model, reads_back)
         problems += [f"{construct}: {p}" for p in found]
     problems += [
-        f"{name}: it changed the model it was given"
+        f"{name}: it changed its input model"
         for (name, model), text in zip(models, given, strict=True)
         if model.to_json() != text
     ]
@@ -77,7 +77,7 @@ def _table_problems(spec: TargetSpec) -> Iterator[str]:
         if isinstance(verdict, Legal):
             continue
         if not isinstance(verdict, Illegal | LegalIf):
-            yield f"its table says {verdict!r} of `{name}`"
+            yield f"its table has {verdict!r} for `{name}`"
         elif not verdict.reason.strip() or verdict.reason.endswith("."):
             yield f"the reason for `{name}` is not a text without a full stop: {verdict.reason!r}"
     for name, values in spec.options.items():
@@ -127,7 +127,7 @@ def _lint_problems(backend: Backend, artifacts: Iterable[Artifact]) -> list[str]
     for artifact in artifacts:
         backend.lint(SourceFile(artifact.path, artifact.text.encode()), ctx)
     found = [d for d in ctx.diagnostics if d.severity is not Severity.INFO]
-    return [f"its own check of its output reports {d.code}: {d.message}" for d in found]
+    return [f"its own validation of its output reports {d.code}: {d.message}" for d in found]
 
 
 def _map_problems(backend: Backend, model: Model) -> list[str]:
@@ -155,8 +155,10 @@ def _again_problems(backend: Backend, model: Model, first: Told) -> list[str]:
     if isinstance(again, str):
         return [f"the second time it {again}"]
     if again[0] != first[0]:
-        return ["the same model gives other bytes the second time"]
-    return [] if again[1] == first[1] else ["the second time the same model gets other findings"]
+        return ["the same model gives different bytes the second time"]
+    return (
+        [] if again[1] == first[1] else ["the same model gets different findings the second time"]
+    )
 
 
 def _all_legal(backend: Backend, model: Model) -> bool:
@@ -172,18 +174,18 @@ def _cell_problems(backend: Backend, construct: str, model: Model, tried: Told) 
     of_it = [d for d in said if f"({construct})" in d.message and d.code in ("OF402", "OF403")]
     if cell in ("refused", "degraded"):
         told = any(f"({construct}" in d.message for d in said)
-        return [] if artifacts is None and told else [f"the matrix says {cell}, but it was not"]
+        return [] if artifacts is None and told else [f"the matrix states {cell}, but it was not"]
     if cell in ("supported", "lowered") and of_it:
-        return [f"the matrix says {cell}, but: {of_it[0].message}"]
+        return [f"the matrix states {cell}, but: {of_it[0].message}"]
     lowered = artifacts is None or any(d.code == "OF401" for d in said)
     if cell == "lowered" and not lowered and not legal_as_it_is(backend, construct, model):
-        return ["the matrix says lowered, but the lowering is not reported (OF401)"]
+        return ["the matrix states lowered, but the lowering is not reported (OF401)"]
     return []
 
 
 def legal_as_it_is(backend: Backend, construct: str, model: Model) -> bool:
     """Whether the test of a conditional cell holds for each use of the construct in the model, so
-    that nothing has to be lowered there."""
+    that nothing has to be lowered."""
     verdict = backend.target.legality(construct)
     ctx = PassContext(target=backend.target)
     return isinstance(verdict, LegalIf) and all(
@@ -207,7 +209,9 @@ def _odd_problems(backend: Backend) -> Iterator[str]:
             problems += file_problems(artifacts) + _again_problems(backend, model, tried)
         elif not isinstance(plain, str) and plain[0] is not None:
             errors = [d.message for d in said if d.severity is Severity.ERROR]
-            problems.append(f"refused, where a plain label is not: {errors[0] if errors else ''}")
+            problems.append(
+                f"refused, although a plain label is not: {errors[0] if errors else ''}"
+            )
         yield from (f"{name}: {p}" for p in problems)
 
 
@@ -277,7 +281,8 @@ def _round_trip_problems(backend: Backend, model: Model, frontend: Frontend) -> 
         return [f"`{frontend.name}` cannot read it back: {'; '.join(wrong)}"]
     if back.replace(diagram=None) != legal.replace(diagram=None):
         return [
-            f"`{frontend.name}` reads it back as another model: {_first_difference(legal, back)}"
+            f"`{frontend.name}` reads it back as a different model: "
+            f"{_first_difference(legal, back)}"
         ]
     return []
 

@@ -1,5 +1,5 @@
-"""Whether what a backend emits depends on the model and on nothing else: not one text for all, no
-task and no flow omitted, no clock, no folder, no output of its own."""
+"""Whether the output of a backend depends only on the model: no constant text, no omitted task or
+flow, no clock, no folder, no printing."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _TASKS = ("FirstOfAll", "LastOfAll")
 
 
 def dependence_problems(backend: Backend, models: Iterable[tuple[str, Model]]) -> list[str]:
-    """Constant output, tasks and flows that are dropped, files that are written, text that is
-    printed, and questions to the machine; a backend that raises is reported elsewhere."""
+    """Reports constant output, dropped tasks and flows, written files, printed text, and reads of
+    the machine's state; a backend that raises is reported elsewhere."""
     models = list(models)
     with no_writing() as written, silent() as printed:
         found = [*_constant(backend, models), *_dropped(backend), *_dropped_flows(backend)]
@@ -33,9 +33,9 @@ def dependence_problems(backend: Backend, models: Iterable[tuple[str, Model]]) -
         found += _dropped_bindings(backend)
         found += _asking(backend, models)  # everything is loaded by now
     if printed.getvalue():
-        found.append(f"`emit` prints: {printed.getvalue()[:40]!r}; it returns its files")
+        found.append(f"`emit` prints: {printed.getvalue()[:40]!r}; a backend returns its files")
     if written:
-        found.append(f"`emit` writes to disk itself: {written[0]}; it returns its files")
+        found.append(f"`emit` writes to disk itself: {written[0]}; a backend returns its files")
     return found
 
 
@@ -55,7 +55,7 @@ def _text(backend: Backend, model: Model, *, said: bool = False) -> str | None:
 def _constant(backend: Backend, models: Iterable[tuple[str, Model]]) -> Iterator[str]:
     texts = [t for _, model in models if (t := _text(backend, model)) is not None]
     if len(texts) > 1 and len(set(texts)) == 1:
-        yield f"gives the same text for all of {len(texts)} different models"
+        yield f"returns the same text for all of {len(texts)} different models"
 
 
 def _dropped(backend: Backend) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _dropped(backend: Backend) -> Iterator[str]:
         told = [_text(backend, _with(model, _renamed(order, t))) != text for t in _TASKS]
         for task, is_told in zip(_TASKS, told, strict=True):
             if not is_told and (any(told) or task not in text):
-                yield f"omits a task: `Do {task}` of a sequence of two does not show"
+                yield f"omits a task: `Do {task}` of a sequence of two is missing"
                 return
 
 
@@ -85,7 +85,7 @@ def _asking(backend: Backend, models: Iterable[tuple[str, Model]]) -> list[str]:
             with watched() as asked, suppress(Exception, SystemExit):
                 backend.emit(legal, ctx)
             found |= dict.fromkeys(asked)
-    return [f"`emit` asks for {what}; it depends on the model alone" for what in found]
+    return [f"`emit` reads {what}; its result must depend on the model alone" for what in found]
 
 
 def _dropped_flows(backend: Backend) -> Iterator[str]:
@@ -96,10 +96,10 @@ def _dropped_flows(backend: Backend) -> Iterator[str]:
         return
     ways = {"A_C": {"target": "e"}, "B_e": {"target": "C"}}
     if _text(backend, _with_flows(model, ways)) == text:
-        yield "omits where flows lead: two that lead elsewhere do not show"
+        yield "omits targets of flows: two changed targets do not affect the output"
     ways = {"x1_A": {"name": "Other"}, "x1_B": {"name": "One"}}
     if _text(backend, _with_flows(model, ways)) == text:
-        yield "omits the names of ways: of a decision it does not show which way is which"
+        yield "omits labels of flows: the branches of a decision cannot be distinguished"
 
 
 def _dropped_bindings(backend: Backend) -> Iterator[str]:
@@ -116,7 +116,8 @@ def _dropped_bindings(backend: Backend) -> Iterator[str]:
             lost.append(f"`{name}`")
     if lost:
         yield (
-            f"omits what a task does: nothing shows of bindings {', '.join(lost)}; emit them, or "
+            "omits implementations of tasks: the output contains nothing of the bindings "
+            f"{', '.join(lost)}; emit them, or "
             "keep them where people read them (`orgflow_ir.analysis.facts.keep`)"
         )
 

@@ -1,4 +1,4 @@
-"""Writing to disk is seen and refused while a backend emits."""
+"""Detects and refuses writes to disk while a backend emits."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _state = {"installed": False}
 
 @contextmanager
 def no_writing() -> Iterator[list[str]]:
-    """Within it every write to disk fails with `PermissionError`; gives what was tried, in order,
-    also where the error was swallowed."""
+    """Makes every write to disk fail with `PermissionError`; yields the attempts, in order, even if
+    the backend swallowed the error."""
     if not _state["installed"]:
         sys.addaudithook(_hook)  # it cannot be taken away again; without a guard it does nothing
         _state["installed"] = True

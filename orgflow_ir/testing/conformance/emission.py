@@ -1,4 +1,4 @@
-"""Emitting a model as a command does it, but without passes: legalisation, then the backend."""
+"""Emits a model like a command, but without passes: legalisation, then the backend."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
 
 
 def context(backend: Backend, options: Mapping[str, str] | None = None) -> PassContext:
-    """A context that knows the target and its options, the first value of each by default."""
+    """A context with the target and its options, the first value of each by default."""
     spec = backend.target
     return PassContext(target=spec, options={**spec.default_options, **(options or {})})
 
@@ -21,10 +21,11 @@ def context(backend: Backend, options: Mapping[str, str] | None = None) -> PassC
 def legal_and_emitted(
     backend: Backend, model: Model, options: Mapping[str, str] | None = None
 ) -> tuple[Model, Emitted | None, list[Diagnostic]]:
-    """The model as the backend got it, what it made of it (`None`: refused), and what was said;
-    what it validates as faulty counts as refused. Raises `TypeError` where it gave no `Emitted`.
+    """The model as passed to the backend, its output (`None` if refused), and the diagnostics;
+    output that its validation rejects counts as refused. Raises `TypeError` if the backend did not
+    return an `Emitted`.
 
-    Only legalisation stands before the backend here: no passes run.
+    Only legalisation runs before the backend; no passes run.
     """
     ctx = context(backend, options)
     legal = legalise(model, backend.target, ctx, allow_lossy=False)
@@ -32,7 +33,7 @@ def legal_and_emitted(
         return legal, None, ctx.diagnostics
     made = backend.emit(legal, ctx)
     if not isinstance(made, Emitted):
-        raise TypeError(f"`emit` gave {made!r}, not an `Emitted`")
+        raise TypeError(f"`emit` returned {made!r}, not an `Emitted`")
     if ctx.has_errors or not backend.validate(made.artifacts, ctx):
         return legal, None, ctx.diagnostics
     return legal, made, ctx.diagnostics
@@ -41,7 +42,7 @@ def legal_and_emitted(
 def emit(
     backend: Backend, model: Model, options: Mapping[str, str] | None = None
 ) -> tuple[tuple[Artifact, ...] | None, list[Diagnostic]]:
-    """The files that a backend makes of a model (`None`: refused) and what was said on the way, as
-    in `legal_and_emitted`."""
+    """The files that a backend emits for a model (`None` if refused) and the diagnostics, as in
+    `legal_and_emitted`."""
     _, made, said = legal_and_emitted(backend, model, options)
     return (None if made is None else made.artifacts), said

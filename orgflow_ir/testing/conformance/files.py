@@ -11,15 +11,15 @@ from xml.parsers import expat
 from orgflow_ir.targets.artifact import Artifact
 
 MAX_PART = 240
-"""Bytes of a file's or folder's name, at most: file systems take 255, and a temporary file beside
-it needs a few."""
+"""Maximum length of a file or folder name in bytes: file systems permit 255, and the name of a
+temporary file needs a few more."""
 
 
 def file_problems(artifacts: object) -> list[str]:
-    """Problems of the result of `emit`: no tuple of `Artifact`, nothing, two files of one path,
-    paths outside the output folder, text that is not what the suffix says."""
+    """Problems of the result of `emit`: not a tuple of `Artifact`, an empty tuple, two files with
+    one path, paths outside the output folder, text that does not match the suffix."""
     if not isinstance(artifacts, tuple) or not all(isinstance(a, Artifact) for a in artifacts):
-        return [f"`emit` gave {artifacts!r}, not a tuple of `Artifact`"]
+        return [f"`emit` returned {artifacts!r}, not a tuple of `Artifact`"]
     odd = [a for a in artifacts if not (isinstance(a.path, str) and isinstance(a.text, str))]
     if odd:
         return [f"path and text of an `Artifact` are text: {odd[0]!r}"]
@@ -28,14 +28,14 @@ def file_problems(artifacts: object) -> list[str]:
         problems.append("emitted nothing and reported nothing")
     paths = [a.path for a in artifacts]
     if len({p.lower() for p in paths}) != len(paths):
-        problems.append(f"two files have one path: {paths}")
+        problems.append(f"two files have the same path: {paths}")
     for path in map(PurePosixPath, paths):
         if path.is_absolute() or ".." in path.parts or not path.name or "\\" in str(path):
             problems.append(f"`{path}` is not a path inside the output folder")
         elif not str(path).isprintable() or max(len(p.encode()) for p in path.parts) > MAX_PART:
             shown = repr(str(path))
             shown = shown if len(shown) <= 80 else f"{shown[:80]}…"
-            problems.append(f"{shown} is not a path that every file system takes")
+            problems.append(f"{shown} is not a path that every file system supports")
     for artifact in artifacts:
         problems += _text_problems(artifact)
     return problems

@@ -1,5 +1,5 @@
-"""The contract of frontends: never raising, a reason where there is no model, reading a sample
-the same way every time."""
+"""The contract of frontends: they never raise, give a reason if there is no model, and read a
+sample the same way every time."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ HOSTILE: tuple[bytes, ...] = (
 """Bytes that are not a model in any language."""
 
 CUTS = 24
-"""Places at which a sample is cut off, and at which a byte of it is changed."""
+"""Number of places at which a sample is cut off, and at which one of its bytes is changed."""
 
 
 LONG_LINE = 64 * 1024 * 1024
-"""So many bytes without a line break must not be taken into memory by a reader of streams."""
+"""Number of bytes without a line break that a reader of streams must not load into memory."""
 
 MOST_MEMORY = 32 * 1024 * 1024
-"""So much memory may a reader of streams take for them."""
+"""Maximum memory that a reader of streams may use for them."""
 
 Sample = SourceFile | SourceFolder
 
@@ -141,10 +141,10 @@ def _parse_problems(frontend: Frontend, source: Sample) -> list[str]:
         return [f"raised {type(error).__name__}: {error}"]
     problems = said_problems(ctx.diagnostics, frontend.rules)
     if model is None and not ctx.has_errors:
-        problems.append("gave no model and no error")
+        problems.append("returned no model and reported no error")
     problems += _place_problems(ctx.diagnostics, source)
     if model is not None and not isinstance(model, Model):
-        problems.append(f"gave {model!r}, which is not a model")
+        problems.append(f"returned {model!r}, which is not a model")
     return problems
 
 
@@ -219,19 +219,19 @@ def _sample_problems(frontend: Frontend, source: Sample) -> list[str]:
     if not frontend.sniff(_head(frontend, source)):
         problems.append("`sniff` does not recognise it")
     if first != second:
-        problems.append("gives another model the second time")
+        problems.append("returns a different model the second time")
     if Model.from_json(first.to_json()) != first:
         problems.append("the model does not survive its own JSON")
     problems += sorted(violations(first))
     if isinstance(source, SourceFolder):
         return problems
     if _parse(frontend, source, once=True)[0] != first:
-        problems.append("gives another model where the input can be read only once")
+        problems.append("returns a different model if the input can be read only once")
     problems += _span_problems(first, source)
     renamed, _ = _parse(frontend, SourceFile(f"renamed-{source.path}", source.data))
     files = {loc.file for _, loc in _places(renamed)} if renamed is not None else set()
     if source.path in files:
-        problems.append("its places name another file than the one that was read")
+        problems.append("its places name a file other than the one that was read")
     return problems
 
 

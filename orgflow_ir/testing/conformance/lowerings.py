@@ -1,5 +1,5 @@
-"""The contract of a lowering: it ends, keeps the model sound, loses only what it declares, and what
-it makes names the source elements it is derived from."""
+"""The contract of a lowering: it terminates, keeps the model sound, loses only what it declares,
+and records the source elements of everything that it makes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from orgflow_ir.testing.conformance.words import KEBAB
 from orgflow_ir.testing.minimal import minimal_models
 
 MOST = 200
-"""Times that one lowering is applied to a small model, at most."""
+"""Maximum number of times that one lowering is applied to a small model."""
 
 LIMIT = 2_000
-"""Steps of the token game spent on comparing two processes."""
+"""Maximum number of token-game steps spent on comparing two processes."""
 
 
 def lowering_problems(
@@ -30,16 +30,16 @@ def lowering_problems(
     models: Iterable[tuple[str, Model]] | None = None,
     derivations: Iterable[Derivation] = (),
 ) -> list[str]:
-    """All problems of lowerings, each tried with every model that has uses of what it consumes;
-    `derivations` attach the derived constructs that they look for."""
+    """All problems of lowerings, each tried with every model that contains a construct that it
+    consumes; `derivations` attach the derived constructs that they consume."""
     items = [*minimal_models(), *shapes()] if models is None else list(models)
     patterns, derivations = tuple(patterns), tuple(derivations)
     names = [pattern.name for pattern in patterns]
-    problems = [f"two lowerings are called `{n}`" for n in sorted(set(names)) if names.count(n) > 1]
+    problems = [
+        f"two lowerings have the name `{n}`" for n in sorted(set(names)) if names.count(n) > 1
+    ]
     for pattern in patterns:
-        own = (
-            [] if KEBAB.fullmatch(pattern.name) else ["its name is not words with hyphens between"]
-        )
+        own = [] if KEBAB.fullmatch(pattern.name) else ["its name is not words joined by hyphens"]
         declared = _declared(pattern)
         own += declared
         for name, model in items if not declared else ():
@@ -76,9 +76,9 @@ def _try(pattern: RewritePattern, model: Model, derivations: tuple[Derivation, .
         text = now.to_json()
         after, done = rewrite_all(pattern, uses, now, PassContext())
         if now.to_json() != text:
-            return ["it changed the model it was given"]
+            return ["it changed its input model"]
         if rewrite_all(pattern, uses, now, PassContext()) != (after, done):
-            return ["the second time it does something else with the same model"]
+            return ["its result for the same model differs the second time"]
         if not done:
             break
         then = _uses(after, derivations)
@@ -107,7 +107,7 @@ def _undeclared(
     was, now = (Counter(use.construct for use in uses) for uses in (before, after))
     taken = [sum(n for c, n in counts.items() if pattern.takes(c)) for counts in (was, now)]
     if taken[1] >= taken[0]:
-        return [f"it leaves as much to rewrite as before ({taken[0]}, then {taken[1]})"]
+        return [f"as much remains to rewrite as before ({taken[0]}, then {taken[1]})"]
     return [
         f"it produces {construct}, which is not in its `produces`"
         for construct in now - was
@@ -147,5 +147,5 @@ def _other_runs(model: Model, lowered: Model) -> list[str]:
         if found.verdict == "different":
             problems.append(f"it claims to lose nothing, but the runs differ: {found.reason}")
     if len(model.processes) != len(lowered.processes):
-        problems.append("it claims to lose nothing, but a process is gone or new")
+        problems.append("it claims to lose nothing, but a process was removed or added")
     return problems

@@ -1,4 +1,4 @@
-"""Models that are sound and odd: labels that mean something to some format, and none at all."""
+"""Sound but odd models: labels with a special meaning in some format, and missing labels."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ HOSTILE: tuple[str, ...] = (
     "CON",
     "../../etc/passwd",
 )
-"""Labels that are text, whatever they look like."""
+"""Labels that are plain text despite their appearance."""
 
 
 def odd_models() -> Iterator[tuple[str, Model]]:
-    """Each with a word on what is odd about it; the constructs are those of `task.abstract`."""
+    """Each model with a short description of its oddity; the constructs are those of
+    `task.abstract`."""
     plain = minimal_model("task.abstract")
     for label in HOSTILE:
         shown = label if len(label) <= 40 else f"{label[:40]}…"

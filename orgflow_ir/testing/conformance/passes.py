@@ -1,4 +1,5 @@
-"""The contract of passes: valid in, valid out; no state; analyses return the model they got."""
+"""The contract of passes: a valid model stays valid, passes have no state, and analyses return
+their input model."""
 
 from __future__ import annotations
 
@@ -36,8 +37,8 @@ def _text_problems(item: Pass) -> list[str]:
     except PipelineError as error:
         return [f"its pipeline text `{text}` cannot be read back: {error}"]
     except TypeError as error:  # an option without a default
-        return [f"it cannot be made from its pipeline text `{text}`: {error}"]
-    return [] if back == (item,) else [f"its pipeline text `{text}` gives another pass"]
+        return [f"it cannot be constructed from its pipeline text `{text}`: {error}"]
+    return [] if back == (item,) else [f"its pipeline text `{text}` gives a different pass"]
 
 
 def _model_problems(item: Pass, model: Model) -> list[str]:
@@ -49,16 +50,16 @@ def _model_problems(item: Pass, model: Model) -> list[str]:
     except (Exception, SystemExit) as error:  # noqa: BLE001  # "never raises" is what is tested
         return [f"raised {type(error).__name__}: {error}"]
     if not isinstance(first, Model):
-        return [f"`run` gave {first!r}, not a model"]
+        return [f"`run` returned {first!r}, not a model"]
     problems = said_problems(said, item.rules)
     if model.to_json() != text:
-        problems.append("it changed the model it was given; a pass returns a new one")
+        problems.append("it changed its input model; a pass returns a new one")
     if first != second or said != said_again:
-        problems.append("the second time it does something else with the same model")
+        problems.append("its result for the same model differs the second time")
     if item.stage <= Stage.ANALYSE and first is not model:
         problems.append("a pass that changes nothing must return the same object")
     if third != first:
-        problems.append("run on its own result it changes it once more")
+        problems.append("it changes its own result when it is run again")
     problems += sorted(violations(first) - violations(model))
     return problems
 

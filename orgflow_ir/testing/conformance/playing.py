@@ -1,4 +1,4 @@
-"""The contract of runners: a run on the target is one of the model's, with the same choices."""
+"""The contract of runners: a run on the target is a run of the model, with the same choices."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from orgflow_ir.targets import executable_processes, legalise
 from orgflow_ir.testing.conformance.emission import context
 
 MAX_RUNS = 8
-"""Runs of one small model that are played, at most."""
+"""Maximum number of runs played per small model."""
 
 
 def run_problems(
     backend: Backend, models: Iterable[tuple[str, Model]], runner: Runner
 ) -> tuple[list[str], int]:
-    """All problems with runs of the models that the target can say, and how many runs were played.
+    """All problems with runs of the models that the target supports, and the number of runs played.
 
-    Raises `RunnerError` where the engine is missing.
+    Raises `RunnerError` if the engine is missing.
     """
     problems: list[str] = []
     played = 0
@@ -45,7 +45,7 @@ def run_problems(
             played += len(runs)
             problems += [f"{name}: {p}" for p in found]
     if not played and not problems:
-        problems.append("there is a runner, but no model that it could play")
+        problems.append("there is a runner, but no model that it can execute")
     return problems, played
 
 
@@ -53,7 +53,7 @@ def _played(game: Game, process: Process, runs: tuple[Run, ...], runner: Runner)
     visible = runner.visible & {n.id for n in process.nodes}
     results = list(runner.play(runs))
     if len(results) != len(runs):
-        yield f"{len(runs)} runs were to be played, {len(results)} results came"
+        yield f"{len(results)} results were returned for {len(runs)} runs"
         return
     for number, (run, result) in enumerate(zip(runs, results, strict=True), 1):
         problem = _judged(game, process, run, result, visible)
@@ -66,7 +66,7 @@ def _judged(
 ) -> str | None:
     """The problem of one executed run, or `None`."""
     if result.status == "unplayable":
-        return f"it cannot be played: {result.error}"
+        return f"it cannot be executed: {result.error}"
     stopped = _stopped(process, run)
     if stopped is not None:
         loud = result.status == "error" and (stopped.stops or "") in (result.error or "")
@@ -88,7 +88,7 @@ def _judged(
         s.element for s in run.steps if s.action in ("fire", "open") and s.element in tasks
     )
     if Counter(e for e in seen if e in tasks) != should:
-        return "other tasks were executed than the run has"
+        return "the executed tasks differ from those of the run"
     return None
 
 

@@ -1,5 +1,5 @@
-"""Whether a backend's output depends on the order of sets, or on the machine: it is asked again in
-other processes, with other seeds for the hashes of text, time zones, languages and folders.
+"""Whether a backend's output depends on the order of sets or on the machine: it emits again in
+other processes with different hash seeds, time zones, languages and folders.
 
 `python -m orgflow_ir.testing.conformance.seeds MODULE CLASS` prints a digest for each construct.
 """
@@ -27,12 +27,12 @@ SURROUNDINGS = (
 )
 """Environment variables of the processes that are compared."""
 TIMEOUT = 120
-"""Seconds granted to one process."""
+"""Time limit of one process in seconds."""
 
 
 def seed_problems(backend: Backend) -> list[str]:
-    """Constructs whose output is another in another process; nothing where the class cannot be
-    imported by its name (it is made in a function, or the module is a test)."""
+    """Constructs whose output differs in another process; empty if the class cannot be imported by
+    its name (it is defined in a function, or the module is a test)."""
     cls = type(backend)
     try:
         known = find_spec(cls.__module__) is not None
@@ -48,8 +48,8 @@ def seed_problems(backend: Backend) -> list[str]:
     assert first is not None
     assert second is not None
     return [
-        f"{name}: other bytes in another process, with another PYTHONHASHSEED, time zone, language "
-        "and folder: does the order of a set show?"
+        f"{name}: the bytes differ in another process with another PYTHONHASHSEED, time zone, "
+        "language and folder; does the output depend on the order of a set?"
         for name, digest in first.items()
         if second.get(name) != digest
     ]
@@ -81,7 +81,7 @@ def _digests_under(
 
 
 def digests(backend: Backend) -> dict[str, str]:
-    """A digest of what is emitted and said for each small model."""
+    """A digest of the output and diagnostics for each small model."""
     found = {}
     for name, model in (*minimal_models(), *shapes()):
         artifacts, said = emit(backend, model)
@@ -91,7 +91,7 @@ def digests(backend: Backend) -> dict[str, str]:
 
 
 def main(module: str, name: str) -> None:
-    """Print the digests of a backend, by the module and the name of its class."""
+    """Print the digests of a backend, given the module and the name of its class."""
     cls = getattr(import_module(module), name)
     json.dump(digests(cls()), sys.stdout)
 

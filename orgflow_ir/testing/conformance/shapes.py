@@ -1,4 +1,5 @@
-"""Small sound models for what no single construct shows: loops, nested blocks, mixed gateways."""
+"""Small sound models of structures that no single construct shows: loops, nested blocks, mixed
+gateways."""
 
 from __future__ import annotations
 
@@ -24,13 +25,13 @@ _SHAPES: dict[str, str] = {
     "a choice without a join": "s>x1 x1>A:One x1>B:Other A>e B>f",
     "an empty branch": "s>x1 x1>A:One x1>x2:Other A>x2 x2>e",
     "branches in parallel": "s>p1 p1>A p1>B A>p2 B>p2 p2>C C>e",
-    "branches in parallel that end apart": "s>p1 p1>A p1>B A>e B>f",
+    "parallel branches with separate ends": "s>p1 p1>A p1>B A>e B>f",
     "one or both branches": "s>o1 o1>A:One o1>B:Other A>o2 B>o2 o2>C C>e",
     "a loop": "s>x1 x1>A A>x2 x2>x1:Again x2>e:Done",
-    "a loop with a way back that does something": "s>x1 x1>A A>x2 x2>B:Again B>x1 x2>e:Done",
-    "a choice in branches in parallel":
+    "a loop with a task on the backward flow": "s>x1 x1>A A>x2 x2>B:Again B>x1 x2>e:Done",
+    "a choice in parallel branches":
         "s>p1 p1>x1 x1>A:One x1>B:Other A>x2 B>x2 x2>p2 p1>C C>p2 p2>e",
-    "branches in parallel in a loop":
+    "parallel branches in a loop":
         "s>x1 x1>p1 p1>A p1>B A>p2 B>p2 p2>x2 x2>x1:Again x2>e:Done",
     "a gateway that joins and splits":
         "s>x1 x1>A:One x1>B:Other A>x2 B>x2 x2>C:Three x2>D:Four C>e D>f",

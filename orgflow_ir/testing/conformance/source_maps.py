@@ -1,5 +1,5 @@
-"""Requirements on source maps: they name emitted files and elements of the model, and every task of
-it is after a part."""
+"""Requirements on source maps: they name emitted files and elements of the model, and every task
+has a part."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from orgflow_ir.targets.artifact import Emitted, Part
 
 
 def source_map_problems(legal: Model, emitted: Emitted) -> list[str]:
-    """Parts that are none or of the wrong types, in no file, of no element or of unknown ones; two
-    parts at one place, or that stand for one element in one file; tasks behind no part."""
+    """Reports invalid parts, parts without a file, without an element or with unknown elements, two
+    parts at one place or for one element in one file, and tasks without a part."""
     try:
         parts = emitted.source_map.parts
     except Exception as error:  # noqa: BLE001  # a plugin's
@@ -27,7 +27,7 @@ def source_map_problems(legal: Model, emitted: Emitted) -> list[str]:
     for part in parts:
         where = f"the part `{part.place}` of `{part.artifact}`"
         if part.artifact not in files:
-            problems.append(f"{where} in its source map is in no file")
+            problems.append(f"{where} in its source map belongs to no file")
         if not part.elements:
             problems.append(f"{where} in its source map stands for nothing")
         problems += [
@@ -36,7 +36,7 @@ def source_map_problems(legal: Model, emitted: Emitted) -> list[str]:
             if id not in known
         ]
         if (part.artifact, part.place) in seen:
-            problems.append(f"{where} is twice in its source map")
+            problems.append(f"{where} occurs twice in its source map")
         seen.add((part.artifact, part.place))
     standing = Counter((p.artifact, id) for p in parts if p.stands for id in p.elements)
     problems += [
@@ -48,7 +48,7 @@ def source_map_problems(legal: Model, emitted: Emitted) -> list[str]:
         id for s in legal.scopes() for n in s.nodes if isinstance(n, Task) for id in source_ids(n)
     }
     problems += [
-        f"the task `{id}` is behind no part of its source map"
+        f"the task `{id}` has no part in its source map"
         for id in emitted.source_map.silent
         if id in tasks
     ]

@@ -1,5 +1,5 @@
-"""Whether a backend keeps the structure of a model: each flow, which branch has which condition,
-what boundary events are attached to, what is in sub-processes. Two models that differ in one of
+"""Whether a backend keeps the structure of a model: each flow, the condition of each branch, the
+attachment of boundary events, and the content of sub-processes. Two models that differ in one of
 these must not give the same text."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from orgflow_ir.testing.conformance.shapes import shape, shapes
 from orgflow_ir.testing.minimal import minimal_model
 
 Text = Callable[[Model], str | None]
-"""What a backend emits for a model, with what it reports; `None` where it refuses it."""
+"""The output of a backend for a model, with its diagnostics; `None` if it refuses the model."""
 
 
 class _Change(NamedTuple):
@@ -25,8 +25,8 @@ class _Change(NamedTuple):
 
 
 def structure_problems(text: Text, *, executes: bool) -> Iterator[str]:
-    """Changes of the structure that do not show, at most one of a kind. `executes` is whether the
-    target runs its files, so that conditions count too."""
+    """Changes of the structure without an effect on the output, at most one of each kind.
+    `executes`: whether the target runs its files, so that conditions matter too."""
     kinds = [_flows, _inner_flows, _attachments]
     for kind in [*kinds, _conditions] if executes else kinds:
         for model, changed, complaint in kind():
@@ -46,8 +46,8 @@ def _flows() -> Iterator[_Change]:
             for node in process.nodes:
                 if isinstance(node, Task) and node.id not in known:
                     complaint = (
-                        f"leaves out a flow of “{name}”: it does not show whether `{flow.source}` "
-                        f"leads to `{flow.target}` or to `{node.id}`"
+                        f"omits a flow of “{name}”: the output does not depend on whether "
+                        f"`{flow.source}` leads to `{flow.target}` or to `{node.id}`"
                     )
                     yield _Change(model, _redirected(model, flow, node), complaint)
                     break
@@ -69,7 +69,9 @@ def _inner_flows() -> Iterator[_Change]:
     """The order of two steps in a sub-process."""
     orders = ("i>A A>B B>e", "i>B B>A A>e")
     first, second = (_nested(order) for order in orders)
-    yield _Change(first, second, "leaves out flows in sub-processes: their order does not show")
+    yield _Change(
+        first, second, "omits flows in sub-processes: the output does not depend on their order"
+    )
 
 
 def _nested(order: str) -> Model:
@@ -102,7 +104,10 @@ def _attachments() -> Iterator[_Change]:
             )  # fmt: skip
             models = [_attached(small, event, to) for to in ("A", "B")]
             kind = construct.removeprefix("event.boundary.")
-            complaint = f"loses what a boundary event ({kind}) is attached to: it does not show"
+            complaint = (
+                f"omits the attachment of a boundary event ({kind}): the output does not depend "
+                "on it"
+            )
             yield _Change(models[0], models[1], complaint)
 
 
@@ -123,9 +128,11 @@ def _conditions() -> Iterator[_Change]:
             for a, b in (("amount>5", "amount<2"), ("amount<2", "amount>5"))
         ]
         yield _Change(
-            models[0], models[1], "mixes branches: conditions that are exchanged do not show"
+            models[0], models[1], "mixes branches: swapped conditions do not affect the output"
         )
     models = [
         shape(f"s>x1 x1>A?amount>5{a} x1>B?amount<2{b} A>e B>e") for a, b in (("", ""), ("0", ""))
     ]
-    yield _Change(models[0], models[1], "leaves out conditions: another condition does not show")
+    yield _Change(
+        models[0], models[1], "omits conditions: a changed condition does not affect the output"
+    )

@@ -1,5 +1,5 @@
-"""What `emit` does beside giving its result: it prints, or asks for the time, for chance, or for
-what is different on another machine."""
+"""Detects side effects of `emit`: printing, and reading the time, random numbers, or
+machine-specific state."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _BUILTINS: dict[tuple[object, str], str] = {
     (date, "today"): "the clock",
     (datetime, "today"): "the clock",
 }
-_FUNCTIONS = {os.urandom: "chance", os.getpid: "the number of its process", os.getcwd: "its folder"}
+_FUNCTIONS = {os.urandom: "chance", os.getpid: "the id of its process", os.getcwd: "its folder"}
 _ENVIRONMENT = type(os.environ).__getitem__.__code__
 
 
 @contextmanager
 def watched() -> Iterator[list[str]]:
-    """Gives what the code within it asks for, in words, each once; `asks for the clock` is seen in
-    calls of the standard library's functions only."""
+    """Yields the reads of the code within it, in words, each once; `asks for the clock` is detected
+    only for functions of the standard library."""
     found: dict[str, None] = {}
 
     def see(frame: FrameType, event: str, called: Any) -> None:
@@ -66,7 +66,7 @@ def _called(function: Any) -> str | None:
 
 @contextmanager
 def silent() -> Iterator[io.StringIO]:
-    """Gives what is printed within it."""
+    """Yields the text printed within it."""
     out = io.StringIO()
     with redirect_stdout(out):
         yield out

@@ -1,4 +1,5 @@
-"""Rules and diagnostics of a leaf: they have codes, explanations, and messages of one form."""
+"""Requirements on the rules and diagnostics of a leaf: codes, explanations, and the form of
+messages."""
 
 from __future__ import annotations
 
@@ -19,14 +20,14 @@ _SECTIONS = ("What it finds", "Why it is wrong", "Example", "Instead")
 
 
 def name_problems(name: object) -> list[str]:
-    """A name is text in kebab case."""
+    """Whether a name is in kebab case."""
     if isinstance(name, str) and KEBAB.fullmatch(name):
         return []
-    return [f"the name {name!r} is not lower-case words with hyphens between"]
+    return [f"the name {name!r} is not lower-case words joined by hyphens"]
 
 
 def rule_problems(rules: object) -> list[str]:
-    """Rules are classes with codes of their own, a severity, and an explanation."""
+    """Requires that rules are classes with their own codes, a severity, and an explanation."""
     if not isinstance(rules, tuple):
         return [f"`rules` is a {type(rules).__name__}, not a tuple"]
     odd = [r for r in rules if not (isinstance(r, type) and issubclass(r, Rule))]
@@ -50,7 +51,7 @@ def _one_rule(rule: type[Rule]) -> list[str]:
     if not re.fullmatch(CODE_FORM, rule.code):
         problems.append(f"the code `{rule.code}` is not capital letters and three digits")
     if not KEBAB.fullmatch(rule.name):
-        problems.append(f"{rule.code}: the name {rule.name!r} is not words with hyphens between")
+        problems.append(f"{rule.code}: the name {rule.name!r} is not words joined by hyphens")
     if not isinstance(rule.severity, Severity):
         problems.append(f"{rule.code}: {rule.severity!r} is no `Severity`")
     if not isinstance(getattr(rule, "category", None), Category):
@@ -62,14 +63,14 @@ def _one_rule(rule: type[Rule]) -> list[str]:
         other = next((line for line in found if line not in _SECTIONS), None)
         problems.append(
             f"{rule.code}: the docstring, which `explain` prints, needs the sections "
-            f"{', '.join(_SECTIONS)}, each with a text under it that is set in"
+            f"{', '.join(_SECTIONS)}, each followed by indented text"
             + (f"; the line {_short(other)} is neither" if other is not None else "")
         )
     return problems
 
 
 def said_problems(said: Iterable[Diagnostic], rules: Iterable[type[Rule]]) -> list[str]:
-    """Diagnostics are of known rules, and their messages have the form that all have."""
+    """Requires that diagnostics have known rules and messages in the common form."""
     known = {r.code for r in (*rules, *CORE_RULES, *TARGET_RULES)}
     problems = []
     for d in said:

@@ -267,7 +267,7 @@ def test_an_error_in_a_sub_process_drops_what_was_set_in_it(registry: Registry) 
     declared = Compiled(caught(sub("work", nodes, text)), registry)
     assert declared.emitted is None
     (refused,) = declared.told("OF403")
-    assert "it does not see `ok` as `Task set` sets it: an error drops" in refused.message
+    assert "it cannot read `ok` as `Task set` sets it: an error drops" in refused.message
     nodes[1] = task("set", binding=Form(fields=(FormField(name="other"),)))
     other = Compiled(caught(sub("work", nodes, text)), registry)
     assert other.emitted is not None

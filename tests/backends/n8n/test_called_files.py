@@ -422,8 +422,8 @@ def test_files_that_are_given_go_first(tmp_path: Path, registry: Registry) -> No
 
 
 UNFOUND = {
-    "which is neither in this model nor in a file beside it": {},
-    "which is another one in each of `a.bpmn` and `b.bpmn`": {
+    "which is neither in this model nor in a file next to it": {},
+    "which is defined differently in `a.bpmn` and `b.bpmn`": {
         "a": PART,
         "b": PART.replace("Look", "Listen"),
     },

@@ -336,7 +336,7 @@ REFUSED = {
     "its mapping `a.y`, `x`, is not supported: `a.y` is no variable": with_callee(
         straight(mapped(outputs=(Parameter(name="a.y", text="x"),)))
     ),
-    "it reads `y`, which a mapping before it sets": with_callee(
+    "it reads `y`, which an earlier mapping sets": with_callee(
         straight(
             mapped(
                 inputs=(
@@ -723,11 +723,13 @@ NOT_CAUGHT = {
     "`X` may fail while `Y` may be active": with_callee(
         failing(on_call("any", ANY_ERROR)), branches()
     ),
-    "nothing that `Do it` calls throws what it catches": with_callee(failing(late("l"))),
+    "nothing that `Do it` calls throws the event that it catches": with_callee(failing(late("l"))),
     "another event catches the same escalation": with_callee(
         failing(late("l"), late("any", ANY_LATE)), OUT
     ),
-    "`Remark` is not the end of what it ends": with_callee(failing(late("l")), remarking()),
+    "`Remark` is not the last step of the scope that it ends": with_callee(
+        failing(late("l")), remarking()
+    ),
     "`Remark` may be thrown several times": with_callee(
         failing(late("l", interrupting=False)), remarking_again()
     ),

@@ -166,32 +166,32 @@ def test_scripts_on_the_engine(engine: LocalEngine, tmp_path: Path) -> None:
     assert found == [row[4] for row in SCRIPTS]
 
 
-ALIAS = "a change of a value that may have another name is not understood"
+ALIAS = "a change of a value that may have another name is not supported"
 LEFT = (
-    ("groovy", "for (i in 1..3) { total = i }", "`.` is not understood here"),
-    ("groovy", "while (x) { x = 1 }", "`while` is not understood"),
+    ("groovy", "for (i in 1..3) { total = i }", "`.` is not supported here"),
+    ("groovy", "while (x) { x = 1 }", "`while` is not supported"),
     (
         "javascript",
         "for (var i = 0; i < 3; i++) { x += i }",
-        "only `for` over the values of a list is understood",
+        "only `for` over the values of a list is supported",
     ),
     (
         "javascript",
         "for (var k in order) { x = k }",
-        "`for` over the names of entries is not understood",
+        "`for` over the names of entries is not supported",
     ),
-    ("groovy", "for (i in a) { return i }", "`return` in a loop is not understood"),
-    ("groovy", "for (i in a) { break }", "`break` is not understood"),
-    ("groovy", "for (i in a) { x = 1 }\ny = i", "a variable of a loop is not understood after it"),
+    ("groovy", "for (i in a) { return i }", "`return` in a loop is not supported"),
+    ("groovy", "for (i in a) { break }", "`break` is not supported"),
+    ("groovy", "for (i in a) { x = 1 }\ny = i", "a variable of a loop is not supported after it"),
     (
         "groovy",
         "for (i in a) { i = 1 }",
-        "an assignment to the variable of a loop is not understood",
+        "an assignment to the variable of a loop is not supported",
     ),
     (
         "groovy",
         "def i = 1\nfor (i in a) { x = i }",
-        "a variable of a loop that stands before it is not understood",
+        "a variable of a loop that stands before it is not supported",
     ),
     ("groovy", "def o = order\no.total = 1", ALIAS),
     ("groovy", "order.lines = l\nl.add(1)", ALIAS),
@@ -202,33 +202,33 @@ LEFT = (
     ("groovy", "o.a = x\no.a.b = 1", ALIAS),
     ("groovy", "def a = order.by\na.name = 1", ALIAS),
     ("groovy", "for (i in items) { o.a = l\nl.add(1) }", ALIAS),
-    ("groovy", "rows[0] = 1", "assignments to places of lists are not understood"),
+    ("groovy", "rows[0] = 1", "assignments to places of lists are not supported"),
     ("groovy", "order.__proto__ = 1", "`order.__proto__` is no variable"),
     ("groovy", "m.put(k, 1)", "`put` takes a quoted name and a value"),
-    ("javascript", "x = a ?: b", "`:` is not understood here"),
-    ("javascript", "import a", "`import` is not understood"),
-    ("groovy", "x = service.call(y)", "calls of `call` are not understood"),
-    ("javascript", "function f() { return 1 } f()", "`function` is not understood"),
-    ("javascript", "throw new Trouble('Hi')", 'only `throw new BpmnError("code")` is understood'),
-    ("groovy", "throw new RuntimeException(x)", 'only `throw new BpmnError("code")` is understood'),
-    ("javascript", "return process.exit()", "calls of `exit` are not understood"),
-    ("javascript", "x = 1 }); process.exit(); ({", "`}` is not understood"),
+    ("javascript", "x = a ?: b", "`:` is not supported here"),
+    ("javascript", "import a", "`import` is not supported"),
+    ("groovy", "x = service.call(y)", "calls of `call` are not supported"),
+    ("javascript", "function f() { return 1 } f()", "`function` is not supported"),
+    ("javascript", "throw new Trouble('Hi')", 'only `throw new BpmnError("code")` is supported'),
+    ("groovy", "throw new RuntimeException(x)", 'only `throw new BpmnError("code")` is supported'),
+    ("javascript", "return process.exit()", "calls of `exit` are not supported"),
+    ("javascript", "x = 1 }); process.exit(); ({", "`}` is not supported"),
     ("javascript", "constructor = 1", "`constructor` is no variable"),
-    ("groovy", "'abc", "`'abc` is not understood"),
-    ("python", "import os", "`import` is not understood"),
-    ("groovy", "int i = 5 / 2", "a fraction in a variable of a whole number is not understood"),
+    ("groovy", "'abc", "`'abc` is not supported"),
+    ("python", "import os", "`import` is not supported"),
+    ("groovy", "int i = 5 / 2", "a fraction in a variable of a whole number is not supported"),
     (
         "java",
         "int i = 1; i = i / 2;",
-        "a fraction in a variable of a whole number is not understood",
+        "a fraction in a variable of a whole number is not supported",
     ),
     ("groovy", 'y = "${x"', "`}` expected"),
-    ("groovy", "y = [1, a: 2]", "an entry with a name is not understood here"),
-    ("javascript", "y = {a: 1, 2}", "an entry without a name is not understood here"),
-    ("javascript", "y = {constructor: 1}", "the key `constructor` is not understood"),
-    ("javascript", "if (x) { return 1; z = 2; }", "statements after `return` are not understood"),
-    ("javascript", "if (x) { x + 1 } z = 2", "values in branches are not understood"),
-    ("ruby", "x = 1", "scripts in `ruby` are not understood"),
+    ("groovy", "y = [1, a: 2]", "an entry with a name is not supported here"),
+    ("javascript", "y = {a: 1, 2}", "an entry without a name is not supported here"),
+    ("javascript", "y = {constructor: 1}", "the key `constructor` is not supported"),
+    ("javascript", "if (x) { return 1; z = 2; }", "statements after `return` are not supported"),
+    ("javascript", "if (x) { x + 1 } z = 2", "values in branches are not supported"),
+    ("ruby", "x = 1", "scripts in `ruby` are not supported"),
 )
 
 
@@ -566,7 +566,7 @@ def test_an_input_that_nobody_set_stops_the_run(engine: LocalEngine, tmp_path: P
 
 
 BROKEN = (
-    (None, ZEEBE, "no DMN file is beside it with the id or name `rating`"),
+    (None, ZEEBE, "there is no DMN file next to the model with the id or name `rating`"),
     (ONE.replace('"rating"', '"other"'), ZEEBE.replace("rating", "missing"),
      "none of rating.dmn has a decision with the id or name `missing`"),
     ("<x/>", ZEEBE, "rating.dmn cannot be read"),
@@ -575,7 +575,7 @@ BROKEN = (
     (concluding("string", "", ("-", "5")), ZEEBE, "it is no string, which the output `risk` has"),
     (concluding("integer", DMN7, ("-", "5.5")), ZEEBE, "there is no type `integer`"),
     (TWO, decides("singleEntry"), "`singleEntry` needs one output, and it has 2"),
-    (ONE, ZEEBE.replace('"rating"', '"= which"'), "which one it is shows in a run only"),
+    (ONE, ZEEBE.replace('"rating"', '"= which"'), "it is only known at run time"),
 )  # fmt: skip
 
 
@@ -669,7 +669,7 @@ def test_a_script_in_a_loop_counts(engine: LocalEngine, tmp_path: Path) -> None:
 
 
 def test_what_scripts_set_is_known(tmp_path: Path) -> None:
-    """An assignment of Groovy, a parsed call, and in a script that is not understood the call."""
+    """An assignment of Groovy, a parsed call, and in a script that is not supported the call."""
     for code, wanted in (
         ("total = a + 1\ndef own = 2", ("total",)),
         ("execution.setVariable('n', 1)", ("n",)),
@@ -915,11 +915,11 @@ def test_lists_and_maps_of_more_than_texts(engine: LocalEngine, tmp_path: Path) 
         ('<camunda:map><camunda:entry key="__proto__">c</camunda:entry></camunda:map>',
          "`__proto__: c` is no entry"),
         ('<camunda:map><camunda:entry key="${k}"><camunda:list/></camunda:entry></camunda:map>',
-         "the key `${k}` is not understood"),
+         "the key `${k}` is not supported"),
         ('<camunda:list><camunda:script scriptFormat="groovy" resource="a.groovy"/></camunda:list>',
-         "a script in its own file is not understood"),
+         "a script in its own file is not supported"),
         ('<camunda:script scriptFormat="groovy">order.n = 1; order</camunda:script>',
-         "only scripts that compute a value are understood here"),
+         "only scripts that compute a value are supported here"),
     ],
 )  # fmt: skip
 def test_lists_and_maps_that_are_not_understood_are_named(

@@ -81,7 +81,7 @@ NOT_KEPT = [
     (
         "catch",
         "${timer.next()}",
-        "an unsupported expression computes it: calls of `next` are not understood",
+        "an unsupported expression computes it: calls of `next` are not supported",
     ),
     ("catch", "-PT5S", "it is negative"),
     ("catch", "P0.5M", "a part of it is not a whole number"),

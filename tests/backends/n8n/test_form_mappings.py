@@ -261,7 +261,7 @@ def test_what_is_not_understood_is_reported(tmp_path: Path) -> None:
     process, ctx = compiled(one_task(task), tmp_path)
     (found,) = [d for d in ctx.diagnostics if d.code == "OF404"]
     assert "does not support the output mappings of `Work`" in found.message
-    assert "calls of `pick` are not understood" in found.message
+    assert "calls of `pick` are not supported" in found.message
     assert "Work outputs" not in {n["name"] for n in process.root.workflow["nodes"]}
 
 

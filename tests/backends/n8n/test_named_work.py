@@ -136,7 +136,7 @@ def test_runs_are_played_with_scripted_answers(
     model.write_text(MODEL, "utf-8")
     assert cli.run(["run", str(model), "--target", TARGET, "--all-paths"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "runs as the model says, mean F1 1.000" in said
+    assert "runs conform to the model, mean F1 1.000" in said
     assert ("scripted values replace the workflow that `Charge card` calls") in said
 
 

@@ -452,18 +452,18 @@ def test_what_a_request_reads_and_nobody_set_stops_the_run(
 
 
 LEFT = (
-    (camunda({"url": "${bean.url()}"}, {}), "URL: calls of `url` are not understood"),
+    (camunda({"url": "${bean.url()}"}, {}), "URL: calls of `url` are not supported"),
     (zeebe({"url": "https://a.example?k={{secrets.K}}"}, {}), "the URL holds a secret"),
     (zeebe({"url": "https://a.example"}, {"errorExpression": "=f(error)"}),
-     "of error expressions only `if`, `bpmnError` and null are understood"),
-    (zeebe({"method": "GET"}, {}), "the model does not define which URL"),
+     "only `if`, `bpmnError` and null are supported in error expressions"),
+    (zeebe({"method": "GET"}, {}), "the model does not define the URL"),
     (flowable("http", requestUrl="https://a.example", failStatusCodes="oops"),
-     "`oops` is no status of HTTP"),
-    (flowable("mail", subject="Hi"), "the model does not say to whom"),
+     "`oops` is not an HTTP status"),
+    (flowable("mail", subject="Hi"), "the model does not define the recipient"),
     (camunda({"to": "a@b.example", "subject": '<camunda:script scriptFormat="groovy">x'
               "</camunda:script>"}, {}, connector="mail-send"),
-     "subject is a script, which is not understood here"),
-    (flowable("mail", to="a@b.example", attachments="${file}"), "`attachments` is not understood"),
+     "subject is a script, which is not supported here"),
+    (flowable("mail", to="a@b.example", attachments="${file}"), "`attachments` is not supported"),
     (camunda({"url": "https://a.example", "headers": {"X\nY": "1"}}, {}), "is no header"),
 )  # fmt: skip
 

@@ -55,7 +55,7 @@ def test_what_a_start_needs_is_said(tmp_path: Path) -> None:
     said = asked(compiled(tmp_path))
     assert "order (an object)" in said
     assert "limit (a number)" in said or "limit" in said
-    assert "who (given, if it is there)" in said
+    assert "who (given, if present)" in said
     assert "sum" not in said
 
 
@@ -91,7 +91,7 @@ def test_answers_of_a_decision_are_the_only_ones(tmp_path: Path) -> None:
 <endEvent id="e" name="Done"/><endEvent id="n" name="Small"/>
 {flow("f0", "s", "g")}{flow("f2", "g", "e", name="Large")}{flow("f3", "g", "n", name="Small")}
 </process><message id="m" name="Order"/></definitions>"""
-    assert asked(compiled(tmp_path, text)) == "A call has to contain size (Large | Small)."
+    assert asked(compiled(tmp_path, text)) == "A call must contain size (Large | Small)."
 
 
 def test_runs_are_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

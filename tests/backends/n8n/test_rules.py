@@ -100,7 +100,7 @@ def test_coded_conditions_say_where_their_variables_come_from() -> None:
     (told,) = [
         d for d in found(choice("exclusive Ok?", "default", "${x > 1}")) if d.code == "OF502"
     ]
-    assert "reads `x` as left by the step that set it last" in told.message
+    assert "reads `x` as last set by an earlier step" in told.message
 
 
 def test_open_tasks_are_told_one_by_one() -> None:

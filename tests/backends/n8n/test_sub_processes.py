@@ -113,4 +113,4 @@ def test_a_join_that_a_sub_process_became_is_refused_under_its_name(tmp_path: Pa
     (refused,) = [d for d in json.loads(done.err)["diagnostics"] if d["code"] == "OF403"]
     assert refused["element"] == "sub"
     assert refused["message"].startswith("what becomes of the sub-process `Assess` (gateway.incl")
-    assert refused["help"].startswith("draw the steps of `Assess` in the parent process, and let ")
+    assert refused["help"].startswith("move the steps of `Assess` into the parent process, and ")

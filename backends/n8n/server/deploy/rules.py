@@ -175,7 +175,7 @@ class RefusedWorkflow(Rule):
     What it finds
         A workflow that n8n refuses to create or to publish.
     Why it is wrong
-        It does not run. What was created for it was removed again.
+        It does not run. Everything created for it was removed again.
     Example
         A node without a parameter or a credential that it requires.
     Instead
@@ -329,7 +329,7 @@ class VanishedWorkflow(Rule):
     Why it is wrong
         The workflow that was just created or updated is missing.
     Example
-        Somebody cleans up the server while it is deployed to.
+        Somebody deletes old workflows on the server during a deployment.
     Instead
         Run the same command again to recreate it.
     """

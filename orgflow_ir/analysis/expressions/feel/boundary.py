@@ -1,8 +1,8 @@
 """Conversion between JSON and FEEL values, as in emitted code.
 
 A number is read as its shortest decimal; a decimal is written as the nearest number. JSON has no
-dates: a text is converted if a date, time or duration is declared, and all of them are written as
-text.
+dates: a text is converted if the declared type is a date, time or duration; all of these are
+    written as text.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def to_json(value: Value) -> object:
         case Decimal():
             number = float(value)
             if math.isinf(number):
-                raise Unsupported("a number that JSON does not have")
+                raise Unsupported("a number that JSON cannot represent")
             return int(number) if number.is_integer() and abs(number) < 2**53 else number
         case tuple():
             return [to_json(one) for one in value]

@@ -85,7 +85,7 @@ def day_of_year(date: Date) -> int:
 
 
 def week_of_year(date: Date) -> int:
-    """The week by ISO 8601: that of the year its Thursday is in."""
+    """The week by ISO 8601, in the year that contains its Thursday."""
     thursday = date_from_number(day_number(date) + 4 - weekday(date))
     assert thursday is not None
     return (day_of_year(thursday) - 1) // 7 + 1

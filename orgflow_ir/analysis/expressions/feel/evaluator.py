@@ -1,8 +1,8 @@
 """Evaluation of FEEL expressions: the reference that emitted code is compared with.
 
-What FEEL calls an error (an operator between types that it does not combine, an argument of the
-wrong type, an index out of bounds) gives null (DMN 1.5, 10.3.2.1). An expression outside the
-supported language raises `Unsupported`; it never evaluates to null.
+An error of FEEL (an operator between types that it does not combine, an argument of the wrong type,
+an index out of bounds) evaluates to null (DMN 1.5, 10.3.2.1). An expression outside the supported
+language raises `Unsupported`; it never evaluates to null.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Unsupported(Exception):
 
 
 class Scope:
-    """Known names, the innermost scope first. The outermost scope contains the built-in
+    """The names in scope, the innermost scope first. The outermost scope contains the built-in
     functions."""
 
     __slots__ = ("outer", "values")
@@ -479,7 +479,7 @@ def _loop(iterations: Sequence[Iteration], body: Tree, scope: Scope) -> Value:
         if inner is None:
             return None
         if len(results) == MAX_ITERATIONS:
-            raise Unsupported(f"a loop of more than {MAX_ITERATIONS:,} turns")
+            raise Unsupported(f"a loop of more than {MAX_ITERATIONS:,} iterations")
         results.append(_value(body, Scope({"partial": tuple(results)}, inner)))
     return tuple(results)
 
@@ -549,7 +549,7 @@ def steps(low: Value, high: Value) -> Sequence[Value] | None:
 
 def _bounded(count: int) -> None:
     if count > MAX_ITERATIONS:
-        raise Unsupported(f"a loop of more than {MAX_ITERATIONS:,} turns")
+        raise Unsupported(f"a loop of more than {MAX_ITERATIONS:,} iterations")
 
 
 # -- functions -------------------------------------------------------------------------------
@@ -577,7 +577,7 @@ def _function(tree: FunctionDefinition, scope: Scope) -> Value:
 def arguments(
     wanted: Sequence[str], given: Sequence[Value], names: Sequence[str] | None
 ) -> list[Value] | None:
-    """Arguments in parameter order; `None` if they do not fit the signature."""
+    """Arguments in parameter order; `None` if they do not match the signature."""
     if names is None:
         return list(given) if len(given) == len(wanted) else None
     if set(names) != set(wanted):

@@ -22,7 +22,7 @@ from typing import Literal
 
 CONTEXT = Context(prec=34, rounding=ROUND_HALF_EVEN, Emin=-6143, Emax=6144, traps=[])
 _WIDE = Context(prec=13_000, Emin=-999_999, Emax=999_999, traps=[])
-"""Exact for everything that a decimal128 can be scaled to."""
+"""Exact for every value that a decimal128 can be scaled to."""
 
 Rounding = Literal["ceiling", "down", "floor", "half-down", "half-even", "half-up", "up"]
 _MODES = {

@@ -1,9 +1,9 @@
 """Parser of FEEL: an expression or unary tests to typed nodes.
 
 FEEL's names may contain spaces, operators and keywords (`Monthly Income`, `a-b`, `date and time`),
-so a text can be parsed only with the names that are in scope (DMN 1.5, 10.3.1.3). At a position
-where a name may begin, the longest name in scope is taken, otherwise one word. Names that the text
-defines itself (parameters, loop variables, context keys) are in scope after their definition.
+so a text can be parsed only with the names that are in scope (DMN 1.5, 10.3.1.3). Where a name may
+begin, the parser takes the longest name in scope, or else one word. Names that the text defines
+itself (parameters, loop variables, context keys) are in scope after their definition.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def parse_unary_tests(
 ) -> UnaryTests:
     """The unary tests of a cell: `-`, `< 10, [20..30]`, `not("a", "b")`, `? > 5`.
 
-    Args and errors are those of `parse_expression`.
+    Arguments and errors are the same as for `parse_expression`.
     """
     parser = _Parser(text, names, members, types or {})
     tests = parser.unary_tests()
@@ -385,7 +385,7 @@ class _Parser:
         if match is None:
             return None
         if self.text.startswith("==", self.at):
-            self.fail("`==` is no operator of FEEL; equal is `=`", Span(self.at, self.at + 2))
+            self.fail("`==` is not a FEEL operator; use `=`", Span(self.at, self.at + 2))
         self.at = match.end()
         self.skip()
         return cast(ComparisonSign, match.group())
@@ -471,7 +471,7 @@ class _Parser:
             if len(found) > 1 and int(found[1:], 16) < 0x110000:
                 return chr(int(found[1:], 16))
             self.fail(
-                f"`{match.group()}` is no escape of FEEL",
+                f"`{match.group()}` is not an escape sequence in FEEL",
                 Span(at + match.start(), at + match.end()),
             )
 
@@ -561,7 +561,7 @@ class _Parser:
             else:
                 key = normal_name(match.group("name"))
             if any(entry.key == key for entry in entries):
-                self.fail(f"the key `{key}` is there twice", Span(begin, match.end()))
+                self.fail(f"the key `{key}` occurs twice", Span(begin, match.end()))
             self.at = match.end()
             self.skip()
             value = self.expression()
@@ -675,7 +675,7 @@ class _Parser:
             begin = self.at
             values.append(self.expression())
             if names and len(names) != len(values):
-                self.fail("arguments are named either all or not at all", self.since(begin))
+                self.fail("either all arguments are named, or none", self.since(begin))
         if len(set(names)) != len(names):
             self.fail("an argument is named twice")
         return tuple(values), tuple(names) if names else None
@@ -704,7 +704,7 @@ class _Parser:
         if found is None and self.word_ahead("function"):
             found = "function", self.at + len("function")
         if found is None:
-            self.fail(f"{self.shown()} is no type that is known")
+            self.fail(f"{self.shown()} is not a known type")
         self.at = found[1]
         self.skip()
         name = found[0]
@@ -718,7 +718,7 @@ class _Parser:
             return self.function_type()
         known = self.types.get(name) or SIMPLE_NAMES.get(name)
         if known is None:
-            self.fail(f"`{name}` is no type that is known", Span(start, found[1]))
+            self.fail(f"`{name}` is not a known type", Span(start, found[1]))
         return known
 
     def context_type(self) -> Type:

@@ -65,8 +65,8 @@ def long_names(code: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of several words in an expression: variables, and entries after a dot.
 
     Two adjacent words that are not keywords never occur in FEEL (DMN 1.5, 10.3.1.2, rule 27 and the
-    keywords of the grammar): they are one name, unless an opening bracket
-    follows: this is a call.
+    keywords of the grammar): they form one name, unless an opening bracket
+    follows, which makes it a call.
     """
     names: dict[str, None] = {}
     members: dict[str, None] = {}
@@ -93,7 +93,7 @@ _KEYWORD = re.compile(
 
 
 def as_expression(tree: Tree, span: Span = syntax.NOWHERE) -> Feel:
-    """A part of a text of FEEL as a separate expression.
+    """A part of a FEEL text as a separate expression.
 
     Raises `ConditionError` if it calls an undefined function.
     """
@@ -101,13 +101,13 @@ def as_expression(tree: Tree, span: Span = syntax.NOWHERE) -> Feel:
     free = list(_free(tree, frozenset()))
     for part in parts(tree):
         if isinstance(part, FunctionDefinition) and part.external:
-            raise ConditionError("functions of Java are not understood")
+            raise ConditionError("Java functions are not supported")
     called = [
         p.function.name for p in parts(tree) if isinstance(p, Call) and isinstance(p.function, Name)
     ]
     for path in free:
         if path[0] in called:
-            raise ConditionError(f"the function `{path[0]}` is not understood")
+            raise ConditionError(f"the function `{path[0]}` is not supported")
     paths = tuple(dict.fromkeys(free))
     return Feel(tree, paths, frozenset(_tested(tree)), span)
 

@@ -1,9 +1,9 @@
 """The built-in functions of FEEL (DMN 1.5, 10.3.4): names, parameters and the types they take.
 
-All users share this table: the parser knows the names, the evaluator binds and checks arguments,
-and printers include the signatures of the functions that an expression calls in their output. The
-result is null if no signature accepts the arguments. Only `any` accepts null; a list of one element
-is accepted for the element, and an element for a list of one.
+The parser takes the names from this table, the evaluator uses it to bind and check arguments, and
+printers include the signatures of the called functions in their output. The result is null if no
+signature accepts the arguments. Only `any` accepts null; a list of one element is accepted in place
+of the element, and an element in place of such a list.
 """
 
 from __future__ import annotations

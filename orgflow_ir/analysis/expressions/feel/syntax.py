@@ -122,7 +122,7 @@ class UnaryTest(Node):
 
 
 class UnaryTests(Node):
-    """Tests of which one has to hold or, if `negated`, none; without tests (`-`) every value
+    """Tests, one of which has to hold or, if `negated`, none; without tests (`-`) every value
     matches."""
 
     tests: tuple[UnaryTest, ...]
@@ -190,7 +190,7 @@ class Parameter(Node):
 
 
 class FunctionDefinition(Node):
-    """`function(parameters) body`; `external` where the body describes code outside FEEL."""
+    """`function(parameters) body`; `external` if the body describes code outside FEEL."""
 
     parameters: tuple[Parameter, ...]
     body: Tree
@@ -240,7 +240,8 @@ class RangeLiteral(Node):
 
 
 class Coerced(Node):
-    """A value coerced to a type, null if it does not conform: the rule for variables of DMN."""
+    """A value coerced to a type, or null if it does not conform; this is DMN's rule for
+    variables."""
 
     value: Tree
     type: Type

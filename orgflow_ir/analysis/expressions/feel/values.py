@@ -131,7 +131,7 @@ def kind(value: Value) -> str:
             return "range"
         case Function():
             return "function"
-    raise TypeError(f"{type(value).__name__} is no value of FEEL")
+    raise TypeError(f"{type(value).__name__} is not a FEEL value")
 
 
 POINTS = frozenset(

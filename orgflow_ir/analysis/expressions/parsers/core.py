@@ -37,7 +37,7 @@ TOKEN = re.compile(
     r"|(?P<name>[^\W\d]\w*)|(?P<op>===|!==|==|!=|<>|<=|>=|&&|\|\||[-+*/%<>=!().,\[\]?:]))"
 )
 _CONTEXT = {"this", "environment", "execution", "variables"}
-"""Names of engine objects that are in scope beside the variables; they are not variables."""
+"""Names of engine objects that are in scope in addition to the variables."""
 
 OBJECT_NAMES = {"__proto__", "constructor", "prototype", "toString", "valueOf", "hasOwnProperty"}
 """Properties that every JavaScript object has."""
@@ -82,7 +82,7 @@ class Parser:
     """Methods that read the variable named by their only argument, a text."""
 
     elvis: ClassVar[bool] = False
-    """Whether `a ?: b` is `a` where that counts as true, else `b`."""
+    """Whether `a ?: b` means `a` if it counts as true, otherwise `b`."""
 
     token: ClassVar[re.Pattern[str]] = TOKEN
     """What is a token."""
@@ -106,7 +106,7 @@ class Parser:
         while at < len(body):
             match = cls.token.match(body, at)
             if match is None:
-                raise ConditionError(f"`{body[at : at + 12].strip()}` is not understood")
+                raise ConditionError(f"`{body[at : at + 12].strip()}` is not supported")
             at = match.end()
             kind = cast(Kind, match.lastgroup)
             value = match.group(kind)
@@ -122,13 +122,13 @@ class Parser:
         """The tree of the whole text. Raises `ConditionError` if it does not match the grammar."""
         tree = self.choice()
         if self.at != len(self.tokens):
-            raise ConditionError(f"`{self.tokens[self.at].text}` is not understood here")
+            raise ConditionError(f"`{self.tokens[self.at].text}` is not supported here")
         return tree
 
     # Levels, from the one that binds least.
 
     def choice(self) -> Tree:
-        """`a ? b : c`, and where the language has it `a ?: b`."""
+        """`a ? b : c` and, if the language has it, `a ?: b`."""
         condition = self.disjunction()
         if not self.ahead("?"):
             return condition
@@ -186,7 +186,7 @@ class Parser:
         return self.arithmetic(self.unary, "*", "/", "%")
 
     def unary(self) -> Tree:
-        """`!a`, `-a`, `empty a`: the operator applies to the operand that directly follows."""
+        """`!a`, `-a`, `empty a`: the operator applies to the operand that follows it directly."""
         self.nest()
         start = self.tokens[self.at].span.start if self.at < len(self.tokens) else 0
         tree: Tree
@@ -219,7 +219,7 @@ class Parser:
             self.expect(")")
             return self.asked(inner)
         if kind != "name":
-            raise ConditionError(f"`{text}` is not understood here")
+            raise ConditionError(f"`{text}` is not supported here")
         if text in ("true", "false"):
             return Constant(text == "true", span)
         if text in ("null", "undefined"):
@@ -281,7 +281,7 @@ class Parser:
         elif kind == "str":
             found = text[1:-1]
         else:
-            raise ConditionError("only a quoted name or a number may stand in brackets")
+            raise ConditionError("only a quoted name or a number is allowed in brackets")
         self.expect(closing)
         return found
 
@@ -306,9 +306,9 @@ class Parser:
         `JSON.parse(text)`; the opening parenthesis is consumed."""
         given = self.arguments()
         if not given or len(given) > 2 or not isinstance(given[-1], Constant | Variable | Call):
-            raise ConditionError(f"calls of `{name.text}` are not understood")
+            raise ConditionError(f"calls of `{name.text}` are not supported")
         if len(given) == 2 and given[1] not in (Constant("application/json"), Constant("json")):
-            raise ConditionError("only JSON is understood")
+            raise ConditionError("only JSON is supported")
         return Call("json", (given[0],), Span(name.span.start, self.tokens[self.at - 1].span.end))
 
     def of_json(self, receiver: Tree, name: str) -> Tree:
@@ -336,8 +336,8 @@ class Parser:
 
     def function(self, name: Token) -> Tree:
         """A function call; the opening parenthesis is consumed. Raises `ConditionError` if the
-        language has no supported one."""
-        raise ConditionError(f"calls of `{name.text}` are not understood")
+        language has no supported function of that name."""
+        raise ConditionError(f"calls of `{name.text}` are not supported")
 
     def method(self, receiver: Tree, name: str) -> Tree:
         """A method call; the opening parenthesis is consumed. Raises `ConditionError` for functions
@@ -358,7 +358,7 @@ class Parser:
                 return Comparison("==", one, two, "java", span)
         function, count = METHODS.get(name, (None, 0))
         if function is None or len(given) != count:
-            raise ConditionError(f"calls of `{name}` are not understood")
+            raise ConditionError(f"calls of `{name}` are not supported")
         return Call(function, (receiver, *given), span)
 
     def of_decision(self, receiver: Tree, name: str, span: Span) -> Tree:
@@ -371,7 +371,7 @@ class Parser:
         if name == "getSingleEntry":
             one = receiver if row else Call("single", (receiver,), span)
             return Call("single", (one,), span)
-        raise ConditionError(f"calls of `{name}` are not understood")
+        raise ConditionError(f"calls of `{name}` are not supported")
 
     def arguments(self) -> list[Tree]:
         """The content of parentheses; the opening one is consumed."""
@@ -423,7 +423,7 @@ class Parser:
         return self.at < len(self.tokens) and self.tokens[self.at][:2] == ("name", word)
 
     def take(self) -> Token:
-        """The next token. Raises `ConditionError` at the end."""
+        """The next token. Raises `ConditionError` at the end of the text."""
         if self.at >= len(self.tokens):
             raise ConditionError("the condition ends too early")
         self.at += 1
@@ -454,7 +454,7 @@ def _is_json(tree: Tree) -> bool:
 def _steps(path: str) -> list[str]:
     """The names in a path of JSONPath that has nothing else. Raises `ConditionError`."""
     if re.fullmatch(r"\$(?:\.[A-Za-z_]\w*|\[\d+\])*", path) is None:
-        raise ConditionError(f"the path `{path}` is not understood")
+        raise ConditionError(f"the path `{path}` is not supported")
     return re.findall(r"[A-Za-z_]\w*|\d+", path)
 
 
@@ -466,5 +466,5 @@ def unquoted(text: str) -> str:
     """A text without its quotes. Raises `ConditionError` for escapes of other characters."""
     body = text[1:-1]
     if not re.fullmatch(r"(?:[^\\]|\\[\\\"'])*", body, re.DOTALL):
-        raise ConditionError("of escapes in texts only quotes and backslashes are understood")
+        raise ConditionError("only quotes and backslashes can be escaped in texts")
     return re.sub(r"\\(.)", r"\1", body)

@@ -32,7 +32,7 @@ class JavaParser(PythonParser):
     same way."""
 
     def named(self, root: str, parts: list[str], span: Span) -> Tree:
-        """As in the base class; the class of jBPM's functions is not a variable."""
+        """As in the base class, but the class of jBPM's functions is not a variable."""
         if parts == [_KIE]:
             return Variable((_KIE,), span)
         return super().named(root, parts, span)
@@ -61,4 +61,4 @@ class JavaParser(PythonParser):
                 return Comparison(_ORDERS[name], value, other, "juel", span)
             case name, [value, other] if name in _TEXTS:
                 return Call(_TEXTS[name], (value, other), span)
-        raise ConditionError(f"calls of `{_KIE}.{name}` are not understood")
+        raise ConditionError(f"calls of `{_KIE}.{name}` are not supported")

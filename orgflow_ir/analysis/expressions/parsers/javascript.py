@@ -19,14 +19,14 @@ from orgflow_ir.analysis.expressions.syntax import (
 _PART = re.compile(
     r"\\(?P<sign>.)|\$(?P<name>(?a:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*))|\$\{", re.DOTALL
 )
-"""What is not itself in a text of Groovy in double quotes."""
+"""Characters with a special meaning in a Groovy text in double quotes."""
 _INSIDE = re.compile(r"\{|\}|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 
 def template(text: str, span: Span, parser: type[Parser], *, names: bool) -> Tree:
-    """The value of a text with `${…}` in it, its quotes included: the texts and values one after
-    the other, each made a text as the language does it for `+`. With `names` `$name` is a value as
-    well. Raises `ConditionError` for escapes of other characters than `\\`, `$` and quotes.
+    """The value of a quoted text with `${…}` in it: the texts and values one after the other, each
+    converted to text as by the language's `+`. With `names`, `$name` is a value as well. Raises
+    `ConditionError` for escapes of other characters than `\\`, `$` and quotes.
     """
     body, at = text[1:-1], 0
     tree: Tree = Constant("", span)
@@ -44,9 +44,7 @@ def template(text: str, span: Span, parser: type[Parser], *, names: bool) -> Tre
         at = match.end()
         if match["sign"] is not None:
             if match["sign"] not in "\\$\"'`":
-                raise ConditionError(
-                    "of escapes in texts only quotes and backslashes are understood"
-                )
+                raise ConditionError("only quotes and backslashes can be escaped in texts")
             plain += match["sign"]
         elif match["name"] is not None and not names:
             plain += match[0]
@@ -75,8 +73,8 @@ def _closing(text: str, at: int) -> int:
 
 
 class JavaScriptParser(Parser):
-    """Comparisons and logic of JavaScript. A single `=` is an assignment: callers that know the
-    text is JavaScript refuse it first (`recognise`); in a text of unknown language it compares."""
+    """Comparisons and logic of JavaScript. A single `=` is an assignment, which callers that know
+    the text is JavaScript refuse first (`recognise`). In a text of unknown language it compares."""
 
     meaning: ClassVar[Meaning] = "loose"
     signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
@@ -86,7 +84,7 @@ class JavaScriptParser(Parser):
 
 
 class PythonParser(JavaScriptParser):
-    """Python's `==` compares values, as `equals` of Java does at this level."""
+    """Python's `==` compares values, as Java's `equals` does at this level."""
 
     meaning: ClassVar[Meaning] = "java"
     signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
@@ -100,7 +98,7 @@ class GroovyParser(PythonParser):
     elvis: ClassVar[bool] = True
 
     def quoted(self, text: str, span: Span) -> Tree:
-        """The value of a text in quotes: of double ones with the values of `$name` and `${…}`."""
+        """The value of a text in quotes; double quotes insert the values of `$name` and `${…}`."""
         if text[0] == '"' and "$" in text:
             return template(text, span, type(self), names=True)
         return Constant(unquoted(text), span)

@@ -67,4 +67,4 @@ class JuelParser(Parser):
                 return found if name in ("ne", "notEquals") else Logical(
                     "and", there, found, "juel", span
                 )  # fmt: skip
-        raise ConditionError(f"calls of `{first.text}:{name}` are not understood")
+        raise ConditionError(f"calls of `{first.text}:{name}` are not supported")

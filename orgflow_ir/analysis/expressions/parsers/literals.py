@@ -1,4 +1,4 @@
-"""Lists, maps and templates, as scripts write them."""
+"""Literals of lists, maps and templates in scripts."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class _Literals(Parser):
         while not self.ahead(closing):
             if maps and (name := self.name_of_entry(closing)) is not None:
                 if found and not named:
-                    raise ConditionError("an entry with a name is not understood here")
+                    raise ConditionError("an entry with a name is not supported here")
                 named = True
                 found.append(name)
             elif named:
-                raise ConditionError("an entry without a name is not understood here")
+                raise ConditionError("an entry without a name is not supported here")
             found.append(self.choice())
             if not self.ahead(","):
                 break
@@ -79,16 +79,16 @@ class _Literals(Parser):
         if token.kind == "str":
             key = self.quoted(token.text, token.span)
         elif token.kind != "name" or not self.bare:
-            raise ConditionError(f"the key `{token.text}` is not understood")
+            raise ConditionError(f"the key `{token.text}` is not supported")
         if not isinstance(key, Constant) or key.value in OBJECT_NAMES:
-            raise ConditionError(f"the key `{token.text}` is not understood")
+            raise ConditionError(f"the key `{token.text}` is not supported")
         if not short:
             self.at += 2
         return key
 
 
 class JavaScriptValues(_Literals, JavaScriptParser):
-    """Values in scripts of JavaScript, with templates in backticks."""
+    """Values in JavaScript scripts, with templates in backticks."""
 
     token: ClassVar[re.Pattern[str]] = re.compile(
         TOKEN.pattern.replace(r"|'(?:", r"|`(?:[^`\\]|\\.)*`|'(?:", 1).replace("?:]))", "?:{}]))")
@@ -103,19 +103,19 @@ class JavaScriptValues(_Literals, JavaScriptParser):
 
 
 class GroovyValues(_Literals, GroovyParser):
-    """Values in scripts of Groovy."""
+    """Values in Groovy scripts."""
 
     braces = False
     bare = True
 
 
 class PythonValues(_Literals, PythonParser):
-    """Values in scripts of Python."""
+    """Values in Python scripts."""
 
     token: ClassVar[re.Pattern[str]] = JavaScriptValues.token
 
 
 class MvelValues(_Literals, JavaParser):
-    """Values in scripts of MVEL and Java, which have no literals of maps with braces."""
+    """Values in MVEL and Java scripts, which have no map literals in braces."""
 
     braces = False

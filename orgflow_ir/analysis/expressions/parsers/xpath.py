@@ -42,7 +42,7 @@ class XPathParser(Parser):
         while at < len(body):
             match = _TOKEN.match(body, at)
             if match is None:
-                raise ConditionError(f"`{body[at : at + 12].strip()}` is not understood")
+                raise ConditionError(f"`{body[at : at + 12].strip()}` is not supported")
             at = match.end()
             kind = cast(Kind, match.lastgroup)
             value, span = match.group(kind), Span(*match.span(kind))
@@ -55,7 +55,7 @@ class XPathParser(Parser):
         return tokens
 
     def product(self) -> Tree:
-        """`a * b`; the slash is the path separator."""
+        """`a * b`; the slash separates the steps of a path."""
         return self.arithmetic(self.unary, "*", "%")
 
     def primary(self) -> Tree:
@@ -93,7 +93,7 @@ class XPathParser(Parser):
                 return Call("contains", (value, other), span)
             case "starts-with", [value, other]:
                 return Call("starts with", (value, other), span)
-        raise ConditionError(f"calls of `{name}` are not understood")
+        raise ConditionError(f"calls of `{name}` are not supported")
 
     def negation(self) -> Tree:
         """`not` is a function here."""

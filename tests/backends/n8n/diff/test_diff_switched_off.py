@@ -102,7 +102,7 @@ def test_the_map_is_told_of_where_it_is_gone_or_wrong(leave: Json) -> None:
     new = copy.deepcopy(leave)
     new["nodes"] = [n for n in new["nodes"] if n["name"] != note["name"]]
     assert [(one.kind, one.name) for one in told(diff_workflows(leave, new), "sticky note")] == [
-        ("removed", "Leave request"), ("removed", "the map that ties the nodes to the model"),
+        ("removed", "Leave request"), ("removed", "the map from the nodes to the model"),
     ]  # fmt: skip
     new = copy.deepcopy(leave)
     content = edits.node(new, note["name"])["parameters"]

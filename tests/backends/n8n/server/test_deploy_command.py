@@ -141,7 +141,7 @@ def test_what_a_person_did_is_told_before_it_is_undone(server: StandIn, model: P
     off = [{**one, "disabled": one["name"] == "Ship order"} for one in kept]
     assert "`Ship order` is switched on in the new workflow" in told(off)
     no_map = [one for one in kept if "orgflow-map" not in json.dumps(one)]
-    assert "+ the map that ties the nodes to the model" in told(no_map)
+    assert "+ the map from the nodes to the model" in told(no_map)
     no_note = [one for one in kept if "orgflow-deploy" not in json.dumps(one)]
     assert "no note of a deployment" in told(no_note)
     moved = [{**one, "position": [one["position"][0] + 5, one["position"][1]]} for one in kept]

@@ -39,7 +39,7 @@ def test_what_was_deployed_goes_and_nothing_else(
     (gone,) = set(rows.values()) - set(server.workflows)
     assert capsys.readouterr().out.split()[:2] == ["removed", gone]
     assert run(["undeploy", str(mine)]) == 0
-    assert capsys.readouterr().err == "nothing of this was deployed there\n"
+    assert capsys.readouterr().err == "none of this is deployed there\n"
     assert run(["undeploy", str(tmp_path)]) == 0
     assert not server.workflows
 

@@ -48,8 +48,8 @@ def test_proved(invoke: Invoke, workflow: Path) -> None:
     ran = invoke("verify", LEAVE, workflow)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
-        "proved: the workflow `Leave request` does what the process `Leave request` says;\n"
-        "  all 21 states were looked at\n"
+        "proved: the workflow `Leave request` behaves like the process `Leave request`;\n"
+        "  all 21 states were compared\n"
         "  17 nodes found: 11 by the map, 6 by their notes\n"
     )
 
@@ -329,7 +329,7 @@ def test_several_workflows_of_a_model_are_verified_together(invoke: Invoke, tmp_
 def test_files_that_cannot_be_read_together_are_named(invoke: Invoke, tmp_path: Path) -> None:
     ran = invoke("verify", LEAVE, tmp_path)
     assert ran.code == 2
-    assert f"{tmp_path} has no JSON files in it" in " ".join(ran.err.split())
+    assert f"{tmp_path} contains no JSON files" in " ".join(ran.err.split())
     (tmp_path / "bad.json").write_text("{")
     ran = invoke("verify", LEAVE, tmp_path)
     assert ran.code == 2

@@ -263,7 +263,7 @@ def test_deleted_step(leave: Case) -> None:
     workflow = edits.without(leave.workflow, "Send rejection")
     assert leave.verify(workflow).missing == ("Send rejection",)
     assert different(leave, workflow) == (
-        "the workflow runs `Request rejected` where the model does not; the model continues with "
+        "the workflow runs `Request rejected`, but the model does not; the model continues with "
         "`Send rejection`"
     )
 
@@ -300,7 +300,7 @@ def test_merge_that_hands_on_two_items(leave: Case) -> None:
     for name in (merge["name"], "Confirm leave"):
         del edits.node(workflow, name)["executeOnce"]
     assert different(leave, workflow) == (
-        "the workflow does `Confirm leave` 2 times where the model has it once"
+        "the workflow does `Confirm leave` 2 times, but the model does it once"
     )
 
 

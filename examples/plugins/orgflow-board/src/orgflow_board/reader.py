@@ -54,7 +54,7 @@ class Reader:
             self._flow(left, end, None)
         if not lines:
             message = f"the process `{root.rest}` has no steps after its start"
-            self.ctx.emit(LateStart, message, loc=first.loc, help="write its steps, one a line")
+            self.ctx.emit(LateStart, message, loc=first.loc, help="write its steps, one per line")
         process = Process(
             id="process",
             name=root.rest,

@@ -72,7 +72,7 @@ def _nested(source: SourceFile, text: str, ctx: PassContext) -> Line | None:
     if not lines or lines[0].word != "process" or not lines[0].rest:
         loc = lines[0].loc if lines else SourceLocation(file=source.path, line=1)
         help_text = "begin with a line such as `process Leave request`"
-        ctx.emit(NoProcessLine, "the first line names no process", loc=loc, help=help_text)
+        ctx.emit(NoProcessLine, "the first line does not name a process", loc=loc, help=help_text)
         return None
     root = lines[0]
     open_: list[tuple[int, Line]] = [(-1, root)]

@@ -58,7 +58,7 @@ def abs_(n: Decimal | Days | Months) -> Value:
 
 
 def modulo(dividend: Decimal, divisor: Decimal) -> Value:
-    """`dividend - divisor * floor(dividend / divisor)`: the sign is that of the divisor."""
+    """`dividend - divisor * floor(dividend / divisor)`: the result has the sign of the divisor."""
     if not divisor:
         return None
     left, right = dividend.as_integer_ratio(), divisor.as_integer_ratio()
