@@ -58,7 +58,9 @@ MANY = 20
     is_flag=True,
     help="With --fix: also apply fixes that remove something or make a choice.",
 )
-@click.option("--diff", "show_diff", is_flag=True, help="Only print what --fix would change.")
+@click.option(
+    "--diff", "show_diff", is_flag=True, help="Only print the changes that --fix would make."
+)
 @click.option(
     "--baseline",
     metavar="FILE",

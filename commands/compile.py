@@ -63,12 +63,12 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
     help="Merge the result into this workflow, which was edited after it was compiled.",
 )
 @click.option(
-    "--dry-run", is_flag=True, help="With --merge: print what would change, and write nothing."
+    "--dry-run", is_flag=True, help="With --merge: print the changes without writing them."
 )
 @click.option(
     "--verify",
     is_flag=True,
-    help="Prove that the compiled workflow does what the model defines; otherwise write nothing.",
+    help="Prove that the compiled workflow behaves like the model; otherwise write nothing.",
 )
 @click.option(
     "--fill", is_flag=True, help="Fill open tasks first, with the configured language model."

@@ -67,7 +67,7 @@ _SUMMARY = f"Put workflows on an {DEFAULT_TARGET} server and publish them."
     help=f"Address of {DEFAULT_TARGET}'s editor.  [default: {variable(DEFAULT_TARGET, 'URL')}]",
 )
 @target_option
-@click.option("--dry-run", is_flag=True, help="Only print what would change, as `diff` does.")
+@click.option("--dry-run", is_flag=True, help="Only print the changes, in the form of `diff`.")
 @click.option(
     "--take-over",
     is_flag=True,

@@ -79,9 +79,9 @@ def command(
 ) -> None:
     """Find processes in the messages of STORE (created by `ingest`).
 
-    Prints an outline of each process: its steps in the words of the messages, who does them, and in
-    how many cases. With --target, every process is compiled; each element keeps the passages of
-    messages that it is based on. A language model, if one is configured, names steps, conditions
+    Prints an outline of each process: its steps in the words of the messages, their performers, and
+    the number of cases. With --target, every process is compiled; each element keeps the passages
+    of messages that it is based on. A language model, if one is configured, names steps, conditions
     and variants; an interrupted run continues from its last answer. Exit code 3: the language model
     failed. With --page, a person accepts, renames, merges, splits and rejects processes; later runs
     keep these decisions.
@@ -133,7 +133,7 @@ def _print_artifacts(texts: list[str]) -> None:
     try:
         parsed = [json.loads(text) for text in texts]
     except ValueError:
-        raise click.UsageError("several files do not fit standard output; use -o DIR/") from None
+        raise click.UsageError("several files cannot go to standard output; use -o DIR/") from None
     write_stdout(json.dumps(parsed, ensure_ascii=False, indent=2) + "\n")
 
 

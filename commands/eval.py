@@ -101,8 +101,8 @@ def command(
 ) -> None:
     """Measure SUITE: `pmo` compiles and replays every model in DIR; `executable` does so with
     models of process engines; `discovery` compares the processes discovered in the store DIR (or at
-    postgresql://…) with TRUTH; `text` makes a process from every description in DIR and compares it
-    with the model; `fill` fills the open tasks of every model in DIR and compares them with its
+    postgresql://…) with TRUTH; `text` drafts a process from every description in DIR and compares
+    it with the model; `fill` fills the open tasks of every model in DIR and compares them with its
     `NAME.filled.json`.
 
     `discovery` prints a table: messages by process and case, descriptions, evidence and steps, with

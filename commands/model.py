@@ -73,7 +73,7 @@ WITH_MODEL, BY_RULES = "text", "text-rules"
 @click.option("--ask", is_flag=True, help="Ask about ambiguities in the terminal.")
 @click.option("--page", is_flag=True, help="Ask about ambiguities on a page in the browser.")
 @click.option(
-    "--questions", metavar="FILE", help="Write the ambiguities to this file, to be answered."
+    "--questions", metavar="FILE", help="Write the ambiguities to this file for answering."
 )
 @click.option("--answers", metavar="FILE", type=FILE, help="Use the answers in this file.")
 @click.option(

@@ -35,7 +35,7 @@ Executions are deleted with their workflows. Exit code 1: a workflow was kept; 3
     help=f"Address of {DEFAULT_TARGET}'s editor.  [default: {variable(DEFAULT_TARGET, 'URL')}]",
 )
 @target_option
-@click.option("--dry-run", is_flag=True, help="Only print what would be deleted.")
+@click.option("--dry-run", is_flag=True, help="Only print the workflows that would be deleted.")
 @click.option("--take-over", is_flag=True, help="Also delete workflows that were edited.")
 @click.option("--as", "name", metavar="NAME", help="The name under which it was deployed.")
 @server_options

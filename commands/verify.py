@@ -63,8 +63,8 @@ def command(
     format_: str,
     verbose: bool,
 ) -> None:
-    """Verify that the workflow in WORKFLOW does what the model in MODEL defines, as compiled or
-    after edits. If a model was compiled to several workflows, pass all their files or their folder.
+    """Verify that the workflow in WORKFLOW, as compiled or after edits, behaves like the model in
+    MODEL. If a model was compiled to several workflows, pass all their files or their folder.
 
     Every state that the target's engine can reach is compared with the states of the model, so
     loops are proved and not sampled. Verdicts: proved, bounded (with the bound), different (with

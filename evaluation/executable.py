@@ -106,7 +106,7 @@ class ExecutableReport:
                 lines += [f"{number:6}  {reason}" for reason, number in reasons.most_common()]
         kinds = Counter(kind for r in counted for kind in r["empty"].split("|") if kind)
         if kinds:
-            lines += ["", "models with empty placeholders by element, without waits beside:"]
+            lines += ["", "models with empty placeholders by element, without parallel waits:"]
             lines += [f"{number:6}  {kind}" for kind, number in kinds.most_common()]
         wrong = [r for r in self.rows if r["status"] in ("different", "unplayed")]
         if wrong:

@@ -256,7 +256,7 @@ def _of_run(model: Model, run: RunReport, labels: dict[str, str], backend: Backe
         if run.missing:
             return record(
                 "skipped", "translation_error",
-                f"{name(run.ran)} ran where `{run.missing[0]}` should have",
+                f"{name(run.ran)} ran instead of `{run.missing[0]}`",
                 "check the connections between the two", run.ran,
             )  # fmt: skip
     if run.missing:

@@ -35,7 +35,8 @@ class MissingCompensation(Rule):
         A compensation event on the border of an activity without an association to an activity that
         is marked for compensation.
     Why it is wrong
-        It is undefined what undoes the activity (BPMN 2.0.2, 10.7.1): compensating it does nothing.
+        The compensation of the activity is undefined (BPMN 2.0.2, 10.7.1), so compensating it has
+        no effect.
     Example
         A compensation event on `Book hotel`, and an association to the plain task `Cancel hotel`.
     Instead

@@ -17,7 +17,7 @@ from orgflow_ir.pipeline import PassContext
 class DeadStep(Rule):
     """
     What it finds
-        Steps that a path leads to but no run ever reaches: after a sub-process that always ends in
+        Steps on a path that no run ever reaches: after a sub-process that always ends in
         an error, or at an event that waits for an error that nothing throws.
     Why it is wrong
         They look like part of the process but never happen. (Steps after a join that waits

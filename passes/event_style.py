@@ -43,8 +43,8 @@ class SeveralBlankStarts(Rule):
     What it finds
         A process or sub-process with several start events without a trigger.
     Why it is wrong
-        Whoever starts the process has to choose one (BPMN 2.0.2, 10.5.2), and the diagram does not
-        show which one applies when.
+        The person who starts the process has to choose one (BPMN 2.0.2, 10.5.2), and the diagram
+        does not show when each one applies.
     Example
         The start events `New order` and `Order changed`, both without a trigger.
     Instead
@@ -84,7 +84,7 @@ class MissingStart(Rule):
         A process or sub-process (not an ad-hoc one) without a start event. It is not reported if
         OF108 or OF127 already reports it.
     Why it is wrong
-        Readers do not see where the process begins or what triggers it (BPMN 2.0.2, 10.5.2 allows
+        Readers do not see the beginning of the process or its trigger (BPMN 2.0.2, 10.5.2 allows
         it).
     Example
         The sub-process `Book trip` begins with `Choose hotel`.

@@ -37,8 +37,8 @@ class MissingTrigger(Rule):
     What it finds
         An intermediate catch event or a boundary event without a trigger.
     Why it is wrong
-        It is undefined what it waits for (BPMN 2.0.2, 10.5.4): a run does not wait at it, and a
-        boundary event never occurs.
+        Its trigger is undefined (BPMN 2.0.2, 10.5.4): a run does not wait at it, and a boundary
+        event never occurs.
     Example
         <intermediateCatchEvent id="c" name="Answer received"/>
     Instead

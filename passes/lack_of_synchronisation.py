@@ -21,7 +21,7 @@ from orgflow_ir.pipeline import PassContext
 class WorkDoneTwice(Rule):
     """
     What it finds
-        Parallel branches that come together without a join that waits for all of them: at an
+        Parallel branches that meet without a join that waits for all of them: at an
         exclusive gateway, or at an activity with several incoming flows.
     Why it is wrong
         Everything after that point happens once for each branch: two parcels, two invoices. The

@@ -155,7 +155,7 @@ def _message(fault: Fault, namer: Namer, missing: _Missing, graph: ControlFlow) 
         if own_loop(fault, graph):
             why = f"which comes only after {join} itself: no run gets past it"
             return f"{join} waits for {missing.text}, {why}{lost}"
-        return f"{join} waits for {missing.text}, which in some run can no longer come{lost}"
+        return f"{join} waits for {missing.text}, which in some run can no longer arrive{lost}"
     taken = namer.ways(net, fault.taken_arcs)
     split = namer.name(fault.split)
     does = "does" if missing.kind == "element" else "takes"

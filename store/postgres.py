@@ -157,7 +157,7 @@ class PostgresStore(MessageStorage):
             if self._connection.is_closed():
                 raise StoreError(
                     f"the connection to PostgreSQL was lost ({_line(error)}); run the command "
-                    "again; it continues after the written messages"
+                    "again; it continues after the messages that are already written"
                 ) from error
             raise StoreError(f"the store on PostgreSQL failed: {_line(error)}") from error
 

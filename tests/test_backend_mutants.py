@@ -100,10 +100,10 @@ MUTANTS: dict[str, tuple[type[Graph], dict[str, Callable[..., Any]], str]] = {
         Graph,
         {"flows": lambda s, scope: [f for n, f in enumerate(scope.flows) if not any(
             f.target == earlier.source for earlier in scope.flows[:n])]},
-        "leaves out a flow",
+        "omits a flow",
     ),
     "takes one branch of a parallel split": (Graph, {"flows": first_of_parallel},
-                                             "leaves out a flow"),
+                                             "omits a flow"),
     "drops flows in sub-processes": (
         Graph,
         {"flows": lambda s, scope: [] if isinstance(scope, SubProcess) else list(scope.flows)},

@@ -572,7 +572,7 @@ def test_run_without_an_engine(
     ran = invoke("run", linear)
     assert (ran.code, ran.err) == (0, "")
     assert "Order received → Ship order → Order shipped" in " ".join(ran.out.split())
-    assert "played by a model of n8n's engine" in ran.out
+    assert "simulated by a model of n8n's engine" in ran.out
     assert "orgflowc engine install" in ran.out
     told = json.loads(invoke("run", linear, "--json").out)
     assert (told["ok"], told["engine"]) == (True, "model")
@@ -623,7 +623,7 @@ def test_the_engine_that_played_is_named(
     page = tmp_path / "runs.html"
     chosen = invoke("run", linear, "--engine", "model", "--html", page)
     assert chosen.code == 0
-    assert "played by a model of n8n's engine" in chosen.out
+    assert "simulated by a model of n8n's engine" in chosen.out
     assert "a model of n8n's engine" in html.unescape(page.read_text("utf-8"))
     assert "played by" not in invoke("run", linear, "--engine", "local").out
 

@@ -92,7 +92,9 @@ def test_models_of_two_languages_are_compared(invoke: Invoke, leave: Path, tmp_p
 def test_a_model_and_a_workflow(invoke: Invoke, leave: Path, workflow: Any, tmp_path: Path) -> None:
     same = invoke("diff", leave, write(tmp_path / "w.json", workflow))
     assert same.code == 0
-    assert "w.json is a workflow: what is compared is the" in " ".join(same.out.split())
+    assert "w.json is a workflow: the model that is read from it is compared" in " ".join(
+        same.out.split()
+    )
     assert same.out.endswith("no difference\n")
     other = swapped_branches(workflow, "Request approved?")
     ran = invoke("diff", leave, write(tmp_path / "x.json", other))
@@ -118,12 +120,12 @@ def test_two_drawings(invoke: Invoke, leave: Path, tmp_path: Path) -> None:
     [
         (("missing.json", "{old}"), "missing.json does not exist"),
         (("{old}", "{tmp}"), "bad.json is not JSON"),
-        (("{old}", "{empty}"), "has no JSON files in it"),
+        (("{old}", "{empty}"), "contains no JSON files"),
         (("-", "-"), "only one of OLD and NEW can be standard input"),
         (("-", "{old}"), "standard input needs its format"),
         (("{old}", "{old}", "--from", "n9n"), "no frontend `n9n`"),
         (("{old}", "{bad}", "--from", "n8n"), "OF490"),
-        (("{old}", "{text}"), "is in no supported notation for processes"),
+        (("{old}", "{text}"), "is not in a supported notation for processes"),
         (("{old}",), "missing argument"),
         (("{old}", "{old}", "--format", "xml"), "xml"),
     ],

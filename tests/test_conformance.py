@@ -206,7 +206,7 @@ def writes(model: Model) -> Emitted:
         (maps(lambda m: [Part("a", "", "file", [task(m)])]), "with texts and a tuple of ids"),
         (
             maps(lambda m: [Part("a", place, "element", (task(m),)) for place in "xy"]),
-            "only one does, others have another role",
+            "only one may, others need another role",
         ),
         (
             {"target": TargetSpec("plain", {**TABLE, "stub": Legal()}),

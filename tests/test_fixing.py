@@ -74,7 +74,7 @@ def test_nothing_to_fix_writes_nothing(tmp_path: Path) -> None:
     ("args", "said"),
     [
         (("--fix", "-", "--from", "bpmn"), "need files"),
-        (("--unsafe-fixes", "x.bpmn"), "belongs to --fix or --diff"),
+        (("--unsafe-fixes", "x.bpmn"), "requires --fix or --diff"),
     ],
 )
 def test_misuse(args: tuple[str, ...], said: str) -> None:

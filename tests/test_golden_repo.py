@@ -87,7 +87,7 @@ def test_it_is_green_then_red_then_updated_and_green(repo: Path) -> None:
     code, said = pytest_in(repo)
     assert code == 1
     assert "2 failed, 1 passed" in said
-    assert f"{MODEL} does not compile to {GOLDEN} any more\n" in said
+    assert f"{MODEL} no longer compiles to {GOLDEN}\n" in said
     assert "Leave request: different behaviour\n" in said
     assert "≠ Fill in leave request round          Check leave request round\n" in said
     assert "Traceback" not in said
@@ -120,7 +120,7 @@ def test_the_readme_shows_what_is_said_and_done() -> None:
     install = "pip install wheels/orgflow-*.whl pytest"
     assert commands == [install, "pytest", "pytest --orgflow-update"]
     assert install in (EXAMPLE / ".github/workflows/models.yml").read_text("utf-8")
-    assert f"{MODEL} does not compile to {GOLDEN} any more\n" in text
+    assert f"{MODEL} no longer compiles to {GOLDEN}\n" in text
     assert "run: pytest" in (EXAMPLE / ".github/workflows/models.yml").read_text("utf-8")
 
 

@@ -250,7 +250,7 @@ FAULTS: dict[str, tuple[tuple[RewritePattern, ...], str]] = {
     ),
     "a source element that there is not": (
         (pattern(Invent, "invent", "user", "abstract"),),
-        "lowering `invent` for plain says that `Ask` is derived from `bogus`, which the source "
+        "lowering `invent` for plain declares `Ask` as derived from `bogus`, which the source "
         "does not contain",
     ),
     "an edit of nothing": (

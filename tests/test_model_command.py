@@ -221,7 +221,7 @@ def test_a_description_is_no_model_yet(text: Path, command: str, suffix: str) ->
     code, out, err = run(command, str(prose), *target)
     said = " ".join((out + err).split())
     assert code == 2
-    assert "is in no supported notation for processes" in said
+    assert "is not in a supported notation for processes" in said
     assert f"orgflowc model {prose}" in said
 
 

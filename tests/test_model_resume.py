@@ -106,7 +106,7 @@ def stopped(
     first = ""
     if twice:
         assert running.stderr is not None
-        while "Ctrl-C again ends at once" not in first:
+        while "press Ctrl-C again to end immediately" not in first:
             first += (got := running.stderr.readline())
             assert got, first
         running.send_signal(signal.SIGINT)
@@ -156,11 +156,11 @@ def test_a_stopped_run_goes_on(name: str, at: int, recorded: bool, tmp_path: Pat
         first = stopped(tmp_path, server, at, *line, *record)
         assert asked_of(server) == every[: at + 1]
     assert (first.code, first.out) == (130, "")
-    assert "waiting up to 5 seconds for the answer in flight" in first.err
+    assert "waiting up to 5 seconds for the pending answer" in first.err
     assert f"{at + 1} calls, " in first.err, "what was paid is reported"
     kept = tmp_path / "calls"
     if not recorded:
-        found = re.search(r"so far: (\S+); the same command with (.*?) does not pay", first.err)
+        found = re.search(r"so far: (\S+); the same command with (.*?) reuses them", first.err)
         assert found is not None, first.err
         kept = Path(found[1])
         assert kept.stat().st_mode & 0o077 == 0

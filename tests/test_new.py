@@ -215,7 +215,7 @@ def test_misuse_is_one_line(tmp_path: Path) -> None:
     assert "`backends`; did you mean `backend`?" in one_line(orgflowc("new", "backends", "x"))
     assert "there are: backend, frontend, pass, agent" in one_line(orgflowc("new", "tool", "x"))
     assert "missing argument" in one_line(orgflowc("new", "backend")).lower()
-    assert "cannot be a name" in one_line(orgflowc("new", "backend", "A B", cwd=tmp_path))
+    assert "is not a valid name" in one_line(orgflowc("new", "backend", "A B", cwd=tmp_path))
     assert "-o has no folder" in one_line(orgflowc("new", "backend", "x", "-o", ""))
     assert list(tmp_path.iterdir()) == []
 

@@ -128,7 +128,7 @@ def test_runs_are_told_drawn_and_counted() -> None:
     shares = [t.text.strip() for t in root.all("span", "share")]
     assert shares == ["50 %", "50 %"]
     assert "outputs scripted decisions" in root.text
-    assert "scripted answers took the place of work that is open" in root.text
+    assert "scripted answers replaced open work" in root.text
 
 
 def test_the_nodes_behind_an_element_are_in_its_title() -> None:

@@ -139,5 +139,5 @@ def test_it_can_be_cancelled_and_faults_end_it(ask: Asked) -> None:
 
 @pytest.mark.parametrize("name", ["notes", "", "Notes", "a/b", "../x"])
 def test_names_of_pages(ask: Asked, name: str) -> None:
-    with pytest.raises(ValueError, match="no page can be called"):
+    with pytest.raises(ValueError, match="is not a valid name for a page"):
         ask.server.add(type("Named", (Notes,), {"name": name})())

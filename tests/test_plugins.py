@@ -517,7 +517,7 @@ def test_lowerings_of_one_plugin_are_tried(tmp_path: Path) -> None:
         ),
         ({"produces": ()}, "produces task.send, which is not in its `produces`"),
         ({"consumes": "event"}, "not a tuple of constructs"),
-        ({"name": "Acme Ring"}, "not words with hyphens"),
+        ({"name": "Acme Ring"}, "not words joined by hyphens"),
         ({"rewrite": lambda self, use, rewriter, ctx: 1 / 0}, "raised ZeroDivisionError"),
         ({"rewrite": lambda self, use, rewriter, ctx: sys.exit(3)}, "raised SystemExit: 3"),
     ):

@@ -425,10 +425,10 @@ def test_status_and_dates_narrow_a_file(
     ("options", "said"),
     [
         (["--executions", "nowhere.json"], "does not exist"),
-        (["--executions", "5"], "needs --engine URL"),
+        (["--executions", "5"], "requires --engine URL"),
         (["--executions", "0", "--engine", "http://127.0.0.1:9"], "replays nothing"),
         (["--executions", "x.json", "--status", "sucess"], "did you mean `success`?"),
-        (["--executions", "x.json", "--since", "yesterday"], "is no date"),
+        (["--executions", "x.json", "--since", "yesterday"], "is not a date"),
         (["--since", "2026-01-01"], "need --executions"),
         (["--executions", "x.json", "--target", "mermaid"], "has no executions"),
     ],

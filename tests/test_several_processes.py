@@ -134,7 +134,7 @@ def test_force_and_allow_lossy_report_that_they_do_not_help(
     ran = invoke("compile", half, "--target", "n8n", "--process", "Buyer", "--force",
                  "--allow-lossy")  # fmt: skip
     assert ran.code == 1
-    assert "--force does not help: it lets OF201, OF202 and OF206 through" in ran.err
+    assert "--force does not help: it permits OF201, OF202 and OF206" in ran.err
     assert "--allow-lossy does not help: there is no approximation" in ran.err
     assert "--target 'n8n{unsupported=stub}' compiles the rest" in ran.err
 

@@ -452,7 +452,7 @@ class Wrong(LineEvents):
     [
         (Greedy(), "a line of 64 MB takes"),
         (Twice(), "returns a different model if the input can be read only once"),
-        (Wrong(), "no frozenset of `SourceKind`"),
+        (Wrong(), "not a frozenset of `SourceKind`"),
     ],
 )
 def test_the_conformance_kit_finds(frontend: Frontend, message: str) -> None:

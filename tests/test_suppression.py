@@ -247,7 +247,7 @@ def test_a_folder_means_the_models_in_it(folder: Path) -> None:
 def test_a_folder_without_models_is_misuse(folder: Path) -> None:
     ran = orgflowc("check", folder)
     assert ran.code == 2
-    assert "has no models in it" in " ".join(ran.out.split())
+    assert "contains no models" in " ".join(ran.out.split())
 
 
 def test_links_that_go_round_are_not_followed(folder: Path) -> None:

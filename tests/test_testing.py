@@ -141,7 +141,7 @@ def test_a_backend_that_gives_other_bytes_is_caught() -> None:
     def emit(self: Backend, model: Model, ctx: PassContext) -> Emitted:
         return Emitted.whole(model, Artifact("a", str(next(calls))))
 
-    with pytest.raises(ContractError, match=r"other bytes the second time"):
+    with pytest.raises(ContractError, match=r"different bytes the second time"):
         check_backend(_broken(emit=emit))
 
 
@@ -164,7 +164,7 @@ def test_a_frontend_that_raises_is_caught() -> None:
 
     broken: Frontend = type("Broken", (Words,), {"parse": parse})()
     with pytest.raises(
-        ContractError, match=r"(?s)raised UnicodeDecodeError.*no model and no error"
+        ContractError, match=r"(?s)raised UnicodeDecodeError.*no model and reported no error"
     ):
         check_frontend(broken)
 

@@ -47,8 +47,8 @@ class LeftOutParameter(Rule):
 class UnfilledTask(Rule):
     """
     What it finds
-        A task that a language model was asked about and that stays open: it gave no answer that can
-        be used, or chose none of the operations (reported as an info).
+        A task that stays open although a language model was asked: it gave no usable answer, or
+        chose none of the operations (reported as an info).
     Why it is wrong
         The task has no implementation; the target gets a placeholder.
     Example

@@ -254,8 +254,9 @@ class Emitter:
         gateway = decision.gateway.id
         label = self.s.names[gateway]
         cause = (
-            f"“{name}” is an empty list or an object, and “{label}” asks whether it is empty: a "
-            "Choice state cannot tell them apart. Pass on null instead of an empty list."
+            f"“{name}” is an empty list or an object, and “{label}” tests whether it is empty, "
+            "which a Choice state cannot determine. "
+            "Pass on null instead of an empty list."
         )
         stop = self.s.take(f"Stop: {name} may be empty ({label})", gateway, "stop")
         frame.states[stop] = {"Type": "Fail", "Error": NOT_TOLD, "Cause": one_line(cause)}

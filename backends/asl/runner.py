@@ -73,7 +73,7 @@ class MotoRunner(Runner):
 
     @property
     def changed(self) -> tuple[str, ...]:
-        lines = [f"placeholder `{n}` gives scripted results" for n in self._stubs.values()]
+        lines = [f"placeholder `{n}` returns scripted results" for n in self._stubs.values()]
         for name, state in all_states(self.compiled.definition):
             if state["Type"] == "Wait":
                 lines.append(f"wait `{name}` takes no time")

@@ -197,7 +197,7 @@ class _Planner:
             if element.gateway_kind == "parallel" and len(self.graph.flows_in(target)) > 1:
                 self._fault(
                     target,
-                    "it waits for all of its flows, and only one token is on the way to it by "
+                    "it waits for all of its flows, but only one token reaches it through "
                     f"{self._named(flow.source)}",
                 )
                 return END

@@ -153,7 +153,7 @@ ASL_TARGET = TargetSpec(
             "the model does not define at which of its start events it begins",
             "use one start event, followed by a decision",
         ),
-        "sub-process.event": Illegal("nothing can begin while other states run"),
+        "sub-process.event": Illegal("no state can begin while other states run"),
         "sub-process.transaction": Illegal("an execution cannot undo finished work"),
         "sub-process.ad-hoc": Illegal("states run in the order of the model"),
         "loop.standard": Illegal(
@@ -200,7 +200,7 @@ ASL_TARGET = TargetSpec(
         "gateway.inclusive": Legal("a Parallel state whose branches may be skipped"),
         "gateway.event": Legal("one callback for all of its events"),
         "gateway.event.instantiating": Illegal("an execution can begin in only one way"),
-        "gateway.mixed": Illegal("a Parallel state cannot join what it did not split"),
+        "gateway.mixed": Illegal("a Parallel state cannot join branches that it did not split"),
         "gateway.complex": Illegal(
             "it continues by its own rule, which no state supports",
             "replace it with exclusive, parallel or inclusive gateways",

@@ -172,10 +172,9 @@ class EmptyExpression(Rule):
 class MissingForEngine(Rule):
     """
     What it finds
-        An event, a task or a loop in an executable process that lacks what the specification
-        requires for execution: the message and operation of a message event, the code of a thrown
-        escalation, the format of a script, the number or list of a multi-instance activity and its
-        data input.
+        An event, a task or a loop in an executable process that lacks a part required for
+        execution: the message and operation of a message event, the code of a thrown escalation,
+        the format of a script, the number or list of a multi-instance activity and its data input.
     Why it is wrong
         An engine that follows the specification rejects the process (BPMN 2.0.2, 8.4.4, 10.3.3,
         10.3.8, 10.5.5); most engines use their own attributes instead.

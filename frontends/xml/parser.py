@@ -239,7 +239,7 @@ class _Parse:
 
     def _doctype(self, name: str, system: str | None, public: str | None, internal: int) -> None:
         if system or public or internal:
-            what = "declarations of its own" if internal else "a reference to another file"
+            what = "its own declarations" if internal else "a reference to another file"
             raise self._fault("doctype", f"the document type declaration has {what}", name)
 
     def _deep(self) -> XmlFault:

@@ -83,7 +83,8 @@ class UnreadCondition(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A deciding gateway. `several`: inclusive, so the variable holds a list of values.
+    """A deciding gateway. `several`: the gateway is inclusive, so the variable contains a list of
+    values.
 
     `setter` is the id of the task or start event that sets the variables, or the gateway's own id
     if a deciding step is inserted before it. `sources` are all elements that may set a variable of

@@ -26,7 +26,7 @@ class LeavingEscalation(NamedTuple):
 
 
 class CaughtEscalation(NamedTuple):
-    """An escalation boundary event on a call, and what it catches."""
+    """An escalation boundary event on a call, and the escalations that it catches."""
 
     event: Event
     leaving: tuple[LeavingEscalation, ...]

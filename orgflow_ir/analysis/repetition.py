@@ -174,8 +174,8 @@ def _waits(node: Node) -> bool:
 
 
 def begun_at_once(model: Model) -> frozenset[str]:
-    """Activities that may be active several times at once by a parallel marker, or that are in such
-    a sub-process."""
+    """Activities that may be active several times at once because of a parallel marker, or that are
+    in such a sub-process."""
     found: set[str] = set()
     for scope in model.scopes():
         for node in scope.nodes:

@@ -1,4 +1,4 @@
-"""Process variables of one scope: their readers, their setters, and what may run in parallel.
+"""Process variables of one scope: their readers, their setters, and parallel activities.
 
 BPMN variables are global to an instance (BPMN 2.0.2, 10.4.1, properties of a process): a reader
 sees the value of the activity that set the variable last. Models rarely define the variables that

@@ -122,8 +122,8 @@ class NoEvidence(Rule):
 class UnansweredGap(Rule):
     """
     What it finds
-        A gap that `orgflowc fill` or `orgflow.fill` left open: no agent that was asked has an
-        answer, or none was asked.
+        A gap that `orgflowc fill` or `orgflow.fill` left open: no asked agent has an answer, or
+        none was asked.
     Why it is wrong
         The gap remains open, and its default applies.
     Example

@@ -103,8 +103,8 @@ class FaultySuppression(Rule):
         A suppression without a reason, of an unknown rule, or of a rule that cannot be
         suppressed: only findings about the model can (OF1xx to OF5xx).
     Why it is wrong
-        It has no effect. The reason tells later readers of the model why the finding is wrong or
-        harmless.
+        It has no effect. The reason explains to later readers of the model why the finding is wrong
+        or harmless.
     Example
         `orgflow:suppress="OF203"`
     Instead

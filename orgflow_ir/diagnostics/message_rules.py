@@ -15,8 +15,8 @@ class SkippedMessage(Rule):
     Example
         A truncated line in a JSON lines file.
     Instead
-        Export the messages again, or repair the file at the reported line; `ingest` then adds what
-        is missing.
+        Export the messages again, or repair the file at the reported line; `ingest` then adds the
+        missing messages.
     """
 
     code = "OF020"

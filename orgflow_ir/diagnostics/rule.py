@@ -71,11 +71,11 @@ _ABOUT_MODELS = frozenset(
 class Rule:
     """A fault with a stable code.
 
-    Subclass it: the docstring is what `explain CODE` prints, with the sections What it finds / Why
-    it is wrong / Example / Instead; `name` names the fault (`deadlocked-join`). A rule of one
-    target names it in `target`, and its code begins with the target's prefix (`N8N001`, `ASL001`);
-    codes that begin with OF are older or apply to every target. An `optional` rule reports only if
-    a preset or a project's configuration turns it on; these are style rules, on which teams differ.
+    Subclass it: `explain CODE` prints the docstring, with the sections What it finds / Why it is
+    wrong / Example / Instead; `name` names the fault (`deadlocked-join`). A rule of one target
+    names it in `target`, and its code begins with the target's prefix (`N8N001`, `ASL001`); codes
+    that begin with OF are older or apply to every target. An `optional` rule reports only if a
+    preset or a project's configuration turns it on; these are style rules, on which teams differ.
     """
 
     code: ClassVar[str]

@@ -1,8 +1,8 @@
 """Suppressed findings: named by rule, with a reason, in the model or in a file.
 
-In a model it is an attribute `suppress` of the namespace `urn:orgflow`, on the element, its
-process or the whole file: `orgflow:suppress="OF203: both steps may run twice"`, several parted by
-`;`. Suppressed findings are still found, and formats for programs include them.
+In a model it is an attribute `suppress` of the namespace `urn:orgflow`, on the element, its process
+or the whole file: `orgflow:suppress="OF203: both steps may run twice"`, several separated by `;`.
+Suppressed findings are still found, and formats for programs include them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows for pools, lanes and processes: bands of one grid, below each other."""
+"""Rows for pools, lanes and processes, as bands of one grid below each other."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Plan:
     free: dict[str, int] = field(default_factory=dict)
     strip_rows: dict[int, list[str]] = field(default_factory=dict)
     without: frozenset[str] = frozenset()
-    """Flows that need no row of their own."""
+    """Flows that need no separate row."""
 
 
 def arrange(plan: Plan, pairs: Sequence[tuple[str, str]], *, bordered: bool) -> None:

@@ -40,7 +40,7 @@ class Places(NamedTuple):
 
 
 class Spacing(NamedTuple):
-    """Heights of horizontal channels beside borders: inside a band, and between two bands."""
+    """Heights of horizontal channels next to borders: inside a band, and between two bands."""
 
     inside: float = 20.0
     outside: float = 40.0

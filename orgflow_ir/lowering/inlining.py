@@ -253,7 +253,7 @@ def why_no_escalation_of(call: CallActivity, event: Event, model: Model, ctx: Pa
         return next(_why_it_continues(caught[event.id], ctx), "")
     errors = (n for n in scope.nodes if isinstance(n, Event) and n.attached_to == call.id)
     if any(one.trigger == "error" for one in errors):
-        return f"{ctx.name(call)} may also fail, and then returns nothing that it has thrown"
+        return f"{ctx.name(call)} may also fail, and then returns no escalations"
     return next(_why_several(caught[event.id], ctx), "")
 
 
@@ -305,7 +305,7 @@ def _ends_early(
         ends = "terminate" in kinds or "error" in kinds
         ends = ends or (caught is not None and caught.interrupting)
         if len(node.definitions) > 1 and (ends or kinds & {*_THROWN}):
-            yield f"{ctx.name(node)} throws several things at once"
+            yield f"{ctx.name(node)} has several events to throw"
         others = concurrency.beside(node.id) if ends else ()
         if others:
             what = _work_in(others, graph, ctx)

@@ -157,7 +157,7 @@ def _unusual(plan: Plan, ctx: PassContext) -> Iterator[str]:
             if not _undoes(node):
                 continue
             if len(node.definitions) > 1:
-                yield f"{ctx.name(node)} throws several things at once"
+                yield f"{ctx.name(node)} has several events to throw"
             if not graph.flows_in(node.id):
                 yield f"no flow leads to {ctx.name(node)}"
             refs = {d.ref for d in node.definitions if d.ref}

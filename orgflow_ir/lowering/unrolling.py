@@ -232,7 +232,7 @@ class Unrolling:
         return Expression(text=f"${{{self.more}}}")
 
     def yes(self, source: str) -> Expression | str | None:
-        """The label of a flow out of a test; empty after anything else."""
+        """The label of an outgoing flow of a test; empty after any other node."""
         return self.asked.get(source)
 
     def choice(

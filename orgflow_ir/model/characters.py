@@ -29,7 +29,7 @@ def writable(text: str) -> str:
 
 def with_writable_texts(value: V) -> V:
     """The value with `writable` applied to all texts except the file names of places; the value
-    itself if nothing has to be replaced."""
+    itself if there is nothing to replace."""
     found: V = _writable(value)
     return found
 

@@ -1,6 +1,6 @@
 """The process IR: closed, frozen values for BPMN processes and collaborations.
 
-A model may be *malformed* (dangling flows, missing starts): the types only represent what was read,
+A model may be *malformed* (dangling flows, missing starts): the types only represent the source,
 and the rules OF1xx report its faults. Ids are unique in a model and come from the source; a
 lowering makes `{origin}__{role}`. Equality ignores the place of an element (`loc`), the pass or
 agent that made it (`origin`), the elements that it was made from (`derived_from`) and the passages
@@ -63,13 +63,13 @@ class Element(Value):
 
     @property
     def construct(self) -> str:
-        """Dotted name of its kind, as used in capability tables, such as `gateway.inclusive`: what
-        capability tables speak."""
+        """Dotted name of its kind, as used in capability tables, such as `gateway.inclusive`."""
         return "element"
 
 
 class Expression(Value):
-    """A condition, a time, a collection …: text in a language (`None`: the source says none)."""
+    """A condition, a time, a collection …: text in a language (`None` if the source does not state
+    it)."""
 
     text: str
     language: str | None = None
@@ -392,7 +392,7 @@ class Catalog(Value):
 
 
 class CorrelationKey(Element):
-    """The properties by which a message finds its process instance (BPMN 2.0.2, 8.4.2)."""
+    """The properties that assign a message to its process instance (BPMN 2.0.2, 8.4.2)."""
 
     properties: tuple[str, ...] = ()
 

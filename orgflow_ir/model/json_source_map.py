@@ -215,7 +215,7 @@ def _value(text: str, at: int) -> tuple[JsonNode, int]:
     match = _SCALAR.match(text, at)
     if match is None:
         if not char:
-            raise JsonFault("the text ends where a value should be", at)
+            raise JsonFault("the text ends, but a value is expected", at)
         if char in "]}" and text[:at].rstrip().endswith(","):
             raise JsonFault("a value is missing after the last `,`", at)
         raise JsonFault("expected a value", at)

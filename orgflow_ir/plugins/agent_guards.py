@@ -68,7 +68,8 @@ def asked(
 
 def produced(agent: ModelAgent, documents: Sequence[Document], ctx: PassContext) -> Model | None:
     """The model that an agent produces, all its parts validated; `None` after an error that it
-    reported to `ctx`. Raises `AgentFailure`, also if the model violates the rules of the IR."""
+    reported to `ctx`. Raises `AgentFailure`, including if the model violates the rules of the
+    IR."""
 
     def produce(own: PassContext) -> Model | None:
         given: Any = agent.produce(documents, own)

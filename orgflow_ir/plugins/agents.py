@@ -97,8 +97,8 @@ class ModelAgent(Agent):
 
     @abstractmethod
     def produce(self, documents: Sequence[Document], ctx: PassContext) -> Model | None:
-        """A model of what the documents describe, every node with its evidence; `None` after it
-        reported an error with the reason.
+        """A model of the described process, every node with its evidence; `None` after reporting an
+        error with the reason.
 
         Information that no document contains is left open and becomes a gap. `documents` may be
         empty if the agent reads `ctx.services.store`; evidence then cites documents of the store.

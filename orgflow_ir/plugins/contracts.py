@@ -63,7 +63,8 @@ class Frontend(ABC):
 
 
 class NodeExecution(NamedTuple):
-    """One executed node of a run on a target, by name, and the element it stands for, if any."""
+    """One executed node of a run on a target, by name, and the element that it represents, if
+    any."""
 
     node: str
     element: str | None

@@ -88,7 +88,7 @@ class RemoteEngine(NamedTuple):
 
 
 class Installable(NamedTuple):
-    """Something that `EngineProvider.install` puts on this machine.
+    """Software that `EngineProvider.install` puts on this machine.
 
     Attributes:
         help: a paragraph for people about its purpose, location and requirements.

@@ -68,8 +68,8 @@ def time_of(text: object) -> datetime.datetime | None:
 
 
 class SeenNode(NamedTuple):
-    """One executed node: its name, the element it belongs to (None: unknown), whether it stands
-    for that element (or only helps), and the status the target gave it."""
+    """One executed node: its name, the element it belongs to (None: unknown), whether it represents
+    that element (or is auxiliary), and its status in the target."""
 
     node: str
     element: str | None

@@ -347,7 +347,7 @@ def given(backend: Backend, method: str, kind: type, *args: Any, **more: Any) ->
     """The result of a backend's method: a `kind`, or `None`.
 
     Raises:
-        FaultyResult: it is something else.
+        FaultyResult: the result has another type.
     """
     result = getattr(backend, method)(*args, **more)
     if result is not None and not isinstance(result, kind):

@@ -1,4 +1,4 @@
-"""Hook specifications: what a plugin may register."""
+"""Hook specifications: the objects that a plugin may register."""
 
 from __future__ import annotations
 

@@ -140,8 +140,8 @@ class MessageStorage(ABC):
 
     @abstractmethod
     def delete_person(self, key: str) -> Forgotten:
-        """Delete everything a person wrote, what others quote of it, and the person as a receiver;
-        replace the address and the name in what others wrote. From now on, `add` skips messages of
+        """Delete all messages of a person, quotes of them by others, and the person as a receiver;
+        replace the address and the name in messages of others. From now on, `add` skips messages of
         this person. A person that the store does not know is only replaced in texts."""
 
     @abstractmethod

@@ -19,7 +19,7 @@ STUB_ROLE = "stub"
 """The role of parts that stop a run in place of an unsupported element."""
 
 PASSIVE_ROLES = frozenset({"file", "flow", "lane", "note", "shape"})
-"""Roles of parts that no engine executes: a whole file, a wire, a frame, a text, a drawn shape."""
+"""Roles of parts that no engine executes: a whole file, a connection, a frame, a text, a shape."""
 
 
 class Artifact(NamedTuple):

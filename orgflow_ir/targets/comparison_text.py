@@ -12,7 +12,7 @@ _FIRST, _LAST = 4, 16
 _LINES = 6
 """Maximum number of lines shown of a changed text."""
 _SHOWN = 16
-"""Number of characters shown before the place where two long lines differ."""
+"""Number of characters shown before the difference of two long lines."""
 _MOST = 12
 """Maximum number of changes of one node shown in full."""
 

@@ -8,9 +8,9 @@ It terminates by construction. A pattern must not produce what it consumes, neit
 through other patterns, so each pattern has a rank above those of all patterns that may consume its
 products (`rank_patterns`). An illegal use has the rank of the highest pattern that matches it. Each
 round must lower the multiset of these ranks: it may replace uses by any number of lower ones, and
-such steps cannot go on indefinitely (Dershowitz and Manna, "Proving termination with multiset
+such steps cannot continue indefinitely (Dershowitz and Manna, "Proving termination with multiset
 orderings", 1979). A set of patterns without ranks is refused before anything is rewritten, and a
-pattern that does not do what it declares is stopped after one round.
+pattern that violates its declaration is stopped after one round.
 """
 
 from __future__ import annotations
@@ -196,8 +196,8 @@ class _Fault(Exception):
 
 @lru_cache(maxsize=32)
 def rank_patterns(spec: TargetSpec) -> Mapping[str, int]:
-    """A number for each pattern of a target, by name: above those of all patterns that may take
-    what it produces. No pattern takes a use that the target supports.
+    """A number for each pattern of a target, by name: above those of all patterns that may consume
+    its products. No pattern takes a use that the target supports.
 
     Raises an exception that names the patterns if no such numbers exist.
     """
@@ -379,7 +379,7 @@ def _check_result(pattern: RewritePattern, before: Model, after: Model, ctx: Pas
     bogus = sorted(set(derived) - ids - {i for e in all_elements(before) for i in e.derived_from})
     if bogus:
         raise PatternError(
-            f"says that `{derived[bogus[0]].label}` is derived from `{bogus[0]}`, which the "
+            f"declares `{derived[bogus[0]].label}` as derived from `{bogus[0]}`, which the "
             "source does not contain"
         )
 

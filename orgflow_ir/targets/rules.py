@@ -35,7 +35,7 @@ class LossyLowering(Rule):
     What it finds
         A construct that the target supports only as an approximation.
     Why it is wrong
-        The workflow would differ from the model; the message names what is lost.
+        The workflow would differ from the model; the message names the lost information.
     Example
         A target without timers omits a timer event.
     Instead
@@ -108,7 +108,7 @@ class UnsupportedTime(Rule):
 class UnsupportedCondition(Rule):
     """
     What it finds
-        A condition that orgflow understands but the target cannot evaluate.
+        A condition that orgflow supports but the target cannot evaluate.
     Why it is wrong
         The condition cannot be compiled; the branch becomes a value of a decision variable.
     Example
@@ -152,7 +152,7 @@ class KeptAsNote(Rule):
         documentation of flows, performers of lanes.
     Why it is wrong
         Nothing is lost: it is in the note or comment of the emitted element or workflow. However,
-        nothing in the workflow acts on it.
+        it has no effect in the workflow.
     Example
         The annotation `Law says 14 days` on `Check invoice`.
     Instead

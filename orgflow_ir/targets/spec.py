@@ -110,9 +110,8 @@ class TargetSpec:
 def support_level(spec: TargetSpec, construct: str) -> str:
     """The level of support for a construct, which is a cell of the matrix.
 
-    Returns:
-        `supported` (as it is), `lowered` (rewritten without loss), `conditional` (if the test of
-        its `LegalIf` holds), `degraded` (only by a lowering that loses something), or `refused`.
+    Returns: `supported` (unchanged), `lowered` (rewritten without loss), `conditional` (if the test
+        of its `LegalIf` holds), `degraded` (only by a lowering that loses something), or `refused`.
     """
     verdict = spec.legality(construct)
     if isinstance(verdict, Legal):

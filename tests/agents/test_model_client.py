@@ -249,7 +249,7 @@ def test_a_reply_that_overdraws_is_given_and_nothing_is_sent_after_it(tmp_path: 
         assert model.ask(QUESTION).text == "2"  # it is paid
         assert not model.budget.left
         for _ in range(2):
-            with pytest.raises(OverBudget, match="100 tokens is spent"):
+            with pytest.raises(OverBudget, match="100 tokens is exhausted"):
                 model.ask(QUESTION)
         assert len(server.requests) == 1
         assert model.usage.total.tokens == 120

@@ -109,7 +109,7 @@ def test_processes_are_decided_about_in_a_browser(tmp_path: Path) -> None:
             assert page.get_by_role("heading", name=name, exact=True).count() == 1
             sections.first.get_by_role("checkbox").first.check()
             sections.first.get_by_role("button", name="Split off chosen cases").click()
-            page.get_by_text("is its own process now").wait_for()
+            page.get_by_text("is now a separate process").wait_for()
             assert sections.count() == 3
             page.get_by_label("Process to merge into").nth(1).select_option(label=name)
             page.get_by_role("button", name="Merge into").nth(1).click()

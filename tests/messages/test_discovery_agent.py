@@ -122,7 +122,11 @@ def test_mistakes_are_answered_and_corrected(
     discovery, report = run(ScriptedReader(mistake))
     assert names(discovery) == names(found[0])
     assert [one.steps for one in discovery.found] == [one.steps for one in found[0].found]
-    expected = {"invented": "names no message", "twin": "It is process", "broken json": "steps"}
+    expected = {
+        "invented": "names none of the messages",
+        "twin": "It is process",
+        "broken json": "steps",
+    }
     if mistake in expected:
         assert all(expected[mistake] in reason for reason in report.refused)
         assert report.refused
@@ -251,7 +255,7 @@ def test_every_tool_answers() -> None:
     [
         ({"name": " "}, "no name"),
         ({"steps": []}, "needs 2 to 40 steps"),
-        ({"steps": ["a", "b"]}, "names no message"),
+        ({"steps": ["a", "b"]}, "names none of the messages"),
         ({"steps": [{"name": "1. ", "evidence": ["m1"]}] * 2}, "has no name"),
         ({"decisions": [{"options": [{"condition": "x", "steps": [9], "evidence": []}]}]},
          "names step 9 of 2"),

@@ -67,7 +67,7 @@ def test_forgetting_names_what_it_leaves(
     assert not answers.exists()
     assert cli.run(["ingest", str(table), "--forget", "doe@y.example", "--store", str(store)]) == 0
     out = capsys.readouterr().out
-    assert "0 new messages, 3 known, 0 skipped\n  1 left out: of forgotten people" in out
+    assert "0 new messages, 3 known, 0 skipped\n  1 skipped: from forgotten people" in out
     held = b"".join(p.read_bytes() for p in store.iterdir()).lower()
     assert b"jane" not in held
     assert b"doe" not in held

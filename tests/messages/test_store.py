@@ -68,10 +68,10 @@ def test_what_a_crash_left_in_the_vectors_is_overwritten(tmp_path: Path) -> None
 
 
 def test_what_is_no_store(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="is no message store"):
+    with pytest.raises(StoreError, match="is not a message store"):
         MessageStore.open(str(tmp_path))
     (tmp_path / "messages.db").write_bytes(b"hello" * 1000)
-    with pytest.raises(StoreError, match="is no message store"):
+    with pytest.raises(StoreError, match="is not a message store"):
         MessageStore.open(str(tmp_path))
     (tmp_path / "messages.db").unlink()
     database = sqlite3.connect(tmp_path / "messages.db")

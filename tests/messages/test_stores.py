@@ -496,7 +496,7 @@ def test_what_a_server_refuses_has_a_remedy(
         assert store.add([message("1")]) == 1
     with pytest.raises(StoreError, match="createdb makes it"):
         create(server.format("nowhere"))
-    with pytest.raises(StoreError, match="is the server running"):
+    with pytest.raises(StoreError, match="check that the server is running"):
         create("postgresql://u:secret@127.0.0.1:1/x")
     missing = postgres._SCHEMA.replace("EXISTS vector", "EXISTS novector")
     monkeypatch.setattr(postgres, "_SCHEMA", missing)
@@ -615,7 +615,7 @@ def test_commands_reach_a_server(server: str, tmp_path: Path) -> None:
     assert "messages of ann@example.com deleted" in deleted.out
     unknown = run("ingest", str(box), "--store", "mysql://x/y")
     assert unknown.code == 2
-    assert "no store is reached by `mysql://`" in unknown.err
+    assert "no store has the prefix `mysql://`" in unknown.err
 
 
 def test_a_driver_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -246,7 +246,7 @@ def test_difference_join_counts_the_branch_not_taken(referee: Referee):
     found = judge(game, run, execution)
     assert len(found) == 2, found
     assert "did not end" in found[0]
-    assert "`d` ran where the model does not allow it" in found[1]
+    assert "`d` ran although the model does not allow it here" in found[1]
 
 
 def test_difference_deadlock_completes(referee: Referee):

@@ -323,7 +323,7 @@ REFUSED: dict[str, tuple[Model, str]] = {
     ),
     "a timer on it": (
         within(either(end("ee")), boundary(definition("timer"))),
-        "may come while something in it is active",
+        "may occur while something in it is active",
     ),
 }
 """What is refused, with words of the reason."""

@@ -100,7 +100,7 @@ def wire_escalations(compiled: CompiledScope) -> None:
         names = listed([f"“{graph.nodes[one.event.id].name}”" for one in found.events])
         made.notes.append(
             f"{names}: occurs if the workflow that “{node.name}” called has thrown the escalation. "
-            f"The workflow returns what it has thrown in `{THROWN}`."
+            f"The workflow returns its thrown escalations in `{THROWN}`."
         )
         graph.connect(Port(exit_key(call, graph)), Port(key))
         for output, one in enumerate(found.events):

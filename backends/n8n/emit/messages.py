@@ -78,7 +78,7 @@ def request_of(element: Task | Event, model: Model, ctx: PassContext, base: str)
             SettingNeeded,
             said,
             element=element,
-            help=f"give the target n8n{{messages=URL}}, and it goes to URL/{path}; or set URL in "
-            "the nodes that send it",
+            help=f"compile with n8n{{messages=URL}} to send it to URL/{path}, or set URL in the "
+            "nodes that send it",
         )
     return SentMessage(kind, name, work, made)

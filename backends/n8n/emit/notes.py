@@ -195,7 +195,7 @@ def named_work(
     ctx.emit(
         UnsupportedBinding,
         f"`{node.label}` has no implementation in the model: emitted a call to a workflow for the "
-        f"{called}, where it is to be implemented{_why(work.unread if work else ())}",
+        f"{called}, which has to implement it{_why(work.unread if work else ())}",
         element=node,
         help="in n8n, implement that workflow as its note describes; all callers share it",
     )
@@ -255,7 +255,7 @@ def message(
         (OpenTask, OpenMessage),
         node.id,
         f"emitted a request with the {kind} `{name}`",
-        "make the receiver at its address pass the message on",
+        "configure the receiver at its address to pass the message on",
     )
     return [f"Sends the {kind} “{name}” with all process variables.", *made.notes, *_doc(node.doc)]
 

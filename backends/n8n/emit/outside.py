@@ -150,7 +150,7 @@ def _request(act: Request, more: dict[str, Any], lost: str) -> OutsideNode:
     if is_keyed(act):
         key = f"$json.{SENT}.key"
         notes.append(
-            f"All attempts of one request have the same {KEY_HEADER}, also if a failed run is "
+            f"All attempts of one request have the same {KEY_HEADER}, even if a failed run is "
             "retried."
         )
     parameters |= _pairs("header", "headers", headers, act.all_headers, act.headers, key)

@@ -69,7 +69,7 @@ class RestartedIndex(Rule):
 class UnwiredErrorOutput(Rule):
     """
     What it finds
-        `onError` is `continueErrorOutput` and nothing is wired to the error output.
+        `onError` is `continueErrorOutput`, but the error output has no connection.
     Why it is wrong
         Failed items are lost silently, and the run ends with the status success.
     Example

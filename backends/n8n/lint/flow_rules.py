@@ -70,7 +70,7 @@ class BlockedMerges(Rule):
 class RepeatedWork(Rule):
     """
     What it finds
-        Branches that run in the same run and lead into one node without a Merge.
+        Parallel branches that lead to the same node without a Merge.
     Why it is wrong
         The node and everything after it run once per branch. In a loop, every iteration adds
         executions, and the run never ends.

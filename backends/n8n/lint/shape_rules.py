@@ -147,8 +147,8 @@ class IgnoredConnection(Rule):
         A connection to an input that the node does not have, or of a kind that n8n does not
         know.
     Why it is wrong
-        n8n reports no error. The connection carries nothing, or the node waits for inputs that it
-        then does not read.
+        n8n reports no error. The connection carries no items, or the node waits for inputs that it
+        then ignores.
     Example
         A connection to input 1 of an If.
     Instead

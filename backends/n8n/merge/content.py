@@ -198,7 +198,7 @@ class ContentMerge:
             return ours
         before = mapping(base.get("parameters")).get("path")
         if wanted != before:
-            text = f"`{name}` keeps its address `{live}`; its new name would give `{wanted}`"
+            text = f"`{name}` keeps its address `{live}`; with its new name, it would be `{wanted}`"
             self.changes.append(MergeChange("workflow", text))
         return {**ours, "parameters": {**mapping(ours.get("parameters")), "path": live}}
 
@@ -223,7 +223,7 @@ class ContentMerge:
                 )
             )
             return
-        text = f"`{name}` ({kind}) is now asked for {listed}; make it pass them on"
+        text = f"`{name}` ({kind}) now has to output {listed}"
         self.changes.append(MergeChange("model", text, notable=True))
 
     # -- the rest ----------------------------------------------------------------------------------

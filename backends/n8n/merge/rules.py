@@ -53,7 +53,7 @@ class AdaptedEdit(Rule):
     What it finds
         An edit of the workflow that was kept although the model changed around it.
     Why it is wrong
-        This may be fine, but the person who made the edit may have to adapt it.
+        This may be intended, but the author of the edit may have to adapt it.
     Example
         A node was inserted between two tasks, and the model now has a third task between them.
     Instead

@@ -31,7 +31,7 @@ class ChangedExpression(Rule):
     What it finds
         A condition or a waiting time that differs from that of the model.
     Why it is wrong
-        Whether the new condition decides as the old one did depends on data and was not determined;
+        Whether the new condition decides like the old one depends on data and was not determined;
         everything else was verified under the assumption that it does. A condition that is negated,
         or that compares with another value or variable, counts as different (OF480), unless the
         step that sets the decision was filled with a node that names the new value or variable.

@@ -462,8 +462,9 @@ class _Verifier:
             if self.matching.how[name] == "notes" and other != element:
                 labels = self.ref.labels
                 said.append(
-                    f"`{name}` stands for `{labels.get(element, element)}` according to its "
-                    f"notes; its name would match `{labels.get(other, other)}`"
+                    f"`{name}` belongs to `{labels.get(element, element)}` according to its "
+                    "notes, but its name matches "
+                    f"`{labels.get(other, other)}`"
                 )
         return said
 

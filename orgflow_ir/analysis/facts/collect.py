@@ -182,7 +182,10 @@ class _Collector:
                     self._add(node.id, process, Statement(CONDITION, "complete when", text))
                 for says, order in (
                     (node.sequential, "one after the other"),
-                    (not node.cancel_remaining, "what is active at the end is finished"),
+                    (
+                        not node.cancel_remaining,
+                        "activities that are active at the end are finished",
+                    ),
                 ):
                     if says:
                         self._add(node.id, process, Statement(SETTING, "order", order))

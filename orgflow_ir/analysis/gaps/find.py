@@ -148,7 +148,7 @@ class _Finder:
         yield Gap(
             "task", rules.OpenTask, task, scope.id, f"{named} has no implementation",
             "bind it to a script, a service, a form or the inbox of a person", schemas.BINDING,
-            "emit a placeholder that passes on what it receives",
+            "emit a placeholder that passes its input on",
         )  # fmt: skip
 
     def _mappings(self, node: Task | CallActivity | Event, scope: Scope) -> Iterator[Gap]:
@@ -200,7 +200,7 @@ class _Finder:
             yield Gap(
                 "list", rules.OpenList, node, scope.id,
                 f"{named} is repeated for each item of a list that the model does not name",
-                "name the list, or give the number of repetitions", schemas.LIST,
+                "name the list, or define the number of repetitions", schemas.LIST,
                 "ask before each iteration whether there is another item, or refuse",
             )  # fmt: skip
             return
@@ -234,7 +234,7 @@ class _Finder:
                 "signal": "a signal, but the model does not define its sender",
                 "conditional": "a condition, but the model does not define what evaluates it",
             }[trigger]
-            help_text = "define the channel by which it arrives in the target's workflow"
+            help_text = "define its channel in the target's workflow"
             default = "wait for an external call"
         elif not waits and (
             trigger == "message" or (trigger == "signal" and other_end(event, self.model) is None)

@@ -32,7 +32,7 @@ class Defaults:
     def add(
         self, rules: Iterable[type[Rule]], element: str, words: str, help: str | None = None
     ) -> None:
-        """Record, for gaps of `rules` at `element`, what was emitted and what to do in the
+        """Record, for gaps of `rules` at `element`, the emitted output and the remedy in the
         target."""
         for rule in rules:
             self._added[rule.code, element] = (words, help)

@@ -153,7 +153,7 @@ class OpenStart(Rule):
         A process with several start events.
     Why it is wrong
         They are alternatives. For a target with a single trigger, the model does not define which
-        of them begins a run.
+        start event begins a run.
     Example
         `Order by phone` and `Order by mail` as start events of one process.
     Instead

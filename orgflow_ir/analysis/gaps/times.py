@@ -25,7 +25,7 @@ def time_kind(time: Time) -> str | None:
 
 
 def is_open(event: Event) -> bool:
-    """Whether a timer event has no valid time. Targets decide themselves which times
-    they support: months have no fixed length for some."""
+    """Whether a timer event has no valid time. Each target decides which times it supports; for
+    some, months have no fixed length."""
     time = next((d.time for d in event.definitions if d.kind == "timer"), None)
     return time is None or time_kind(time) is None

@@ -169,7 +169,8 @@ def starts_of(scope: Scope) -> Iterator[Event]:
 
 
 def interrupts(event: Event) -> bool:
-    """Whether a boundary event or the start of an event sub-process ends what it belongs to."""
+    """Whether a boundary event or the start of an event sub-process interrupts its activity or
+    scope."""
     return event.interrupting or any(d.kind in ("error", "cancel") for d in event.definitions)
 
 

@@ -15,7 +15,7 @@ from orgflow_ir.analysis.soundness.waiting import Knots
 from orgflow_ir.analysis.soundness.witness_search import Firing, Play, of_clash, of_moves, valid
 
 REPAIRED = 1_000
-"""Maximum number of states examined for what follows the faults that were found."""
+"""Maximum number of states examined after the faults that were found."""
 
 
 class Classifier:

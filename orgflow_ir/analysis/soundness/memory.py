@@ -19,7 +19,7 @@ class Memory:
     the events that end it, and the budget. Values are immutable, so an unchanged scope is
     recognised by object identity.
 
-    `wiring` gives the wiring of a scope.
+    `wiring` returns the wiring of a scope.
     """
 
     def __init__(self, wiring: Callable[[Scope], Wiring] = Wiring) -> None:

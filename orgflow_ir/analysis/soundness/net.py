@@ -17,8 +17,8 @@ from orgflow_ir.model import Node as ModelNode
 
 Kind = Literal["X", "A", "O"]
 SOURCE, SINK, TERM, VOID = range(4)
-"""The initial token; where tokens end; where they end the whole scope; the target of events that do
-not fire. The last three have no outgoing flows."""
+"""The node of the initial token, the end of tokens, the end of the whole scope, and the target of
+events that do not fire. The last three have no outgoing flows."""
 FIRST = 4
 
 

@@ -4,8 +4,8 @@ Series, parallel and loop rules run to a fixpoint; only when nothing else is lef
 fused (else a block could lose its own join) and exclusive tangles between exclusive gateways
 dissolved. A type mismatch is a fault: it is recorded and repaired as if the join had the type of
 the split, and the reduction continues, so one pass finds all independent faults. With
-`repair=False` nothing is repaired: the result has exactly the behaviour of the net, in a smaller
-graph. Near linear and iterative.
+`repair=False`, nothing is repaired and the result has exactly the behaviour of the net, in a
+smaller graph. Near linear and iterative.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A state is the set of edges that hold a token, as bits, and the number of additional tokens on each.
 Graphs without cycles and inclusive joins are explored in one order only (lowest node first): tokens
-never compete, so every order of the same choices has the same result, and in this order all tokens
-that ever reach an edge are on it at once.
+never compete, so every order of the same choices has the same result, and in this order, all tokens
+that ever reach an edge are on it at the same time.
 """
 
 from __future__ import annotations

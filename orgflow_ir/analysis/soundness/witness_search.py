@@ -396,7 +396,7 @@ _RUNS_KEPT = 8
 
 
 def valid(net: Net, log: list[Firing]) -> dict[int, int] | None:
-    """The marking after `log`, played strictly by the rules; `None` if a step is not allowed.
+    """The marking after `log`, simulated strictly by the rules; `None` if a step is not allowed.
     Cached with the net, because one run often shows several faults; do not modify the run or the
     marking."""
     for known, marks in net.judged:

@@ -306,7 +306,8 @@ class Moves:
 
 
 def interrupts(event: NetNode) -> bool:
-    """Whether a boundary event or the start of an event sub-process ends what it belongs to."""
+    """Whether a boundary event or the start of an event sub-process interrupts its activity or
+    scope."""
     element = event.element
     assert isinstance(element, Event)
     return element.interrupting or not event.kinds().isdisjoint(("error", "cancel"))

@@ -36,8 +36,8 @@ class Policy:
     manual_waits: whether a manual task stays open until someone has completed it (BPMN 2.0.2,
         13.3.3).
     subsets: maximum number of combinations of flows listed for one inclusive split.
-    calls: `inside`: the process that a call runs is played; `steps`: a call is one step, during
-        which an error or escalation that the process throws occurs.
+    calls: with `inside`, the process that a call runs is simulated; with `steps`, a call is one
+        step, during which the errors and escalations of the process occur.
     """
 
     messages: Literal["free", "flows"] = "free"
@@ -57,8 +57,8 @@ class NetNode:
     `open` those inside. The split takes all of `always` and one (`single`) or some of `free`, or
     the `default` (-1: none) in place of them; `options` lists its choices. `near` are the nodes
     whose tokens its steps may take, `guard` the scope whose state decides on them (for a loop
-    body). `failing` are the steps that throw what an event of their scope catches (empty: it may
-    occur at any step); `caught_by` is the inverse."""
+    body). `failing` are the steps whose error or escalation an event of their scope catches (if
+    empty, it may occur at any step); `caught_by` is the inverse."""
 
     index: int
     id: str

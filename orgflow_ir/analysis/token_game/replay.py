@@ -137,7 +137,7 @@ class _Walk:
                 break
             if not self._give_way(element):
                 label = self._node(element).element.label
-                raise _Diverged(f"`{label}` ran where the model does not allow it")
+                raise _Diverged(f"`{label}` ran although the model does not allow it here")
         step = self._pick(options)
         self._fire(step)
         node = self._node(element)

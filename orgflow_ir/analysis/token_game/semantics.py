@@ -5,8 +5,8 @@ Tokens are on sequence flows and in open elements. Every choice is free: data is
 - Splits: exclusive: one outgoing flow; inclusive and complex: any non-empty set of those that are
   not the default, or the default alone; parallel: all. An activity takes all its unconditional
   flows and, of the conditional ones, any set (its default in place of an empty set); with one
-  condition and a default that is an exclusive choice. Several flows without conditions fork;
-  beside a default they are choices too (`control_flow/outgoing.py`).
+  condition and a default that is an exclusive choice. Several flows without conditions fork; in
+  addition to a default, they are choices (`control_flow/outgoing.py`).
 - Joins: exclusive gateways, activities and events take each token separately (if several flows have
   one, that of the first flow: the others follow, so nothing is lost); a parallel gateway takes one
   from every incoming flow; an inclusive one by the rule of 13.4.3 (see `Moves.synced`). The
@@ -26,8 +26,8 @@ Tokens are on sequence flows and in open elements. Every choice is free: data is
 - Terminate ends the process or sub-process that contains it (13.5.6), not the surrounding ones.
 - Compensation: a throw starts the handlers of the completed activities of its scope (or of the one
   it names) and completes when they do; handlers run in any order. A completed sub-process is
-  compensated by its own handler, else by those inside it; compensation event sub-processes are not
-  run. Cancelling a transaction compensates and leaves by its cancel event.
+  compensated by its own handler, otherwise by those inside it; compensation event sub-processes are
+  not run. Cancelling a transaction compensates and leaves by its cancel event.
 - Ad-hoc: each activity without incoming flows may start, repeatedly but never twice at the same
   time; the sub-process completes whenever nothing in it runs, even if none was performed.
 - Loops and multi-instance: see `Policy.instances`. With more than one body, the activity itself has
@@ -38,8 +38,8 @@ Tokens are on sequence flows and in open elements. Every choice is free: data is
   sent: a node with message flows to other nodes sends one over each when it is done, and the
   receiving node needs it (messages from a pool without a process always arrive). A service or
   business rule task with both requests something and waits for the answer (13.3.3), so it sends
-  when it begins. Any other task with both is done when it receives its message, and sends then.
-  Messages are kept until taken, oldest first. A message to a start event always creates an
+  when it begins. Any other task with both is done when it receives its message, and then sends its
+  own. Messages are kept until taken, oldest first. A message to a start event always creates an
   instance.
   Correlation: the first message that is received makes sender and receiver partners. From then on,
       messages that either sends to the other's process are for its partner alone (the latest, if

@@ -51,7 +51,7 @@ _BY_TRIGGER: dict[str, Kind] = {
 
 
 class StimulusError(ValueError):
-    """A list that cannot be played or read; the message names the stimulus and the reason."""
+    """A list that cannot be simulated or read; the message names the stimulus and the reason."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def replay_stimuli(
     """The run of one process that a list describes.
 
     Steps without external input happen by themselves, in the order of `Game.enabled`. At the end of
-    the list the process stays where it waits: the outcome is then `running`.
+    the list, the process keeps waiting, and the outcome is `running`.
 
     Args:
         model: the model before lowering.

@@ -91,8 +91,8 @@ def _call(
 
 
 _GIVEN = ("the clock", "chance")
-"""What an agent must not read from the machine, because the same question must always have the same
-answer. The environment and the folder are exempt, because they may contain the agent's own
+"""State of the machine that an agent must not read, because the same question must always have the
+same answer. The environment and the folder are exempt, because they may contain the agent's own
 settings."""
 
 

@@ -117,8 +117,8 @@ def _dropped_bindings(backend: Backend) -> Iterator[str]:
     if lost:
         yield (
             "omits implementations of tasks: the output contains nothing of the bindings "
-            f"{', '.join(lost)}; emit them, or "
-            "keep them where people read them (`orgflow_ir.analysis.facts.keep`)"
+            f"{', '.join(lost)}; emit them, or keep them in notes "
+            "(`orgflow_ir.analysis.facts.keep`)"
         )
 
 

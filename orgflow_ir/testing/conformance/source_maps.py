@@ -29,9 +29,9 @@ def source_map_problems(legal: Model, emitted: Emitted) -> list[str]:
         if part.artifact not in files:
             problems.append(f"{where} in its source map belongs to no file")
         if not part.elements:
-            problems.append(f"{where} in its source map stands for nothing")
+            problems.append(f"{where} in its source map has no element")
         problems += [
-            f"{where} stands for `{id}`, which is not an element of the source"
+            f"{where} names `{id}`, which is not an element of the source"
             for id in part.elements
             if id not in known
         ]
@@ -40,7 +40,7 @@ def source_map_problems(legal: Model, emitted: Emitted) -> list[str]:
         seen.add((part.artifact, part.place))
     standing = Counter((p.artifact, id) for p in parts if p.stands for id in p.elements)
     problems += [
-        f"{count} parts of `{file}` stand for `{id}`: only one does, others have another role"
+        f"{count} parts of `{file}` represent `{id}`: only one may, others need another role"
         for (file, id), count in standing.items()
         if count > 1
     ]

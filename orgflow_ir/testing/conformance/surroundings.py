@@ -31,8 +31,8 @@ _ENVIRONMENT = type(os.environ).__getitem__.__code__
 
 @contextmanager
 def watched() -> Iterator[list[str]]:
-    """Yields the reads of the code within it, in words, each once; `asks for the clock` is detected
-    only for functions of the standard library."""
+    """Yields a description of each kind of state that the code within it reads; reads of the clock
+    are detected only for functions of the standard library."""
     found: dict[str, None] = {}
 
     def see(frame: FrameType, event: str, called: Any) -> None:

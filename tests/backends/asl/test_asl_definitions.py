@@ -230,7 +230,7 @@ def test_the_check_finds_what_is_wrong(registry: Registry) -> None:
     assert any("81 characters" in p for p in problems(longer))
     twice = copy.deepcopy(whole)
     twice["States"]["Task t1"] = {"Type": "Succeed"}
-    assert any("two states are called" in p for p in problems(twice))
+    assert any("two states have the name" in p for p in problems(twice))
     assert list(problems({"StartAt": "a", "States": {}})) != []
 
 

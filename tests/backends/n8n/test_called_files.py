@@ -408,7 +408,7 @@ def test_results_that_stay_in_the_call_are_refused(tmp_path: Path, registry: Reg
     write(tmp_path, main=bpmn("main", row(START, local, END)), part=PART)
     _, made, ctx = linked(tmp_path / "main.bpmn", registry)
     assert made is None
-    assert [d.message for d in ctx.diagnostics if "known only in the call" in d.message]
+    assert [d.message for d in ctx.diagnostics if "known only at run time" in d.message]
 
 
 def test_files_that_are_given_go_first(tmp_path: Path, registry: Registry) -> None:
@@ -427,7 +427,7 @@ UNFOUND = {
         "a": PART,
         "b": PART.replace("Look", "Listen"),
     },
-    "`a.bpmn` may have it and cannot be read": {"a": PART.replace("</process>", "")},
+    "`a.bpmn` may contain it but cannot be read": {"a": PART.replace("</process>", "")},
 }
 
 

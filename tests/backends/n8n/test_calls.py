@@ -504,7 +504,7 @@ def test_a_stub_gets_what_is_mapped(engine: LocalEngine, registry: Registry, nam
     assert looked.items == ((expected,),)
     (about,) = (n for n in stub["nodes"] if n["name"] == "About this workflow")
     received = "all process variables" if expected.get("w") == "w" and "x" in expected else ""
-    assert (received or "the inputs of each call below") in about["parameters"]["content"]
+    assert (received or "only the inputs of each call below") in about["parameters"]["content"]
 
 
 @pytest.mark.parametrize("version", ["2.41", "1.123"])
@@ -742,7 +742,7 @@ NOT_CAUGHT = {
     "`Out` ends its process while `Y` may be active": with_callee(
         failing(late("l")), throwing_beside()
     ),
-    "`Do it` may also fail, and then returns nothing that it has thrown": with_callee(
+    "`Do it` may also fail, and then returns no escalations": with_callee(
         failing(late("l", interrupting=False), on_call("oos", ERROR)), both_ways()
     ),
 }

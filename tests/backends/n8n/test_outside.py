@@ -453,7 +453,7 @@ def test_what_a_request_reads_and_nobody_set_stops_the_run(
 
 LEFT = (
     (camunda({"url": "${bean.url()}"}, {}), "URL: calls of `url` are not supported"),
-    (zeebe({"url": "https://a.example?k={{secrets.K}}"}, {}), "the URL holds a secret"),
+    (zeebe({"url": "https://a.example?k={{secrets.K}}"}, {}), "the URL contains a secret"),
     (zeebe({"url": "https://a.example"}, {"errorExpression": "=f(error)"}),
      "only `if`, `bpmnError` and null are supported in error expressions"),
     (zeebe({"method": "GET"}, {}), "the model does not define the URL"),

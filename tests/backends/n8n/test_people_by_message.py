@@ -169,7 +169,7 @@ def test_nobody_gets_a_mail_without_an_address(
         assert [one for ones, _ in mails for one in ones] == ([] if to is None else [to])
         assert (run.status == "success") == (to is not None), run.error
         if to is None:
-            assert "which is no mail address" in (run.error or "")
+            assert "which is not a mail address" in (run.error or "")
 
 
 def content(mail: EmailMessage) -> str:

@@ -132,5 +132,5 @@ def test_labels_stay_labels(label: str, kept: str) -> None:
     ]  # fmt: skip
     assert len(back.processes[0].flows) == len(flows)
     assert kept in [n.name for n in back.processes[0].nodes]
-    changed = [d for d in ctx.diagnostics if "signs of the notation" in d.message]
+    changed = [d for d in ctx.diagnostics if "symbols of the notation" in d.message]
     assert bool(changed) is (kept != label or "(" in label)

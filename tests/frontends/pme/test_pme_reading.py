@@ -88,7 +88,7 @@ NO_VALUE = "not JSON: expected a value"
         (" \n", "OF030", 1, "not JSON: the file is empty"),
         ('{"tasks": [\n{"id": "a" "name": ""}]}', "OF030", 2, "not JSON: expected `,` or `}`"),
         ('{"tasks": [1,]}', "OF030", 1, "not JSON: a value is missing after the last `,`"),
-        ('{"tasks": [', "OF030", 1, "not JSON: the text ends where a value should be"),
+        ('{"tasks": [', "OF030", 1, "not JSON: the text ends, but a value is expected"),
         ('{"tasks": []} x', "OF030", 1, "not JSON: there is text after the end of the value"),
         ('{"tasks": NaN}', "OF030", 1, NO_VALUE),
         ("[" * 1000, "OF030", 1, "not JSON: values are nested more than 256 levels deep"),

@@ -113,7 +113,7 @@ class DeployTransaction:
             return None
         edited = now.get("versionId") != seen.get("versionId") and not self.take_over
         if edited and (is_edited(now) or marker_of(now) is None):
-            raise EditedMeanwhileError(f"somebody changed `{step.wanted.name}` a moment ago")
+            raise EditedMeanwhileError(f"`{step.wanted.name}` was changed a moment ago")
         return now
 
     def body(
@@ -203,7 +203,7 @@ class DeployTransaction:
                 continue
             if _age(row) < _age(own):
                 name = self._steps[marker.identity].wanted.name if marker is not None else ""
-                raise AnotherDeployError(f"somebody else created `{name}` at the same time")
+                raise AnotherDeployError(f"`{name}` was created by somebody else at the same time")
 
     def overtaken(self) -> tuple[str, ...]:
         """Names of workflows that are not what was put there: another deploy came in between."""

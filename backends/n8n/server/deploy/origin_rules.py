@@ -15,8 +15,8 @@ class AnotherProcess(Rule):
         Deploying would overwrite the other process. Modelling tools name every process `Process_1`,
         so ids often do not distinguish two models in files of the same name.
     Example
-        sales/order.bpmn was deployed; now stock/order.bpmn, which describes something else, is to
-        be deployed.
+        sales/order.bpmn was deployed, and now stock/order.bpmn, which describes another process, is
+        being deployed.
     Instead
         Change the id or the name of the process, or name this deployment with `--as NAME`. If it is
         the same process after all, use `--take-over`.

@@ -13,8 +13,8 @@ class ServerUnreachable(Rule):
         No response from the server: nothing listens at the address, the connection broke, or the
         request timed out, even after several attempts.
     Why it is wrong
-        Nothing more can be deployed or run. Changes of this deployment were undone as far as the
-        server responded; the next deployment repairs the rest.
+        Nothing more can be deployed or run. Changes of this deployment were undone while the server
+        responded; the next deployment repairs the rest.
     Example
         orgflowc deploy order.json --url http://127.0.0.1:5679
     Instead

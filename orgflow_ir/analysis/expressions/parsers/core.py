@@ -85,7 +85,7 @@ class Parser:
     """Whether `a ?: b` means `a` if it counts as true, otherwise `b`."""
 
     token: ClassVar[re.Pattern[str]] = TOKEN
-    """What is a token."""
+    """Pattern of a token."""
 
     meaning: ClassVar[Meaning]
     """Semantics of logic, order and arithmetic."""

@@ -575,10 +575,10 @@ def test_names_that_contradict_the_notes_are_told(leave: Case) -> None:
     workflow = edits.renamed(twice, "x", "Confirm leave")
     result = leave.verify(workflow)
     assert sorted(result.assumed) == [
-        "`Confirm leave` stands for `Send rejection` according to its notes; its name would "
-        "match `Confirm leave`",
-        "`Send rejection` stands for `Confirm leave` according to its notes; its name would "
-        "match `Send rejection`",
+        "`Confirm leave` belongs to `Send rejection` according to its notes, but its name "
+        "matches `Confirm leave`",
+        "`Send rejection` belongs to `Confirm leave` according to its notes, but its name "
+        "matches `Send rejection`",
     ]
     assert leave.verify(workflow, strict=True).verdict is Verdict.DIFFERENT
 
