@@ -113,7 +113,7 @@ class FlowIntoBoundary(Rule):
 class SelfLoop(Rule):
     """
     What it finds
-        A flow from a gateway that does not wait back to the same gateway.
+        A flow that leads from a non-waiting gateway back to the same gateway.
     Why it is wrong
         The loop has no effect; usually the flow was meant to end elsewhere.
     Example

@@ -88,7 +88,7 @@ def test_beside_a_setter_that_the_model_names_a_class_still_counts(tmp_path: Pat
     ("at", "event", "reason"),
     [
         ("p", "end", ""),
-        ("i", "take", "`take` is not an event of it"),
+        ("i", "take", "it has no event `take`"),
         ("g", "end", ""),
         ("y", "end", ""),
         ("d", "start", "flows have no event `start`"),

@@ -88,7 +88,7 @@ class Regions:
                     )
             if split in self.graph.successors[inner] and split != exit_:
                 return (
-                    "a flow of a flow of its branch leads back to it from "
+                    "a flow inside its branch leads back to it from "
                     f"{self.named(inner)}, past any join"
                 )
         return None

@@ -434,7 +434,7 @@ N8N_TARGET = TargetSpec(
             yet=True,
             rule=UnsupportedTime,
         ),
-        "listener": Illegal("no node is called when another one begins or ends"),
+        "listener": Illegal("n8n does not call a node when another one begins or ends"),
         "flow.sequence": Legal(),
         "flow.conditional": Legal(),
         "flow.default": Legal(),

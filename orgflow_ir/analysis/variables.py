@@ -146,7 +146,7 @@ class Variables:
 
     @cached_property
     def unknown(self) -> frozenset[str]:
-        """Elements with listeners whose code is not known, which may set any variable."""
+        """Elements with listeners of unknown code, which may set any variable."""
         listening = [
             *((n.id, n) for n in self.graph.scope.nodes if not isinstance(n, Task) and listens(n)),
             *self._listening,

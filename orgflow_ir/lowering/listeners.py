@@ -1,8 +1,8 @@
-"""Code of listeners as steps: what an engine calls when it enters or leaves an event, a gateway, a
-sub-process, a call or a process, or takes a flow, becomes a task at that place.
+"""Code of listeners as steps: code that an engine calls when it enters or leaves an event, a
+gateway, a sub-process, a call or a process, or takes a flow, becomes a task at that place.
 
-`listeners_as_steps` gives the same for a whole model, under the same ids: runs of a target that
-rewrites listeners are runs of that model's token game.
+`listeners_as_steps` returns the same steps for a whole model, under the same ids, so runs of a
+target that rewrites listeners are runs of that model's token game.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter
 
 LISTENER = "listener"
-"""The derived construct: an element with listeners whose code steps can do."""
+"""The derived construct: an element with listeners whose code can become steps."""
 
 
 def listener_uses(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
-    """`listener`: elements with listeners whose code steps can do."""
+    """`listener`: elements with listeners whose code can become steps."""
     for scope in model.scopes():
         # What is put beside a node later stands nearer to it: a flow is taken after its source has
         # ended, and a process begins before its start event.
@@ -66,8 +66,8 @@ def _placement(element: Element, scope: Scope, ctx: PassContext) -> Placement | 
 
 
 class ListenerToTask(RewritePattern):
-    """The code of a listener becomes a script task where the engine calls it; code that is not
-    understood, or is called where no step can be, stays."""
+    """The code of a listener becomes a script task at the point where the engine calls it;
+    unsupported code, and code that is called where no step is possible, is not changed."""
 
     name = "listener-to-task"
     consumes = (LISTENER,)
@@ -232,7 +232,7 @@ LISTENERS: tuple[RewritePattern, ...] = (ListenerToTask(),)
 
 
 def listeners_as_steps(model: Model) -> Model:
-    """The model with the code of its listeners as tasks; itself where there is none."""
+    """The model with the code of its listeners as tasks; the model itself if it has none."""
     ctx = PassContext(source=model)
     while True:
         uses = list(listener_uses(model, ctx))

@@ -1,4 +1,4 @@
-"""The model whose token game executions follow, where repetition and listeners are rewritten."""
+"""The model whose token game matches executions, with repetition and listeners rewritten."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from orgflow_ir.model import Model
 
 
 def as_executed(model: Model) -> Model:
-    """The model with all that is repeated as loops of flows, what undoes it included, and with the
-    code of listeners as tasks; itself where there is neither."""
+    """The model with all repeated activities and their compensation as loops of flows, and with the
+    code of listeners as tasks; the model itself if it has neither."""
     return listeners_as_steps(loops_as_flows(repeated_compensation_as_flows(model)))

@@ -56,12 +56,12 @@ LISTENERS = ("executionListener", "taskListener", "executionListeners", "taskLis
 
 
 def is_listener(key: str) -> bool:
-    """Whether a key of extension data (`Extra`) is one of listeners."""
+    """Whether a key of extension data (`Extra`) contains listeners."""
     return key.endswith(("istener", "isteners")) and key.rpartition("}")[2] in LISTENERS
 
 
 def listener_data(extra: Extra) -> Extra:
-    """The part of extension data that is listeners."""
+    """The listeners in extension data."""
     return tuple((key, text) for key, text in extra if is_listener(key))
 
 

@@ -15,7 +15,7 @@ _SCRIPT_CLASSES = (
 
 
 class Xml(Protocol):
-    """An element of XML, as far as listeners are read from it."""
+    """The part of an XML element from which listeners are read."""
 
     @property
     def local(self) -> str:

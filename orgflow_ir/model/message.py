@@ -115,7 +115,7 @@ _NO_SUBJECT = re.compile(
 
 def bare_subject(subject: str) -> tuple[str, bool]:
     """The subject without prefixes of replies and lists, case-folded, and whether it marks a reply.
-    What programs write where there is none is none."""
+    Placeholders that programs write for a missing subject count as none."""
     replied = False
     while match := _REPLY.match(subject):
         replied = replied or not match.group().lstrip().startswith("[")

@@ -67,14 +67,15 @@ def asking_node(
             sender = str(ctx.options.get(SENDER, ""))
             if not sender:
                 settings.append(
-                    ("the sender of its mail", "set From Email in the node, or the target "
+                    ("the sender of its mail", "set From Email in the node, or compile with "
                      "n8n{sender=ADDRESS}")
                 )  # fmt: skip
             to = _address(page.said, page.inputs, inbox)
             if not to or (not inbox and to.startswith("=")):
                 settings.append(
                     ("the recipient of its mail", "set To Email in the node, an address as "
-                     "assignee in the model, or the target n8n{inbox=ADDRESS}")
+                        "assignee in the model, or compile with "
+                     "n8n{inbox=ADDRESS}")
                 )  # fmt: skip
             target = {"fromEmail": sender, "toEmail": to, "subject": said_once}
         case "slack":
@@ -82,14 +83,15 @@ def asking_node(
             if not (user or inbox):
                 settings.append(
                     ("the recipient of its message in Slack",
-                     "set the channel or user in the node, or the target n8n{inbox=CHANNEL}")
+                     "set the channel or user in the node, or compile with n8n{inbox=CHANNEL}")
                 )  # fmt: skip
             target = {"resource": "message", **_slack_target(user or inbox)}
         case "teams":
             if not inbox:
                 settings.append(
-                    ("the recipient of its message in Teams", "set the chat in the node, or the "
-                     "target n8n{inbox=CHAT}")
+                    ("the recipient of its message in Teams", "set the chat in the node, or "
+                        "compile with n8n{inbox=CHAT}"
+                     "")
                 )  # fmt: skip
             target = {"resource": "chatMessage", "chatId": _locator("id", inbox)}
     fields = forms.rows_of(form, page)

@@ -220,7 +220,7 @@ def _mail(act: Message, more: dict[str, Any], lost: str, sender: str) -> Outside
         sender = _value(("sender",), act.sender)
     notes = () if sender else ("The model does not define the sender: set From Email.",)
     settings = () if sender else (("who sends it", "set From Email in the node, `from` in the "
-                                   "model, or the target n8n{sender=ADDRESS}"),)  # fmt: skip
+                                   "model, or compile with n8n{sender=ADDRESS}"),)  # fmt: skip
     to = act.to or act.cc or act.bcc
     assert to is not None
     main = "to" if act.to is not None else ("cc" if act.cc is not None else "bcc")

@@ -156,7 +156,7 @@ def _report_listeners(element: Element, scope: Scope, run: bool, ctx: PassContex
             f"the listener `{shown}` of {of} is not executed"
             f"{f' ({one.reason})' if one.reason else ''}, whatever variables it sets",
             element=element,
-            help="do its work in a task of the process",
+            help="move its work into a task of the process",
         )
 
 

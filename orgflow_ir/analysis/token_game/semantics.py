@@ -45,8 +45,8 @@ Tokens are on sequence flows and in open elements. Every choice is free: data is
       messages that either sends to the other's process are for its partner alone (the latest, if
       there were several), and other instances do not receive them. A thrown signal reaches every
       element that waits for it.
-- A step's `instance` numbers process instances from 0, and instances of a sub-process that run at
-  the same time as another of the same.
+- A step's `instance` numbers process instances from 0, and also concurrent instances of the same
+  sub-process.
 """
 
 from __future__ import annotations

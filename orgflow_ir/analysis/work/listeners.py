@@ -30,12 +30,12 @@ from orgflow_ir.model.bindings import Listener, is_listener
 from orgflow_ir.model.listener_data import listeners_in
 
 _BY_CODE = ("script", "expression")
-_NOT_HERE = "its code is not here"
+_NOT_HERE = "its code is not in the model"
 
 
 def listeners_of(element: Element) -> tuple[Listener, ...]:
-    """The listeners of an element other than a task. An event that sends by what its binding names
-    has them there, and they belong to what it sends."""
+    """The listeners of an element other than a task. The listeners of an event that sends by an
+    implementation are in its binding and belong to the sending."""
     if isinstance(element, Task) or not any(is_listener(key) for key, _ in element.extra):
         return ()
     if isinstance(element, Event) and element.binding is not None and element.binding.listeners:
@@ -44,7 +44,7 @@ def listeners_of(element: Element) -> tuple[Listener, ...]:
 
 
 def why_not_read(listener: Listener) -> str:
-    """Why the code of a listener is not understood; nothing where it is."""
+    """Why the code of a listener is not supported; empty if it is."""
     from orgflow_ir.analysis.work.scripts import read_call, read_script
 
     if listener.by not in _BY_CODE:
@@ -60,7 +60,7 @@ def why_not_read(listener: Listener) -> str:
 
 
 def sets(listeners: Iterable[Listener]) -> Iterator[str]:
-    """Variables that listeners set, as far as their code is understood."""
+    """Variables that the supported code of listeners sets."""
     from orgflow_ir.analysis.work.scripts import read_call, read_script
     from orgflow_ir.analysis.work.statements import assigned
 
@@ -77,15 +77,15 @@ def sets(listeners: Iterable[Listener]) -> Iterator[str]:
 
 
 class Left(NamedTuple):
-    """A listener that no step stands for, and the reason."""
+    """A listener that does not become a step, and the reason."""
 
     listener: Listener
     reason: str
 
 
 class Placement(NamedTuple):
-    """Where steps can do the work of the listeners of an element: in front of it, behind it, or (of
-    a flow) on it; and those of which none can."""
+    """The positions of steps for the listeners of an element: before it, after it, or (for a flow)
+    on it; and the listeners that cannot become steps."""
 
     before: tuple[Listener, ...] = ()
     after: tuple[Listener, ...] = ()
@@ -93,7 +93,7 @@ class Placement(NamedTuple):
 
 
 def place(element: Element, scope: Scope, graph: ControlFlow) -> Placement:
-    """Where steps can do what the listeners of an element of a scope do; `element` may be the scope
+    """The positions of steps for the listeners of an element of a scope; `element` may be the scope
     itself, a process."""
     before: list[Listener] = []
     after: list[Listener] = []
@@ -130,7 +130,7 @@ def _why_no_place(element: Element, one: Listener, scope: Scope, graph: ControlF
             return "the event-based gateway before it waits for an event"
         return "" if source is not None and element.target in graph.nodes else "the flow has no end"
     if one.event not in ("start", "end"):
-        return f"`{one.event}` is not an event of it"
+        return f"it has no event `{one.event}`"
     match element:
         case Process():
             return _of_process(element, one, graph)
@@ -141,7 +141,7 @@ def _why_no_place(element: Element, one: Listener, scope: Scope, graph: ControlF
         case SubProcess() | CallActivity():
             return _of_activity(element, one, scope, graph)
         case _:
-            return "it is not known when it is called"
+            return "the time of its call is unknown"
 
 
 def _of_process(process: Process, one: Listener, graph: ControlFlow) -> str:
@@ -152,7 +152,7 @@ def _of_process(process: Process, one: Listener, graph: ControlFlow) -> str:
         return "" if plain else "the process has no start event"
     last = [n for n in nodes if not graph.flows_out(n.id) and _is_reached(n)]
     if any(not isinstance(n, Event) or n.position != "end" or n.trigger != "none" for n in last):
-        return "the process also ends otherwise than at plain end events"
+        return "the process does not end only at plain end events"
     several = len(starts) > 1 or any(
         len(graph.flows_out(n.id)) > 1
         and not (isinstance(n, Gateway) and n.gateway_kind in ("exclusive", "event"))
@@ -188,7 +188,7 @@ def _of_gateway(gateway: Gateway, one: Listener, graph: ControlFlow) -> str:
         case "exclusive":
             return ""
         case "event":
-            return "" if one.event == "start" else "its events wait there"
+            return "" if one.event == "start" else "its events wait at that point"
         case "parallel" | "inclusive":
             if one.event == "start" or not splits:
                 return ""
@@ -196,7 +196,7 @@ def _of_gateway(gateway: Gateway, one: Listener, graph: ControlFlow) -> str:
                 return ""
             return "it is called once for all branches"
         case _:
-            return "it is not known when a complex gateway calls it"
+            return "it is unknown when a complex gateway calls it"
 
 
 def _of_activity(
@@ -220,5 +220,5 @@ def _of_activity(
 
 
 def unread_listeners(element: Element) -> bool:
-    """Whether an element has listeners whose code is not known here, which may set any variable."""
+    """Whether an element has listeners with unknown code, which may set any variable."""
     return any(why_not_read(one) for one in listeners_of(element))

@@ -192,7 +192,7 @@ def _problem(wanted: Wanted, problem: Problem, ctx: PassContext) -> None:
             ctx.emit(
                 rules.NotDeployedHere,
                 f"the workflow {name} on the server (id {row}) is a copy of a deployed one{noted} "
-                "that is no longer there; it was not updated",
+                "that no longer exists; it was not updated",
                 help="delete it, or overwrite it with --take-over",
             )
         case "ambiguous":

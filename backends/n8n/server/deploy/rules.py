@@ -157,8 +157,8 @@ class NotDeployedHere(Rule):
         It may be unrelated, or the same workflow imported manually: a second one would react to the
         same events.
     Example
-        The compiled file was imported in the editor. Or a deployed workflow was deleted, and
-        restored from a backup under another id.
+        The compiled file was imported in the editor. Alternatively, a deployed workflow was deleted
+        and restored from a backup under another id.
     Instead
         Rename or delete the existing workflow, or use --take-over to deploy to it.
     """
