@@ -104,7 +104,7 @@ def test_an_example_is_drawn_without_overlaps(path: Path, registry: Registry) ->
 def test_an_example_is_explained(path: Path) -> None:
     text = (path.parent / "README.md").read_text("utf-8")
     assert f"orgflowc compile examples/{path.parent.name}/{path.name} --target n8n" in text
-    assert "## What to connect in n8n" in text
+    assert "## Connect in n8n" in text
 
 
 @pytest.mark.parametrize("path", MODELS, ids=NAMES)

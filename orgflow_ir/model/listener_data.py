@@ -31,7 +31,7 @@ class Xml(Protocol):
 
     @property
     def children(self) -> Sequence[Xml]:
-        """What is in it."""
+        """Its content."""
 
 
 def read_listeners(elements: Iterable[Xml]) -> Iterator[Listener]:

@@ -5,7 +5,7 @@ effect of ignoring it:
 
 - An activity, event or gateway that tokens reach becomes a stub; so does a sub-process with its
   content. A flow gets a stub in its middle.
-- A start event starts the process by hand instead, and a stub follows it.
+- A start event becomes a manual start followed by a stub.
 - An event that may occur while something else is active (a boundary event, an event sub-process)
   would be missed, so a stub precedes its owner: the activity, or the process right after its start
   events. There is no stub if missing the event does no harm, because failing work fails the run in

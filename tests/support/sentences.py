@@ -89,7 +89,7 @@ HABITS: tuple[Habit, ...] = (
     Habit(r"\b(a|an) \w+ of (its|their|one's) own\b", "its own"),
     Habit(r"\bwhat is around it\b|\bto be judged by\b", "a noun"),
     Habit(r"\bnot \w+ any more\b", "no longer"),
-    Habit(r"\bis no (JSON|Python|XML|BPMN|FEEL|DMN|list|object|text)\b", "is not"),
+    Habit(r"(?<!there )\bis no (JSON|Python|XML|BPMN|FEEL|DMN|list|object|text)\b", "is not"),
     Habit(r"(?<!there )\b(is|are) no (model|tuple|subclass|construct|note|target)\b", "is not a"),
     Habit(r"\bnobody asked\b", "was not asked"),
     Habit(r"\band said nothing\b", "reported nothing"),
@@ -103,6 +103,33 @@ HABITS: tuple[Habit, ...] = (
     Habit(r"\bthree truth values\b", "three-valued logic"),
     Habit(r"\bgo(es)? all (outgoing|ways)\b", "takes all outgoing flows"),
     Habit(r"\bcomes? round to\b", "is recursive, returns to"),
+    Habit(r"\bwhere there (is|are) (none|no)\b", "if there is none"),
+    Habit(
+        r"\bso (many|much) (of|bytes|characters|states|memory|indices|times)\b", "maximum number"
+    ),
+    Habit(r"\bas far as\b(?! possible)", "the part that, within"),
+    Habit(r"\bunder way\b", "active, in progress"),
+    Habit(
+        r"(?<!there )\b(is|are) no (date|time|duration|type|escape|value|status|store|truth|table"
+        r"|operator|boolean|baseline|report)\b",
+        "is not a",
+    ),
+    Habit(r"\bno longer there\b", "no longer exists"),
+    Habit(r"\b(is|are) (not )?understood\b", "is supported"),
+    Habit(r"\bbut for (what|the|those|a)\b", "except"),
+    Habit(r"\bnothing where\b", "empty if"),
+    Habit(r"\bwhat keeps\b.*\bfrom\b", "the reason why … cannot"),
+    Habit(r"\btasks? of (a person|people)\b", "user task"),
+    Habit(
+        r"^what (a|an|the|is|was|were|becomes|keeps|does|gives|stands|changed|came|each)\b",
+        "a noun",
+    ),
+    Habit(r"\ba (line|sentence|workflow|block|file) each\b", "one line per"),
+    Habit(r"\bat most so\b|\bnested so deep\b", "maximum"),
+    Habit(r"\b(says|said|tells) (so|why|which|what|that it)\b", "reports, gives the reason"),
+    Habit(r"\bgive(s)? back\b|\bgiven back\b|\bhanded (on|out|to)\b", "returns, passes"),
+    Habit(r"\bby hand\b", "manually"),
+    Habit(r"\bas the model says\b|\bwhat the model says\b", "conforms to the model"),
 )
 
 

@@ -219,7 +219,7 @@ def _mail(act: Message, more: dict[str, Any], lost: str, sender: str) -> Outside
     if act.sender is not None:
         sender = _value(("sender",), act.sender)
     notes = () if sender else ("The model does not define the sender: set From Email.",)
-    settings = () if sender else (("who sends it", "set From Email in the node, `from` in the "
+    settings = () if sender else (("the sender", "set From Email in the node, `from` in the "
                                    "model, or compile with n8n{sender=ADDRESS}"),)  # fmt: skip
     to = act.to or act.cc or act.bcc
     assert to is not None

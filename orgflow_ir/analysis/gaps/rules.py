@@ -92,8 +92,8 @@ class OpenMessage(Rule):
         A message, signal or condition event, or a sent message, that is defined only by its name.
     Why it is wrong
         The model does not define the channel: who calls the waiting run, or how the message is
-        delivered. The target waits for an external call, and sends nothing where the model sends a
-        message.
+        delivered. The target waits for an external call, and emits a placeholder that sends nothing
+        for a sent message.
     Example
         A message catch event `Order received`.
     Instead

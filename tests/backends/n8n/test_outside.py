@@ -411,7 +411,7 @@ def test_a_mail_without_a_sender_is_open_until_somebody_says_it(tmp_path: Path) 
     (node,) = [n for n in process.root.workflow["nodes"] if n["name"] == "Work"]
     assert node["parameters"]["fromEmail"] == ""
     (found,) = [d for d in ctx.diagnostics if d.code == "OF426"]
-    assert found.message == "the model does not define who sends it for `Work`"
+    assert found.message == "the model does not define the sender for `Work`"
     path, out = tmp_path / "model.bpmn", tmp_path / "out.json"
     target = "n8n{sender=shop@a.example}"
     assert cli.run(["compile", str(path), "--target", target, "-o", str(out)]) == 0
@@ -419,7 +419,7 @@ def test_a_mail_without_a_sender_is_open_until_somebody_says_it(tmp_path: Path) 
     assert node["parameters"]["fromEmail"] == "shop@a.example"
     report = tmp_path / "r.md"
     assert cli.run(["compile", str(path), "--target", "n8n", "--report", str(report)]) == 0
-    assert "### Settings\n\n- [ ] the model does not define who sends it for `Work`: set" in (
+    assert "### Settings\n\n- [ ] the model does not define the sender for `Work`: set" in (
         report.read_text("utf-8")
     )
 
