@@ -147,7 +147,9 @@ def command(
     if model is not None:
         asked_how = "page" if page else "terminal" if ask else ""
         with paid_calls(client):
-            model = _asked(model, session, how=asked_how, answers=answers, questions=questions)
+            model = _asked(
+                model, document, session, how=asked_how, answers=answers, questions=questions
+            )
         session.models.append(model)
         emitted = compile_model(model, backend, ctx, options=options)
         artifacts = emitted.artifacts if emitted is not None else None
@@ -201,7 +203,13 @@ def _drafter(
 
 
 def _asked(
-    model: Model, session: Session, *, how: str, answers: str | None, questions: str | None
+    model: Model,
+    document: Document,
+    session: Session,
+    *,
+    how: str,
+    answers: str | None,
+    questions: str | None,
 ) -> Model:
     """The model with the answers of a file, of the terminal and of a page; what is open goes to a
     file, with the answers of the page."""
@@ -229,7 +237,7 @@ def _asked(
     except AnswersError as error:
         raise click.UsageError(f"{answers}: {error}") from None
     if how == "page" and open_:
-        return answered(drafted, _answered_on_page(drafted, open_, session, questions))
+        return answered(drafted, _answered_on_page(drafted, open_, session, questions, document))
     if how == "terminal" and open_ and sys.stdin is not None and sys.stdin.isatty():
         return answered(drafted, _answered_in_terminal(open_, questions))
     if questions is not None:
@@ -264,7 +272,7 @@ def _answered_in_terminal(asked: list[Question], questions: str | None) -> dict[
 
 
 def _answered_on_page(
-    model: Model, asked: list[Any], session: Session, questions: str | None
+    model: Model, asked: list[Any], session: Session, questions: str | None, document: Document
 ) -> dict[str, Any]:
     """The answers that a person gives on a page; each time some are saved they go to a file."""
     from orgflow.agents.text.doubts import questions_json
@@ -275,7 +283,9 @@ def _answered_on_page(
         if questions is not None:
             write_files([(Path(questions), questions_json(asked, given))])
 
-    page = QuestionsPage(model, asked, lambda answered: drawn(answered, session), keep)
+    page = QuestionsPage(
+        model, asked, lambda answered: drawn(answered, session), keep, Path(document.name).name
+    )
     what = f"{len(asked)} question{'s'[: len(asked) != 1]}"
     serve_page(page, what, session.services.cancellation)
     return dict(page.given)

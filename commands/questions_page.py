@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from orgflow.agents.text.doubts import OPTIONS, Question, answered
 from orgflow.commands.page_server import Page, PageText, Refused, Saved
 from orgflow.evaluation.questions_page import render_questions
+from orgflow.evaluation.text_page import title_of_page
 
 from orgflow_ir.model import GatewayKind, Model
 
@@ -20,6 +21,7 @@ class QuestionsPage(Page):
     Args:
         draw: the picture of a model, as SVG text.
         keep: called with all answers whenever some are saved.
+        document: the name of the text, by which a process without a name is called.
 
     Attributes:
         given: the answers so far, by element.
@@ -33,15 +35,16 @@ class QuestionsPage(Page):
         asked: Sequence[Question],
         draw: Callable[[Model], str],
         keep: Callable[[dict[str, GatewayKind]], None],
+        document: str,
     ) -> None:
+        self._title = title_of_page(model, document)
         self._model, self._asked, self._draw, self._keep = model, tuple(asked), draw, keep
         self.given: dict[str, GatewayKind] = {}
 
     def text(self, notice: str) -> PageText:
         """The form, with the process as the answers make it."""
-        title = self._model.processes[0].caption if self._model.processes else ""
         picture = self._draw(answered(self._model, self.given))
-        html, style = render_questions(title, self._asked, self.given, picture, notice)
+        html, style = render_questions(self._title, self._asked, self.given, picture, notice)
         return PageText(html, styles=(style,))
 
     def save(self, answers: Any) -> Saved:

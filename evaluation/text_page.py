@@ -14,6 +14,12 @@ from orgflow_ir.model import Model, Node
 from orgflow_ir.model.element_names import one_line
 
 
+def title_of_page(model: Model, document: str) -> str:
+    """The name of the process, or else of the document that it was drafted from."""
+    named = [process.name for process in model.processes if process.name]
+    return clean_text(one_line(named[0] if named else f"Process of {document}"))
+
+
 def render_text_page(
     model: Model, sentences: Sequence[Sentence], picture: str, document: str
 ) -> str:
@@ -25,6 +31,7 @@ def render_text_page(
     environment = page_templates()
     covered = coverage(model, tuple(sentences))
     unused = {sentence.number for sentence in covered.unused}
+    left = {sentence.number: ", ".join(words) for sentence, words in covered.words}
     elements: dict[tuple[int, int], list[tuple[str, str]]] = {}
     for process in model.processes:
         for node in process.nodes:
@@ -38,14 +45,14 @@ def render_text_page(
             "text": clean_text(" ".join(s.text.split())),
             "heading": s.heading,
             "unused": s.number in unused,
+            "left": clean_text(left.get(s.number, "")),
             "elements": list(dict.fromkeys(elements.get(s.span, []))),
         }
         for s in sentences
     ]
-    named = [process.name for process in model.processes if process.name]
     image = base64.b64encode(picture.encode("utf-8", "replace")).decode()
     text: str = environment.get_template("text.html.j2").render(
-        title=clean_text(one_line(named[0] if named else f"Process of {document}")),
+        title=title_of_page(model, document),
         rows=rows,
         unsupported=[clean_text(label) for label in covered.unsupported],
         foreign=[(clean_text(label), ", ".join(words)) for label, words in covered.foreign],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,9 @@ from pathlib import Path
 import pytest
 from cli_cases import interruptible, orgflowc
 from model_server import Scripted, model_server
+from orgflow.commands.questions_page import QuestionsPage
+
+from orgflow_ir.model import Model, Process
 
 TEXT = "The clerk checks the order. If it is fine, the clerk ships the order."
 LINES = """\
@@ -111,6 +115,29 @@ def test_the_page(text: Path, tmp_path: Path) -> None:
     text.write_text(f"Handle orders\n\n{TEXT}")
     assert run("model", str(text), "--no-model", "--explain", str(page))[0] == 0
     assert "<title>Handle orders</title>" in page.read_text()
+
+
+def test_the_page_shows_words_that_no_element_uses(text: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    text.write_text(
+        "The reader, whose card the librarians stamped yesterday beside the machines in the "
+        "basement archive, fills in a slip. The clerk fetches the book."
+    )
+    assert run("model", str(text), "--no-model", "--explain", str(page))[0] == 0
+    notes = re.findall(r"no element uses: <bdi>(.*?)</bdi>", page.read_text())
+    assert len(notes) == 1
+    assert {"librarians", "yesterday", "machines", "basement"} <= set(notes[0].split(", "))
+
+
+def test_the_page_of_questions_is_titled_by_the_text() -> None:
+    model = Model(id="m", processes=(Process(id="p"),))
+    for given, title in ((model, "Process of order.txt"), (named(model), "Ordering")):
+        page = QuestionsPage(given, (), lambda drawn: "", lambda answers: None, "order.txt")
+        assert f"<title>{title}</title>" in page.text("").html
+
+
+def named(model: Model) -> Model:
+    return model.replace(processes=(model.processes[0].replace(name="Ordering"),))
 
 
 def test_questions_and_answers(text: Path, tmp_path: Path) -> None:

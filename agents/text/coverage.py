@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 from orgflow.agents.text.sentences import Sentence
@@ -54,11 +55,20 @@ _MANY = 4
 
 def content_words(text: str) -> list[str]:
     """The words of a text that mean something, in order, folded to a rough stem."""
-    return [
-        stem(word)
-        for word in re.findall(r"[^\W\d_][\w'’-]+", text.lower())
-        if word not in _COMMON and len(word) > 2
-    ]
+    return [stem(word) for word in _meaningful(text)]
+
+
+def _meaningful(text: str) -> list[str]:
+    words = re.findall(r"[^\W\d_][\w'’-]+", text.lower())
+    return [word for word in words if word not in _COMMON and len(word) > 2]
+
+
+def _without(text: str, stems: Collection[str]) -> tuple[str, ...]:
+    """The words of a text whose stems are others than these, as it has them first."""
+    first: dict[str, str] = {}
+    for word in _meaningful(text):
+        first.setdefault(stem(word), word)
+    return tuple(word for key, word in first.items() if key not in stems)
 
 
 _ENDINGS = (
@@ -116,9 +126,7 @@ def coverage(model: Model, sentences: tuple[Sentence, ...]) -> Coverage:
                     cited.setdefault(by_span[evidence.span], set()).update(words)
             if not node.evidence:
                 unsupported.append(one_line(node.label))
-            strange = tuple(
-                w for w in dict.fromkeys(content_words(node.name)) if w not in all_words
-            )
+            strange = _without(node.name, all_words)
             if strange:
                 foreign.append((one_line(node.label), strange))
     told = [s for s in sentences if not s.heading]
@@ -127,7 +135,7 @@ def coverage(model: Model, sentences: tuple[Sentence, ...]) -> Coverage:
     for sentence in told:
         if sentence.number in cited:
             used = cited[sentence.number]
-            left = tuple(w for w in dict.fromkeys(content_words(sentence.text)) if w not in used)
+            left = _without(sentence.text, used)
             if len(left) >= _MANY and len(left) * 2 > len(set(content_words(sentence.text))):
                 words_left.append((sentence, left))
     return Coverage(unused, tuple(words_left), tuple(unsupported), tuple(foreign))

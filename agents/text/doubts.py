@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from orgflow_ir.analysis.control_flow.regions import reduce
-from orgflow_ir.model import Gateway, GatewayKind, Model, Process
+from orgflow_ir.model import Event, Gateway, GatewayKind, Model, Process
 from orgflow_ir.model.element_names import listed, one_line
 
 FORMAT, VERSION = "orgflow-questions", 1
@@ -31,6 +31,10 @@ _PARALLEL = re.compile(
     r"in the meantime|any order|as well as|each|independent\w*)\b",
     re.IGNORECASE,
 )
+
+
+_OR = re.compile(r"\bor\b", re.IGNORECASE)
+_ONE_OF = re.compile(r"\b(?:either|only one|exactly one|one of|or else)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,8 @@ class AnswersError(ValueError):
 
 
 def questions(model: Model) -> tuple[Question, ...]:
-    """Splits whose kind the text does not clearly say: parallel ones without a word for it, and
-    inclusive ones."""
+    """Splits whose kind the text does not clearly say: parallel ones without a word for it,
+    inclusive ones, and exclusive ones between steps that `or` joins, without a condition."""
     found: list[Question] = []
     for process in model.processes:
         for node in process.nodes:
@@ -74,12 +78,18 @@ def _question(process: Process, gateway: Gateway) -> Question | None:
         return None
     sentence = " ".join(one_line(e.quote) for e in gateway.evidence)
     said = _PARALLEL.search(sentence) is not None
-    if gateway.gateway_kind == "exclusive" or (gateway.gateway_kind == "parallel" and said):
-        return None
     names = {n.id: n for n in process.nodes}
+    if gateway.gateway_kind == "exclusive":
+        targets = (names.get(f.target) for f in branches if not f.name)
+        steps = [n for n in targets if n is not None and not isinstance(n, Gateway | Event)]
+        joined = _OR.search(sentence) is not None and _ONE_OF.search(sentence) is None
+        if gateway.name or len(steps) < len(branches) or not joined:
+            return None
+    elif gateway.gateway_kind == "parallel" and said:
+        return None
     if not sentence:
-        steps = (names[f.target] for f in branches if f.target in names)
-        quotes = dict.fromkeys(one_line(e.quote) for step in steps for e in step.evidence)
+        told = (names[f.target] for f in branches if f.target in names)
+        quotes = dict.fromkeys(one_line(e.quote) for step in told for e in step.evidence)
         sentence = " ".join(quotes)
     labels = []
     for flow in branches:

@@ -195,6 +195,28 @@ def test_doubtful_gateways_are_questions() -> None:
     assert questions(draft(GOOD, text=clear)[0].model or Model(id="m")) == ()
 
 
+@pytest.mark.parametrize(
+    ("sentence", "asked"),
+    [
+        ("The clerk checks the form or calls the customer.", True),
+        ("The clerk either checks the form or calls the customer.", False),
+        ("The clerk may check the form.", False),
+        ("If the form is late, the clerk checks the form or the list.", False),
+    ],
+)
+def test_steps_joined_by_or_may_both_happen(sentence: str, asked: bool) -> None:
+    text = f"The clerk opens the case. {sentence} The clerk closes the case."
+    result = orgflow.draft([orgflow.Document("d", text)], "text-rules")
+    assert result.model is not None
+    found = questions(result.model)
+    assert [q.sentence for q in found] == [sentence] * asked
+    if found:
+        some = answered(result.model, {found[0].element: "inclusive"})
+        kinds = [n.gateway_kind for n in some.processes[0].nodes if isinstance(n, Gateway)]
+        assert kinds == ["inclusive", "inclusive"]
+        assert orgflow.check(some).ok
+
+
 def test_a_question_about_a_gateway_without_sentences_shows_those_of_its_steps() -> None:
     lines = (
         "T1 pack goods | clerk | s1\nT2 book invoice | clerk | s2\nStart -> A1\n"
