@@ -397,19 +397,19 @@ def select_frontend(
 
     Raises `UnknownName`, and `InputError` where the source is too large or of another kind.
     """
-    frontends: Mapping[str, Frontend] = registry.frontends
     offer = _Offer(source)
     if from_ is not None:
+        frontends: Mapping[str, Frontend] = registry.frontends
         if from_ not in frontends:
             raise UnknownName("frontend", from_, tuple(frontends))
         return frontends[from_], offer.to_parse(frontends[from_])
     if isinstance(source, SourceFolder):
-        takers = [f for f in frontends.values() if SourceKind.FOLDER in f.accepts]
+        takers = [f for f in registry.frontends.values() if SourceKind.FOLDER in f.accepts]
         fitting = offer.recognised(takers, ctx)
         if not fitting:
             raise InputError(f"{source.path} is a folder", "name a file in it")
     else:
-        fitting = fitting_frontends(source.suffix, frontends.values())
+        fitting = fitting_frontends(source.suffix, registry.frontends_for(source.suffix).values())
         if len(fitting) > 1 or source.suffix in _OF_ANY_TEXT:
             fitting = offer.recognised(fitting, ctx)
     if len(fitting) > 1 and any(is_ours(f) for f in fitting):
@@ -421,7 +421,7 @@ def select_frontend(
         why = f"{source.path} may be in the format of {names}"
     else:
         why = f"the format of {source.path} cannot be determined from its suffix and its content"
-    help_ = f"name the format: --from {' | '.join(frontends)}"
+    help_ = f"name the format: --from {' | '.join(registry.frontends)}"
     if not fitting and source.suffix in _OF_PROSE:
         why = f"{source.path} is not in a supported notation for processes"
         help_ = f"if it describes one in sentences: orgflowc model {source.path}; else {help_}"

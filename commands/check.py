@@ -116,7 +116,7 @@ def command(
     options: dict[str, str] = {}
     if target is not None:
         backend, options = resolve_target(target, session.registry)
-    files, empty = expand(in_, session.registry.frontends)
+    files, empty = expand(in_, session.registry)
     keep_input(output, *files)
     keep_input(listing, *files, option="--write-baseline")
     accepted = Acceptance(session.registry, errors=True, whole=backend is not None, preset=preset)

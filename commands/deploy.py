@@ -266,7 +266,7 @@ def wanted_workflows(
         click.UsageError: there are several, and `name` names one.
     """
     found = Wanted([], [], session.context())
-    paths, empty = expand(tuple(files), session.registry.frontends)
+    paths, empty = expand(tuple(files), session.registry)
     for folder in empty:
         ctx.emit(UnreadableInput, f"there is no model in {folder}", help="name a file in it")
     for path in paths:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from orgflow.compiler import FILE_KINDS, InputError, open_source, recognising_frontends
 
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Frontend
 
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "build", "dist", "venv"})
@@ -17,9 +18,7 @@ _SHARED = (".json", ".xml", ".py", ".md", ".txt")
 """Suffixes of much that is not a model: what is in such a file decides."""
 
 
-def expand(
-    paths: tuple[str, ...], frontends: Mapping[str, Frontend]
-) -> tuple[list[str], list[str]]:
+def expand(paths: tuple[str, ...], registry: Registry) -> tuple[list[str], list[str]]:
     """The files, folders replaced by the models in them, sorted; and the folders without any."""
     files: dict[str, None] = {}
     empty: list[str] = []
@@ -27,7 +26,7 @@ def expand(
         if path == "-" or not os.path.isdir(path):
             files[path] = None
             continue
-        found = [f for f in _below(path) if _is_model(f, frontends)]
+        found = [f for f in _below(path) if _is_model(f, registry.frontends)]
         if not found:
             empty.append(path)
         files.update(dict.fromkeys(found))

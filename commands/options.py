@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import frontends, reporters, targets
 from orgflow.compiler import OptionError, UnknownName, choose_backend, target_options
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend

@@ -158,7 +158,7 @@ class Serving:
     def _state(self) -> dict[str, tuple[int, int]]:
         """The files that there are, each with its time and size."""
         found = {}
-        for path in expand(self._asked.files, self._session.registry.frontends)[0]:
+        for path in expand(self._asked.files, self._session.registry)[0]:
             try:
                 entry = os.stat(path)
             except OSError:

@@ -4,12 +4,12 @@ interrupt, one that does, a way that leads into another branch, joins that wait 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.analysis.soundness.net import SOURCE
 from orgflow_ir.model import Event, Flow, Gateway
+from orgflow_ir.model.records import NamedTuple
 
 _CHOICES = ("exclusive", "inclusive", "event")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from orgflow_ir.model import Event, Flow, Model, Opaque, Scope
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.model.diagram import PLANE, Edge, Shape
+from orgflow_ir.model.records import NamedTuple
 
 NEAR = 12.0
 """Diagram units from the border of a shape within which the end of a flow was meant to touch it:

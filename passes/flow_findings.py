@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from orgflow.passes.wording import Namer
 
@@ -17,6 +17,7 @@ from orgflow_ir.analysis.soundness.verdicts import Kind
 from orgflow_ir.analysis.soundness.wiring import Wiring
 from orgflow_ir.diagnostics import Fix, Related
 from orgflow_ir.model import Event, Model, Scope
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 MASKED = " (after the faults before it are fixed)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from orgflow.passes.causes import BrokenOff, begins, broken_off, own_loop
 from orgflow.passes.flow_findings import MASKED, FlowPass, findings, related
@@ -13,6 +13,7 @@ from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.diagnostics import Category, Related, Rule, Severity
 from orgflow_ir.model import Event, Gateway, Model
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.diagnostics.grading import Grading
+from orgflow_ir.model.records import NamedTuple
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 

@@ -427,8 +427,20 @@ def test_plain_compile_imports_only_what_it_uses() -> None:
         "orgflow.frontends.triples.mermaid_reader",
     )
     assert modules.isdisjoint(unused)
+    read_with = {m.split(".")[2] for m in modules if m.startswith("orgflow.frontends.")}
+    assert read_with == {"bpmn", "xml"}
+    assert "pluggy" not in modules, "which is for outside plugins"
     # Of the standard library: clients of HTTP, TLS and e-mail, which take as long as half of ours.
     assert modules.isdisjoint(("email", "http", "socket", "ssl", "urllib.request", "xml.sax"))
+
+
+def test_named_tuples_that_a_start_makes_are_the_quick_ones() -> None:
+    path = ROOT / "examples" / "leave-request" / "model.bpmn"
+    modules = loaded("compile", str(path), "--target", "n8n") | loaded("check", str(path))
+    files = {module_name(path): path for path in sources()}
+    slow = re.compile(r"^from typing import .*\bNamedTuple\b", re.MULTILINE)
+    made = [m for m in sorted(modules & files.keys()) if slow.search(files[m].read_text("utf-8"))]
+    assert made == [], "import NamedTuple from orgflow_ir.model.records"
 
 
 def test_generated_files_are_up_to_date() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pluggy
 import pytest
 from cli_cases import LINEAR, orgflowc
 from orgflow.compiler import compile_model, load
@@ -18,7 +20,8 @@ from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.rewriter import Rewriter
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins import Registry, RegistryError
+from orgflow_ir.plugins import Registry, RegistryError, hookimpl, hookspec
+from orgflow_ir.plugins.registry import BUILTINS_OF, SUFFIXES
 from orgflow_ir.targets import RewritePattern
 from orgflow_ir.testing import ContractError, check_lowerings
 
@@ -523,6 +526,40 @@ def test_lowerings_of_one_plugin_are_tried(tmp_path: Path) -> None:
     ):
         with pytest.raises(ContractError, match=said):
             check_lowerings([type("Other", (ring,), change)()])
+
+
+def test_functions_are_marked_as_pluggy_marks_them() -> None:
+    def ours() -> tuple[()]:
+        return ()
+
+    def pluggys() -> tuple[()]:
+        return ()
+
+    for mark, same in (
+        (hookimpl, pluggy.HookimplMarker("orgflow")),
+        (hookspec, pluggy.HookspecMarker("orgflow")),
+    ):
+        assert mark(ours) is ours
+        assert vars(ours) == vars(same(pluggys))
+    assert vars(hookimpl(trylast=True)(ours)) == vars(
+        pluggy.HookimplMarker("orgflow")(trylast=True)(pluggys)
+    )
+
+
+def test_frontends_are_found_by_suffix_without_importing_the_others(registry: Registry) -> None:
+    suffixes = {
+        module: tuple(s for f in frontends for s in f.suffixes)
+        for module in BUILTINS_OF["orgflow_frontends"]
+        if (frontends := importlib.import_module(module).orgflow_frontends())
+    }
+    assert suffixes == SUFFIXES
+    every = {suffix for f in registry.frontends.values() for suffix in f.suffixes}
+    assert len(every) > 10
+    for suffix in (*every, ".unknown"):
+        fresh = Registry(outside=False)
+        found = [f.name for f in fresh.frontends_for(suffix).values() if suffix in f.suffixes]
+        assert found == [f.name for f in registry.frontends.values() if suffix in f.suffixes]
+        assert "frontends" not in vars(fresh)
 
 
 def test_no_outside_plugins_when_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,8 +166,9 @@ class Recorder(LineEvents):
 
 
 def leaves(*frontends: Frontend) -> Any:
+    found = {f.name: f for f in frontends}
     return SimpleNamespace(
-        frontends={f.name: f for f in frontends}, plugin_of=lambda leaf: None, passes={}
+        frontends=found, frontends_for=lambda suffix: found, plugin_of=lambda leaf: None, passes={}
     )
 
 

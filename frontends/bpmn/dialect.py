@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from orgflow.backends.bpmn.format import (
     BPMN,
     DIALECT,
@@ -16,6 +14,7 @@ from orgflow.backends.bpmn.format import (
 from orgflow.frontends.xml.tree import XmlDocument, XmlElement
 
 from orgflow_ir.model.dialect import ENGINE_NAMES, Dialect, Engine
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import SourceLocation
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
@@ -28,6 +28,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.element_names import one_line, slug, unique
 from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.model.records import NamedTuple
 
 if TYPE_CHECKING:
     from orgflow_ir.analysis.expressions.syntax import Path, Tree

@@ -4,13 +4,14 @@ those that later conditions read and the answers that the next decision needs.""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import Decision, preceding_words
 from orgflow_ir.model import CallActivity, Event, Node, SubProcess, Task
 from orgflow_ir.model.bindings import Field, Form, Pairs
 from orgflow_ir.model.element_names import one_line
+from orgflow_ir.model.records import NamedTuple
 
 AskedType = Literal["text", "lines", "number", "whole", "boolean", "date", "choice", "choices"]
 """Type of a field: `lines` is a text of several lines, `whole` a whole number, `choice` one of

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import html
 import re
-from typing import NamedTuple
 
 from orgflow_ir.model import (
     CallActivity,
@@ -23,6 +22,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.bindings import Parameter
+from orgflow_ir.model.records import NamedTuple
 
 _ZEEBE = "{http://camunda.org/schema/zeebe/1.0}loopCharacteristics"
 _BPMN = "{http://www.omg.org/spec/BPMN/20100524/MODEL}"

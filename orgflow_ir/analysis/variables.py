@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.control_flow.region_tree import Region
@@ -47,6 +47,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.bindings import Form, Script, is_listener
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 
 ReadBy = Literal["condition", "mapping", "collection"]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import NamedTuple
 
 from orgflow_ir.analysis.expressions.feel.evaluator import Scope, passes
 from orgflow_ir.analysis.expressions.feel.functions.conversions import text_of
@@ -30,6 +29,7 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
 from orgflow_ir.analysis.expressions.feel.values import Value
 from orgflow_ir.decisions.found import FoundDecision
 from orgflow_ir.decisions.link import Logic
+from orgflow_ir.model.records import NamedTuple
 
 MAX_TRIES = 20_000
 """Maximum number of input combinations tried per table."""

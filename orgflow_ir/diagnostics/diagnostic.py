@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orgflow_ir.diagnostics.rule import Category, Severity
 from orgflow_ir.model.edits import Edit
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Value
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
 from orgflow_ir.diagnostics.rule import Rule, Severity
+from orgflow_ir.model.records import NamedTuple
 
 
 class Grading(NamedTuple):

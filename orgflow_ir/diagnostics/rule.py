@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import inspect
 from enum import StrEnum
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
+
+from orgflow_ir.model.records import NamedTuple
 
 CODE_FORM = r"[A-Z][A-Z0-9]{1,7}[0-9]{3}"
 """Form of every code, as a regular expression: the prefix of its owner (OF, N8N, BOARD), a number

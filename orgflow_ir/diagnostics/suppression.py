@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from orgflow_ir.diagnostics.core_rules import FaultySuppression, UnusedSuppression
 from orgflow_ir.diagnostics.diagnostic import Diagnostic
 from orgflow_ir.diagnostics.rule import CODE_FORM, Rule
 from orgflow_ir.model import Element, Model, SubProcess
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 

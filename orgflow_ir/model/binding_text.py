@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple, assert_never
+from typing import Any, assert_never
 
 from orgflow_ir.model.bindings import (
     AnyBinding,
@@ -21,6 +21,7 @@ from orgflow_ir.model.bindings import (
     Worker,
 )
 from orgflow_ir.model.elements import CallActivity, Event, Task
+from orgflow_ir.model.records import NamedTuple
 
 _COMMON = ("inputs", "outputs", "result", "retries", "parameters", "listeners")
 _LABELS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from orgflow_ir.model.elements import (
     CallActivity,
@@ -17,6 +17,7 @@ from orgflow_ir.model.elements import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.records import NamedTuple
 
 _INTERRUPTIBLE = (
     "message", "timer", "signal", "escalation", "conditional", "multiple", "parallel-multiple",

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+
+from orgflow_ir.model.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

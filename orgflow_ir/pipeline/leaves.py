@@ -41,6 +41,9 @@ class Leaves(Protocol):
     def lowerings(self) -> Mapping[str, tuple[RewritePattern, ...]]:
         """Lowerings that plugins add to targets, by target."""
 
+    def frontends_for(self, suffix: str) -> Mapping[str, Any]:
+        """At least the frontends that read files with a suffix; cheaper than `frontends`."""
+
     def backend(self, name: str) -> Any | None:
         """The backend with a name, None if there is none; cheaper than `backends`."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, FixError, RetiredRule, Rule
 from orgflow_ir.model import Model
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import SourceFile, SourceKind
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import TargetSpec

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import pluggy
-
 from orgflow_ir.pipeline import Pass
 from orgflow_ir.plugins.contracts import Backend, Frontend, Reporter
 from orgflow_ir.targets import AddedLowering
 
 if TYPE_CHECKING:
+    import pluggy
+
     from orgflow_ir.plugins.agents import Agent
     from orgflow_ir.plugins.message_stores import StoreProvider
 
@@ -19,9 +19,42 @@ if TYPE_CHECKING:
 GROUP = "orgflow.plugins"
 """Entry point group of external plugins."""
 
-hookspec = pluggy.HookspecMarker("orgflow")
+if TYPE_CHECKING:
+    hookspec = pluggy.HookspecMarker("orgflow")
+    hookimpl = pluggy.HookimplMarker("orgflow")
+else:
+    # A function without options is marked here as pluggy does it, for our modules are marked at
+    # every start, which needs pluggy for nothing else.
 
-hookimpl = pluggy.HookimplMarker("orgflow")
+    def hookspec(function=None, **options):
+        """Marks the specification of a hook: pluggy's marker of this project."""
+        if function is None or options:
+            import pluggy
+
+            return pluggy.HookspecMarker("orgflow")(function, **options)
+        function.orgflow_spec = {
+            "firstresult": False,
+            "historic": False,
+            "warn_on_impl": None,
+            "warn_on_impl_args": None,
+        }
+        return function
+
+    def hookimpl(function=None, **options):
+        """Marks what a plugin gives to a hook: pluggy's marker of this project."""
+        if function is None or options:
+            import pluggy
+
+            return pluggy.HookimplMarker("orgflow")(function, **options)
+        function.orgflow_impl = {
+            "hookwrapper": False,
+            "wrapper": False,
+            "optionalhook": False,
+            "tryfirst": False,
+            "trylast": False,
+            "specname": None,
+        }
+        return function
 
 
 class Hooks:

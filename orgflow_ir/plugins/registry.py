@@ -6,11 +6,9 @@ import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-
-import pluggy
 
 from orgflow_ir.diagnostics import RetiredRule, Rule
 from orgflow_ir.diagnostics.core_rules import CORE_RULES, BrokenPlugin
@@ -22,20 +20,26 @@ from orgflow_ir.targets import TARGET_RULES, AddedLowering, RewritePattern
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    import pluggy
+
     from orgflow_ir.plugins.agents import Agent
     from orgflow_ir.plugins.message_stores import StoreProvider
 from orgflow_ir.plugins.hooks import GROUP, Hooks
 
+SUFFIXES: dict[str, tuple[str, ...]] = {
+    "orgflow.frontends.bpmn": (".bpmn", ".bpmn20.xml", ".bpmn2", ".xml"),
+    "orgflow.frontends.dmn": (".dmn",),
+    "orgflow.frontends.ir": (".ir.json", ".json"),
+    "orgflow.frontends.n8n": (".n8n.json", ".json"),
+    "orgflow.frontends.pme": (".pme.json", ".json"),
+    "orgflow.frontends.powl": (".powl", ".powl.json", ".powl.py", ".json", ".py"),
+    "orgflow.frontends.triples": (".triples", ".graph", ".txt", ".mmd", ".mermaid"),
+}
+"""Modules of the frontends that ship with orgflow, and the suffixes of what those read: a file is
+read without importing the others."""
+
 BUILTINS_OF: dict[str, tuple[str, ...]] = {
-    "orgflow_frontends": (
-        "orgflow.frontends.bpmn",
-        "orgflow.frontends.pme",
-        "orgflow.frontends.ir",
-        "orgflow.frontends.n8n",
-        "orgflow.frontends.powl",
-        "orgflow.frontends.triples",
-        "orgflow.frontends.dmn",
-    ),
+    "orgflow_frontends": tuple(SUFFIXES),
     "orgflow_passes": ("orgflow.passes",),
     "orgflow_backends": (
         "orgflow.backends.n8n",
@@ -70,28 +74,23 @@ class Registry:
         self._owners: dict[tuple[str, str], str] = {}
 
     @cached_property
-    def _manager(self) -> pluggy.PluginManager:
+    def _manager(self) -> pluggy.PluginManager | None:
+        """What holds the outside plugins, `None` where nothing may be one: ours are reached without
+        it, and a start of the command line is quicker without pluggy."""
+        if not self._outside or not _may_have_plugins(sys.path):
+            return None
+        import pluggy
+
         manager = pluggy.PluginManager("orgflow")
         manager.add_hookspecs(Hooks)
-        if self._outside:
-            self._load_outside(manager)
+        self._load_outside(manager)
         return manager
-
-    def _builtin(self, name: str) -> Any:
-        """A module of ours, registered when it is first asked for."""
-        found = self._manager.get_plugin(name)
-        if found is None:
-            found = importlib.import_module(name)
-            self._manager.register(found, name)
-        return found
 
     @property
     def _has_plugins(self) -> bool:
-        return any(name not in BUILTINS for name, _ in self._manager.list_name_plugin())
+        return self._manager is not None and bool(self._manager.list_name_plugin())
 
     def _load_outside(self, manager: pluggy.PluginManager) -> None:
-        if not _may_have_plugins(sys.path):
-            return
         from importlib.metadata import entry_points
 
         for point in sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
@@ -103,6 +102,8 @@ class Registry:
     def _register(self, manager: pluggy.PluginManager, point: EntryPoint) -> None:
         """Load one plugin and register it whole. Raises whatever it raises, and `TypeError` and
         pluggy's errors where it is no plugin."""
+        from pluggy import PluginValidationError
+
         with contextlib.redirect_stdout(sys.stderr):  # ours is for the artifact
             plugin = point.load()
         if point.name in BUILTINS or manager.has_plugin(point.name):
@@ -112,7 +113,7 @@ class Registry:
             manager.check_pending()
             if not manager.get_hookcallers(plugin):
                 raise TypeError(f"`{point.value}` has no function marked with `hookimpl`")
-        except (pluggy.PluginValidationError, TypeError):
+        except (PluginValidationError, TypeError):
             manager.unregister(name=point.name)  # a hook half registered would be called
             raise
 
@@ -143,14 +144,13 @@ class Registry:
     def _items(self, hook: str, kind: Any) -> Iterator[tuple[str, Any]]:
         """What every plugin gives to a hook, each item with its owner: ours first. A plugin whose
         hook fails is left out, an item of it that cannot be used as well."""
-        for name in BUILTINS_OF.get(hook, ()):
-            self._builtin(name)
+        for module in sorted(BUILTINS_OF.get(hook, ())):
+            yield from ((module, item) for item in _items_of(module, hook))
+        if self._manager is None:
+            return
         impls = getattr(self._manager.hook, hook).get_hookimpls()
-        for impl in sorted(impls, key=lambda i: (i.plugin_name not in BUILTINS, i.plugin_name)):
+        for impl in sorted(impls, key=lambda i: i.plugin_name):
             owner = impl.plugin_name
-            if owner in BUILTINS:
-                yield from ((owner, item) for item in impl.function())
-                continue
             from orgflow_ir.plugins.guards import fault
 
             try:
@@ -186,6 +186,16 @@ class Registry:
         """Frontends by name."""
         return self._table("orgflow_frontends", Frontend)
 
+    def frontends_for(self, suffix: str) -> Mapping[str, Frontend]:
+        """Frontends by name: at least those that read files with a suffix. Where there are no
+        outside plugins only the modules of those are imported, which is what a quick start needs.
+        """
+        if "frontends" in self.__dict__ or self._has_plugins:
+            return self.frontends
+        modules = [module for module, suffixes in SUFFIXES.items() if suffix in suffixes]
+        found = [f for module in modules for f in _items_of(module, "orgflow_frontends")]
+        return {f.name: f for f in sorted(found, key=lambda f: f.name)}
+
     @cached_property
     def passes(self) -> dict[str, type[Pass]]:
         """Pass classes by name."""
@@ -210,7 +220,7 @@ class Registry:
         module = f"orgflow.backends.{name}"
         if "backends" in self.__dict__ or module not in BUILTINS or self._has_plugins:
             return self.backends.get(name)
-        own: Iterable[Backend] = self._builtin(module).orgflow_backends()
+        own: Iterable[Backend] = _items_of(module, "orgflow_backends")
         return next((b for b in own if b.name == name), None)
 
     @cached_property
@@ -303,6 +313,12 @@ class Registry:
                 found.setdefault(old.code, self.rules[old.successor])
                 found.setdefault(old.name, self.rules[old.successor])
         return found
+
+
+def _items_of(module: str, hook: str) -> Iterable[Any]:
+    """What a module of ours gives to a hook; it is imported when it is first asked."""
+    items: Iterable[Any] = getattr(importlib.import_module(module), hook)()
+    return items
 
 
 def outside_culprit(error: BaseException) -> str | None:

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.diagnostics.core_rules import CrashedPass, FaultyLeaf
@@ -27,6 +27,7 @@ from orgflow_ir.model import Element, MessageFlow, Model, SubProcess
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.index import ModelIndex
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.pipeline.manager import report_violations, verifying

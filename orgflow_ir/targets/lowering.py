@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.outside import shown
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern
 

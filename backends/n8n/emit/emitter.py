@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from orgflow.backends.n8n.emit import notes
 from orgflow.backends.n8n.emit.graph import (
@@ -60,6 +60,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.bindings import AnyBinding, Form, SubProcessCall
 from orgflow_ir.model.element_names import listed, slug
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import executable_processes
 

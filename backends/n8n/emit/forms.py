@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.emit.javascript import js_string
 from orgflow.backends.n8n.emit.names import field_name, is_refused, plain
@@ -31,6 +31,7 @@ from orgflow_ir.analysis.forms import (
 from orgflow_ir.model import Lane, Node, Task
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.element_names import listed, slug
+from orgflow_ir.model.records import NamedTuple
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope

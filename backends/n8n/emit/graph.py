@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from orgflow.backends.n8n.emit.names import Names
 
 from orgflow_ir.model import Scope
+from orgflow_ir.model.records import NamedTuple
 
 Role = Literal[
     "element", "trigger", "stop", "stub", "decide", "branch", "join", "pass", "data", "before",

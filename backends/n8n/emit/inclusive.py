@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.control_flow.regions import ScopeReduction
 from orgflow_ir.analysis.soundness.reduction import Reduction
 from orgflow_ir.model import Gateway, Process
 from orgflow_ir.model.elements import Scope
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 
 WIDE = 10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow.backends.n8n.emit.javascript import js_string
 
@@ -13,6 +13,7 @@ from orgflow_ir.analysis.work.operations import CatalogueOperation
 from orgflow_ir.analysis.work.requests import CredentialKind, Request
 from orgflow_ir.analysis.work.tasks import KEY_HEADER, SENT, Act, is_keyed
 from orgflow_ir.model.bindings import AnyBinding
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.timers import Cycle, Duration, read_time
 
 MOST_TRIES, MOST_WAIT = 5, 5000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from orgflow.backends.n8n.emit.graph import NodeKey, WorkflowGraph
 from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, PORT, ROW, lift
@@ -11,6 +10,7 @@ from orgflow.backends.n8n.emit.scopes import WorkflowScope
 
 from orgflow_ir.analysis.control_flow.graph import components
 from orgflow_ir.model.elements import Scope
+from orgflow_ir.model.records import NamedTuple
 
 SCALE_X = (1.7, 2.8)
 SCALE_Y = (1.6, 2.6)

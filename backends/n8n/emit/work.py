@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from orgflow.backends.n8n.emit.javascript import js_string, to_js
 
@@ -30,6 +29,7 @@ from orgflow_ir.analysis.work.statements import (
     When,
     assigned,
 )
+from orgflow_ir.model.records import NamedTuple
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

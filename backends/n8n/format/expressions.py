@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
+
+from orgflow_ir.model.records import NamedTuple
 
 _QUOTED = r"""'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*\""""
 _TOKEN: Final = re.compile(

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from orgflow.backends.n8n import node_types
+
+from orgflow_ir.model.records import NamedTuple
 
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.\d{1,4})?")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format import form_fields
@@ -28,6 +28,8 @@ from orgflow.backends.n8n.format.versions import (
     require_known,
     type_versions,
 )
+
+from orgflow_ir.model.records import NamedTuple
 
 KINDS: Final[Mapping[str, str]] = {
     "schema": "the workflow does not match n8n's format (`schema_check`)",

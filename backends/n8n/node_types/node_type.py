@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.value import Value
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
@@ -29,6 +29,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.constructs import several
 from orgflow_ir.model.links import Links
+from orgflow_ir.model.records import NamedTuple
 
 
 class _Move(NamedTuple):

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from orgflow_ir.model import Event, Flow, Opaque, Scope
 from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model.records import NamedTuple
 
 _N = TypeVar("_N", bound=Hashable)
 

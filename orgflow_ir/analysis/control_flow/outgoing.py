@@ -4,9 +4,9 @@ default."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from orgflow_ir.model import Flow
+from orgflow_ir.model.records import NamedTuple
 
 
 class Outgoing(NamedTuple):

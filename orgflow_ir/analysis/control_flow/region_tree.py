@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
+
+from orgflow_ir.model.records import NamedTuple
 
 if TYPE_CHECKING:
     from orgflow_ir.analysis.soundness.net import Net

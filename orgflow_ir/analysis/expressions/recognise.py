@@ -8,7 +8,6 @@ and the caller makes it a decision variable; any other text is a label.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from orgflow_ir.analysis.expressions.parsers.core import Parser
 from orgflow_ir.analysis.expressions.parsers.feel import FeelParser
@@ -30,6 +29,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     nodes,
 )
 from orgflow_ir.model import Expression
+from orgflow_ir.model.records import NamedTuple
 
 _WRAPPED = re.compile(r"\s*[$#]\{(.*)\}\s*", re.DOTALL)
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import FrozenInstanceError
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, dataclass_transform
+
+from orgflow_ir.model.records import NamedTuple
 
 if TYPE_CHECKING:
     from orgflow_ir.analysis.expressions.feel.syntax import Tree as FeelTree

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
 
 from orgflow_ir.analysis.facts.extensions import (
     FOREIGN,
@@ -37,6 +36,7 @@ from orgflow_ir.model import (
 from orgflow_ir.model.binding_text import Statement, statements
 from orgflow_ir.model.element_names import kind_words, one_line
 from orgflow_ir.model.provenance import elements_by_id
+from orgflow_ir.model.records import NamedTuple
 
 ANNOTATION, DATA, MESSAGE, CONDITION = "annotations", "data", "messages", "conditions"
 DOCUMENTATION, PERFORMER, LABEL = "documentation", "performers", "labels of flows"

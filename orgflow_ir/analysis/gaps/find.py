@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import (
@@ -30,6 +30,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.element_names import ElementNames, listed, one_line
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:

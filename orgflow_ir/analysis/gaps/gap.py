@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.model import Element
+from orgflow_ir.model.records import NamedTuple
 
 GapKind = Literal[
     "task", "decision", "variable", "branch", "time", "message", "condition", "single-branch",

@@ -4,7 +4,7 @@ they end."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from orgflow_ir.analysis.soundness.net import Body
 from orgflow_ir.analysis.soundness.wiring import is_handler
@@ -20,6 +20,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
+from orgflow_ir.model.records import NamedTuple
 
 _OUTSIDE = frozenset({"message", "timer", "signal", "conditional", "escalation"})
 

@@ -10,10 +10,11 @@ once."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orgflow_ir.model import Flow
 from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model.records import NamedTuple
 
 Kind = Literal["X", "A", "O"]
 SOURCE, SINK, TERM, VOID = range(4)

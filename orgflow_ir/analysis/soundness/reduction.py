@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orgflow_ir.analysis.control_flow.region_tree import Pair, Region, build
 from orgflow_ir.analysis.soundness.net import SINK, Kind, Net
+from orgflow_ir.model.records import NamedTuple
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.model import Event, Flow, Process, Scope
+from orgflow_ir.model.records import NamedTuple
 
 if TYPE_CHECKING:
     from orgflow_ir.analysis.soundness.net import Net

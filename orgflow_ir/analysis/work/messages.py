@@ -6,12 +6,11 @@ connectors for SendGrid and SMTP, jBPM's `EmailWorkItemHandler`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from orgflow_ir.analysis.expressions.syntax import ConditionError, Tree
 from orgflow_ir.analysis.work.mappings import language_of, read_value
 from orgflow_ir.analysis.work.requests import SECRET
 from orgflow_ir.model.bindings import Mail
+from orgflow_ir.model.records import NamedTuple
 
 FIELDS = ("sender", "to", "cc", "bcc", "subject", "text", "html")
 

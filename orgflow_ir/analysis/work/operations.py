@@ -4,11 +4,12 @@ time."""
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow_ir.analysis.expressions.syntax import ConditionError, Tree
 from orgflow_ir.analysis.work.mappings import read_value
 from orgflow_ir.model.bindings import ACCOUNTS, CATALOGUE, Worker
+from orgflow_ir.model.records import NamedTuple
 
 GIVEN = "given"
 """The name under which a task composes the input of an operation."""

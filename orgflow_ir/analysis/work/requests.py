@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orgflow_ir.analysis.expressions.syntax import (
     Call,
@@ -25,6 +25,7 @@ from orgflow_ir.analysis.work.mappings import language_of, read_value, variable_
 from orgflow_ir.analysis.work.scripts import read_script
 from orgflow_ir.analysis.work.statements import Assign, Fail, Statement, Throw, When
 from orgflow_ir.model.bindings import Http, Parameter
+from orgflow_ir.model.records import NamedTuple
 
 CredentialKind = Literal["basic", "bearer", "header", "query", "oauth2"]
 Part = Literal["text", "body", "status", "headers", "message", "whole", "error"]

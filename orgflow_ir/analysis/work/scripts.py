@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgflow_ir.analysis.expressions.parsers.core import OBJECT_NAMES, Parser
 from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
@@ -39,6 +39,7 @@ from orgflow_ir.analysis.expressions.syntax import (
 )
 from orgflow_ir.analysis.work.mappings import read_value, variable_name
 from orgflow_ir.analysis.work.statements import Assign, Each, Evaluate, Fail, Statement, Throw, When
+from orgflow_ir.model.records import NamedTuple
 
 _LANGUAGES: tuple[tuple[str, type[Parser]], ...] = (
     ("javascript", JavaScriptValues), ("ecmascript", JavaScriptValues), ("groovy", GroovyValues),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from orgflow_ir.analysis.expressions.syntax import Path, Tree, variables
 from orgflow_ir.analysis.variables import null_tested
+from orgflow_ir.model.records import NamedTuple
 
 if TYPE_CHECKING:
     from orgflow_ir.decisions.found import FoundDecision

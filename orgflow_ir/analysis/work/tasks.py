@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orgflow_ir.analysis.calls import variable_in
 from orgflow_ir.analysis.expressions.syntax import (
@@ -48,6 +48,7 @@ from orgflow_ir.model.bindings import (
     Script,
     Worker,
 )
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 
 _CODE = ("script", "expression")

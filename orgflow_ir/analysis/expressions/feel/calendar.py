@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime as stdlib
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from orgflow_ir.analysis.expressions.feel.values import (
     DAY,
@@ -21,6 +20,7 @@ from orgflow_ir.analysis.expressions.feel.values import (
     Months,
     Time,
 )
+from orgflow_ir.model.records import NamedTuple
 
 MAX_YEAR = 999_999_999
 MAX_OFFSET = 14 * 3600

@@ -9,7 +9,8 @@ of the element, and an element in place of such a list.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from orgflow_ir.model.records import NamedTuple
 
 
 class FunctionParameter(NamedTuple):

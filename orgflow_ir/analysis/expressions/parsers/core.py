@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import ClassVar, Literal, NamedTuple, cast
+from typing import ClassVar, Literal, cast
 
 from orgflow_ir.analysis.expressions.syntax import (
     Arithmetic,
@@ -31,6 +31,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Tree,
     Variable,
 )
+from orgflow_ir.model.records import NamedTuple
 
 TOKEN = re.compile(
     r"\s*(?:(?P<num>\d+(?:\.\d+)?)|(?P<str>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
