@@ -2,15 +2,16 @@
 
 Two measures, each for whole commands and for compiling in a process that is warm:
 
-- processor time (user and system): the two checkouts in turn, the median of the ratios of pairs, so
-  that a busy machine slows both;
+- processor time (user and system): the two checkouts in turn, each first in every second pair, the
+  median of the ratios of pairs, so that a busy machine slows both;
 - instructions, counted by valgrind where it is installed: they repeat to a thousandth, whatever
   else the machine does.
 
-The limits apply to instructions where they are counted, and to processor time elsewhere. They are
-for the same work: a checkout that emits more by default (forms for the tasks of people) gets the
-options with which it emits what the other one does, and in a warm process models for which it emits
-more nodes all the same are left out; its defaults, of all models, are measured beside that.
+The limits of whole commands apply to both, those of a warm process to instructions where they are
+counted. They are for the same work: a checkout that emits more by default (forms for the tasks of
+people) gets the options with which it emits what the other one does, and in a warm process models
+for which it emits more nodes all the same are left out; its defaults, of all models, are measured
+beside that.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import statistics
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -111,8 +112,8 @@ class Plan(NamedTuple):
     """The same where instructions are counted."""
 
 
-FULL = Plan(pairs=15, process_pairs=5, rounds=8, counted_rounds=1)
-QUICK = Plan(pairs=7, process_pairs=3, rounds=5, counted_rounds=1)
+FULL = Plan(pairs=40, process_pairs=5, rounds=8, counted_rounds=1)
+QUICK = Plan(pairs=20, process_pairs=3, rounds=5, counted_rounds=1)
 
 
 class Ratio(NamedTuple):
@@ -195,14 +196,15 @@ def _whole_command(
     def words(one: Checkout) -> list[str]:
         return [word.format(model=model, target=one.target) for word in COMMANDS[name]]
 
-    pairs = [
-        (processor_time(there.env, words(there)), processor_time(here.env, words(here)))
-        for _ in range(plan.pairs + 1)
-    ][1:]  # the first is for warming up
+    pairs = in_turn(
+        lambda: processor_time(there.env, words(there)),
+        lambda: processor_time(here.env, words(here)),
+        plan.pairs,
+    )
     if not _counts():
         return [_timed(subject, pairs, limit)]
     before, after = (instructions(one.env, words(one)) for one in (there, here))
-    return [_timed(subject, pairs, None), _counted(subject, before, after, limit)]
+    return [_timed(subject, pairs, limit), _counted(subject, before, after, limit)]
 
 
 def _in_process(
@@ -235,6 +237,22 @@ def _in_process(
         return [_timed(subject, pairs, limit)]
     counted_ratio = _counted(subject, of_rounds(there), of_rounds(here), limit)
     return [_timed(subject, pairs, None), counted_ratio]
+
+
+def in_turn(
+    one: Callable[[], float], other: Callable[[], float], pairs: int
+) -> list[tuple[float, float]]:
+    """Pairs of measurements of two things, after one pair for warming up. Either is the first in
+    every second pair, since what else the machine does often changes between two measurements."""
+    found: list[tuple[float, float]] = []
+    for number in range(pairs + 1):
+        if number % 2:
+            second = other()
+            found.append((one(), second))
+        else:
+            first = one()
+            found.append((first, other()))
+    return found[1:]
 
 
 def _counts() -> bool:

@@ -30,6 +30,34 @@ def ratio(value: float, limit: float | None) -> against.Ratio:
     return against.Ratio("check", "instructions", 1.0, value, value, "M", limit)
 
 
+def test_pairs_are_measured_in_turn_and_the_first_is_left_out() -> None:
+    called: list[str] = []
+
+    def measured(name: str) -> float:
+        called.append(name)
+        return float(len(called))
+
+    pairs = against.in_turn(lambda: measured("a"), lambda: measured("b"), 3)
+    assert "".join(called) == "abbaabba"
+    assert pairs == [(4.0, 3.0), (5.0, 6.0), (8.0, 7.0)]
+
+
+@pytest.mark.parametrize(("seconds", "over"), [(1.05, False), (1.15, True)])
+def test_processor_time_of_a_command_has_its_limit_beside_instructions(
+    seconds: float, over: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(against, "_counts", lambda: True)
+    times = {"there": 1.0, "here": seconds}
+    monkeypatch.setattr(against, "processor_time", lambda env, words: times[env["PYTHONPATH"]])
+    monkeypatch.setattr(against, "instructions", lambda env, words: 1_000)
+    one, other = (against.Checkout({"PYTHONPATH": name}, "") for name in times)
+    timed, counted = against._whole_command(
+        "check", "check", one, other, ROOT, against.QUICK, against.MOST_COMMAND
+    )
+    assert (timed.measure, timed.limit, timed.is_over) == ("processor time", 1.1, over)
+    assert (counted.measure, counted.limit, counted.is_over) == ("instructions", 1.1, False)
+
+
 def test_instructions_are_read_from_what_valgrind_says() -> None:
     assert against.counted(COUNTED) == 1_234_567
     with pytest.raises(ValueError, match="counted nothing"):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from orgflow_ir.model.bindings import LISTENERS, Listener, is_listener
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.value import Extra
 
 _SCRIPT_CLASSES = (

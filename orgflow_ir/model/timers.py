@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from orgflow_ir.model.records import NamedTuple
 
 
 class Moment(NamedTuple):
