@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import NamedTuple, Protocol, TypeGuard, TypeVar
 
 from orgflow_ir.analysis.calls import callee, calls_in
 from orgflow_ir.diagnostics import Severity
@@ -45,7 +45,6 @@ _OF_MODELS = (".form", ".dmn", ".xml")
 """Suffixes of files that may belong to a model in the same folder: forms and decisions."""
 
 
-@runtime_checkable
 class ProcessReader(Protocol):
     """A frontend whose files contain processes that other files call by id."""
 
@@ -104,6 +103,11 @@ class NotFound(NamedTuple):
     several: bool = False
 
 
+def _reads_processes(one: object) -> TypeGuard[ProcessReader]:
+    """Whether it is one; `isinstance` takes much longer to ask a protocol."""
+    return callable(getattr(one, "may_hold", None)) and hasattr(one, "suffixes")
+
+
 class Neighbours:
     """The files searched for called processes; each is parsed once."""
 
@@ -112,7 +116,7 @@ class Neighbours:
         self.given = [Path(path) for path in ctx.given if path != "-"]
         registry = ctx.registry
         every: Iterable[object] = registry.frontends.values() if registry is not None else ()
-        self.readers = [one for one in every if isinstance(one, ProcessReader)]
+        self.readers = [one for one in every if _reads_processes(one)]
         self.suffixes = tuple(suffix for reader in self.readers for suffix in reader.suffixes)
         self.models: dict[Path, Model | str] = {}
         self._folders: dict[str, _Folder] = {}

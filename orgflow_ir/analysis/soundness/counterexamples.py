@@ -197,15 +197,20 @@ class Shower:
         return fault.element in known[2]
 
     def _endless(self, fault: Fault, state: State) -> bool:
-        game = self.game
+        """Whether the scope never comes to rest, as far as it is looked at."""
+        game, inside = self.game, self._inside(fault)
         seen, queue = {state}, deque([state])
         while queue:
             here = queue.popleft()
             moved = False
-            for step in self._going_on(fault, here):
+            for step, after in game.steps_from(here, inside):
+                if self._relieves(fault, step):
+                    continue
                 moved = True
-                new = game.fire(here, step)
-                if new not in seen and len(seen) < ROUNDS:
+                if len(seen) >= ROUNDS:
+                    break
+                new = after()
+                if new not in seen:
                     seen.add(new)
                     queue.append(new)
             if not moved:

@@ -90,18 +90,19 @@ class _Teller:
         if not inside or self.failed.get(element, 0) >= _TRIES:
             raise Untold(element)
         for near, limit in ((True, _BODY_STATES), (False, _DEEP)):
-            path = self._search(inside, enough, near, limit)
-            if path is not None:
-                for step in path:
-                    self.fire(step)
+            found = self._search(inside, enough, near, limit)
+            if found is not None:
+                path, self.state = found  # as the search played it
+                self.steps.extend(path)
                 return
         self.failed[element] = self.failed.get(element, 0) + 1
         raise Untold(element)
 
     def _search(
-        self, inside: set[str], enough: Callable[[State], bool], near: bool, limit: int
-    ) -> list[Step] | None:
-        """The states that are nearest to the ends of their scopes first, else depth first."""
+        self, inside: frozenset[str], enough: Callable[[State], bool], near: bool, limit: int
+    ) -> tuple[list[Step], State] | None:
+        """The steps to a state that is `enough`, and that state; states that are nearest to the
+        ends of their scopes are tried first, else depth first."""
         before: dict[State, tuple[State, Step] | None] = {self.state: None}
         queue = [(0, 0, self.state)]
         while queue:
@@ -112,7 +113,7 @@ class _Teller:
                 while here is not None:
                     path.append(here[1])
                     here = before[here[0]]
-                return path[::-1]
+                return path[::-1], state
             for step, after in self.game.steps_from(state, inside):
                 if len(before) >= limit:
                     break
@@ -130,7 +131,7 @@ class _Teller:
         far, consumer = self.distance, self.game.net.consumer
         return sum(far[consumer[p]] * n for frame in state.frames for p, n in frame.tokens)
 
-    def _inside(self, element: str) -> set[str]:
+    def _inside(self, element: str) -> frozenset[str]:
         found: set[str] = set()
         stack = [element]
         while stack:
@@ -143,7 +144,7 @@ class _Teller:
                     if inner not in found:
                         found.add(inner)
                         stack.append(inner)
-        return found
+        return frozenset(found)
 
 
 Nets = Mapping[int, Net]

@@ -24,6 +24,14 @@ class Move(NamedTuple):
     child: FrameId | None = None
 
 
+class Around(NamedTuple):
+    """Where moves of some elements may come from: nodes whose tokens they may take, and scopes
+    whose state decides on them."""
+
+    nodes: frozenset[int]
+    guards: frozenset[int]
+
+
 class Moves:
     """Finds moves, based only on the net and its policy."""
 
@@ -55,13 +63,23 @@ class Moves:
             return None if ids else ()
         return self.net.taken(move.node, ids)
 
-    def of_state(self, state: State) -> Iterator[Move]:
-        """All moves, frames and nodes in order."""
+    def around(self, elements: frozenset[str]) -> Around:
+        """Where moves of some elements may come from."""
+        nodes = [self.net.nodes[i] for e in elements for i in self.net.by_id.get(e, ())]
+        return Around(
+            frozenset([k for node in nodes for k in node.near]),
+            frozenset([node.guard for node in nodes]),
+        )
+
+    def of_state(self, state: State, around: Around | None = None) -> Iterator[Move]:
+        """All moves, frames and nodes in order; with `around` those of its elements, and others."""
         for frame in state.frames:
             tokens = dict(frame.tokens)
-            for i in sorted({self.net.consumer[p] for p in tokens}):
+            found = {self.net.consumer[p] for p in tokens}
+            for i in sorted(found if around is None else found & around.nodes):
                 yield from self._node_moves(state, frame, tokens, self.net.nodes[i])
-            if self.net.scopes[frame.scope].guards:
+            guards = self.net.scopes[frame.scope].guards
+            if guards and (around is None or frame.scope in around.guards):
                 yield from self._scope_moves(state, frame, tokens)
         if state.messages:
             yield from self._message_starts(state)

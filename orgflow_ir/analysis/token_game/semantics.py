@@ -51,11 +51,11 @@ Tokens are on sequence flows and in open elements. Every choice is free: data is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from orgflow_ir.analysis.token_game.effects import apply, born
-from orgflow_ir.analysis.token_game.moves import Move, Moves, interrupts
+from orgflow_ir.analysis.token_game.moves import Around, Move, Moves, interrupts
 from orgflow_ir.analysis.token_game.net import Policy
 from orgflow_ir.analysis.token_game.net_compiler import compile_net
 from orgflow_ir.analysis.token_game.state import Draft, Left, State
@@ -77,8 +77,9 @@ class Game:
         self.policy = policy or Policy()
         self.net = compile_net(model, self.policy)
         self._moves = Moves(self.net)
-        # A step is most often fired right after the steps of its element were asked for.
-        self._asked: tuple[State, str, list[Move]] | None = None
+        # A step is most often fired, or asked for again, right after the steps of its element were.
+        self._asked: tuple[State, str, list[Move], tuple[Step, ...]] | None = None
+        self._around: tuple[frozenset[str], Around] | None = None
 
     # -- where runs begin ---------------------------------------------------------------------
 
@@ -140,21 +141,27 @@ class Game:
 
     def steps_of(self, state: State, element: str) -> tuple[Step, ...]:
         """The enabled steps of one element."""
+        asked = self._asked
+        if asked is not None and asked[0] is state and asked[1] == element:
+            return asked[3]
         found: dict[Step, None] = {}
         moves = list(self._moves.of_element(state, element))
-        self._asked = (state, element, moves)
         for move in moves:
             for ids in self._moves.choices(move):
                 found.setdefault(Step(move.action, element, ids, move.instance))
-        return tuple(found)
+        steps = tuple(found)
+        self._asked = (state, element, moves, steps)
+        return steps
 
     def steps_from(
-        self, state: State, elements: Container[str]
+        self, state: State, elements: frozenset[str]
     ) -> Iterator[tuple[Step, Callable[[], State]]]:
         """The enabled steps of some elements in the order of `enabled`, each with a function that
         returns the state after it."""
         found: set[Step] = set()
-        for move in self._moves.of_state(state):
+        if self._around is None or self._around[0] is not elements:
+            self._around = (elements, self._moves.around(elements))
+        for move in self._moves.of_state(state, self._around[1]):
             if move.node.id not in elements:
                 continue
             for ids in self._moves.choices(move):
