@@ -8,6 +8,7 @@ also stays in the element's `extra`, as it was written; what no table knows is o
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +26,7 @@ from orgflow_ir.model.bindings import (
     ENGINES,
     ERROR_CODE,
     ERROR_MESSAGE,
+    PART,
     PERFORMERS,
     AnyBinding,
     Decision,
@@ -216,6 +218,15 @@ def read_catching_error(r: Reading, node: XmlElement, definition: XmlElement) ->
     )
     outputs += _common(source).get("outputs", ())
     return Worker(outputs=outputs) if outputs else None
+
+
+def read_start_form(r: Reading, node: XmlElement) -> AnyBinding | None:
+    """The form by which somebody starts a process at a plain start event."""
+    own = _own(r, node)
+    if own is not None or not _speaks(node):
+        return own
+    source = _Source(node)
+    return None if source.empty else _form(r, source, {}, {}, ())
 
 
 _OF_ERRORS = (
@@ -707,8 +718,16 @@ def _form_fields(source: _Source) -> Iterator[Field]:
             constraints=(
                 *(c for c in constraints if c[0] != "required"),
                 *((n, "false") for n in ("writable",) if attributes.get(n) == "false"),
+                *_part(attributes.get("expression", "")),
             ),
         )  # fmt: skip
+
+
+def _part(expression: str) -> Iterator[tuple[str, str]]:
+    """Flowable: the part of a variable that a form property shows and sets."""
+    found = re.fullmatch(r"\s*[#$]\{\s*((?:[^\W\d]\w*\.)+[^\W\d]\w*)\s*\}\s*", expression)
+    if found is not None:
+        yield PART, found[1]
 
 
 def _call(source: _Source, common: dict[str, Any]) -> SubProcessCall | None:

@@ -12,6 +12,7 @@ from orgflow.frontends.bpmn.bindings import (
     read_catching_error,
     read_script,
     read_sending,
+    read_start_form,
 )
 from orgflow.frontends.bpmn.names import BPMN, EVENT_DEFINITIONS, EVENTS, GATEWAYS, TASKS
 from orgflow.frontends.bpmn.own import is_empty, own_extensions
@@ -283,6 +284,8 @@ def read_event(r: Reading, node: XmlElement) -> dict[str, Any]:
         args["binding"] = read_catching(r, node)
     if len(said) == 1 and definitions[0].kind == "error" and local == "boundaryEvent":
         args["binding"] = read_catching_error(r, node, said[0])
+    if not said and local == "startEvent":
+        args["binding"] = read_start_form(r, node)
     attrs = node.attrs
     if "parallelMultiple" in attrs and "parallelMultiple" in _EVENT_ATTRIBUTES[local]:
         args["parallel_multiple"] = r.boolean(node, "parallelMultiple", False)

@@ -9,7 +9,7 @@ from typing import Literal
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import Decision, preceding_words
 from orgflow_ir.model import CallActivity, Event, Node, SubProcess, Task
-from orgflow_ir.model.bindings import Field, Form, Pairs
+from orgflow_ir.model.bindings import PART, Field, Form, Pairs
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.records import NamedTuple
 
@@ -55,6 +55,7 @@ class AskedField(NamedTuple):
         default: the initial value.
         constraints: rules for the answer by the vendors' names (`min`, `maxlength`, …).
         source: the origin of the field.
+        part: the names of the part of the variable that the answer becomes.
     """
 
     variable: str
@@ -66,6 +67,12 @@ class AskedField(NamedTuple):
     default: str | None = None
     constraints: Pairs = ()
     source: Source = "model"
+    part: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The variable, and the names of the part of it."""
+        return (self.variable, *self.part)
 
 
 def is_done_by_a_person(node: Node) -> bool:
@@ -76,10 +83,15 @@ def is_done_by_a_person(node: Node) -> bool:
 def asked_at_start(
     graph: ControlFlow, decisions: Mapping[str, Decision], people: Iterable[str], start: str
 ) -> tuple[AskedField, ...]:
-    """The fields of the form that starts a process: the variables that conditions read, that no
-    earlier task of `people` asks for, and that nothing in the model sets. A field may be left blank
-    if other work before the gateway may set it."""
-    found: dict[str, AskedField] = {}
+    """The fields of the form that starts a process: those that the start event defines, and the
+    variables that conditions read, that no earlier task of `people` asks for, and that nothing in
+    the model sets. A field may be left blank if other work before the gateway may set it."""
+    found: dict[tuple[str, ...], AskedField] = {}
+    form = graph.nodes[start]
+    if isinstance(form, Event) and isinstance(form.binding, Form):
+        for field in form.binding.fields:
+            if (own := _of_model(field)) is not None:
+                found.setdefault(own.path, own)
     tasks = _asking(graph, people)
     for gateway, fields in _read_by(graph, decisions):
         if _nearest(gateway, graph, tasks) or not _back(gateway, graph, {start}, through=True):
@@ -87,7 +99,7 @@ def asked_at_start(
         at_once = bool(_back(gateway, graph, {start}, through=False))
         for asked in fields:
             asked = asked._replace(required=asked.required and at_once)
-            found[asked.variable] = _merged(found.get(asked.variable), asked)
+            found[asked.path] = _merged(found.get(asked.path), asked)
     return tuple(found.values())
 
 
@@ -121,26 +133,26 @@ def asked_fields(
     are.
     """
     asking = dict.fromkeys(people)
-    found: dict[str, dict[str, AskedField]] = {task: {} for task in asking}
+    found: dict[str, dict[tuple[str, ...], AskedField]] = {task: {} for task in asking}
     for task in asking:
         node = graph.nodes[task]
         assert isinstance(node, Task)
         if isinstance(node.binding, Form):
             for field in node.binding.fields:
                 if (asked := _of_model(field)) is not None:
-                    found[task].setdefault(asked.variable, asked)
+                    found[task].setdefault(asked.path, asked)
             if node.binding.outputs and not node.binding.fields:
                 for asked in _mapped(task, node.binding, graph, decisions):
-                    found[task].setdefault(asked.variable, asked)
+                    found[task].setdefault(asked.path, asked)
     tasks = _asking(graph, asking)
     read = dict(_read_by(graph, decisions))
     for gateway, decision in decisions.items():
         if gateway in read:
             for task in _nearest(gateway, graph, tasks):
                 for asked in read[gateway]:
-                    found[task][asked.variable] = _merged(found[task].get(asked.variable), asked)
+                    found[task][asked.path] = _merged(found[task].get(asked.path), asked)
         if decision.values and decision.setter in found:
-            found[decision.setter][decision.variable] = _of_decision(decision, graph)
+            found[decision.setter][(decision.variable,)] = _of_decision(decision, graph)
     return {task: tuple(fields.values()) for task, fields in found.items()}
 
 
@@ -215,14 +227,16 @@ def _of_model(field: Field) -> AskedField | None:
     if default is not None and default.lstrip().startswith(("${", "#{", "=")):
         default = None  # an expression of the engine
     rules = tuple((name.lower(), text) for name, text in field.constraints)
+    variable, *part = field.path
     return AskedField(
-        field.name,
-        one_line(field.label) or field.name,
+        variable,
+        one_line(field.label) or (part[-1] if part else field.name),
         type,
         tuple(Option(value, one_line(label) or value) for value, label in field.values),
         required=field.required,
         default=default,
-        constraints=tuple(c for c in rules if c[0] not in _READ_ONLY),
+        constraints=tuple(c for c in rules if c[0] not in (*_READ_ONLY, PART)),
+        part=tuple(part),
     )
 
 
@@ -271,7 +285,7 @@ def _declared(graph: ControlFlow, besides: str = "") -> frozenset[str]:
     for node in graph.scope.nodes:
         if (
             node.id != besides
-            and isinstance(node, Task | CallActivity)
+            and isinstance(node, Task | CallActivity | Event)
             and node.binding is not None
         ):
             binding = node.binding
@@ -279,7 +293,7 @@ def _declared(graph: ControlFlow, besides: str = "") -> frozenset[str]:
             if binding.result:
                 found.add(binding.result)
             if isinstance(binding, Form):
-                found.update(field.name for field in binding.fields)
+                found.update(field.path[0] for field in binding.fields)
     return frozenset(found)
 
 

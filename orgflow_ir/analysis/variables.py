@@ -455,7 +455,7 @@ def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
 
         yield from ((name, "script") for name in dict.fromkeys(sets(binding.listeners)))
     if isinstance(binding, Form):
-        yield from ((field.name, "form") for field in binding.fields)
+        yield from ((field.path[0], "form") for field in binding.fields)
     yield from dict.fromkeys((p.variable, "mapping") for p in binding.outputs)
     if isinstance(binding, Script) and binding.code:
         found = _set_by(binding.code, binding.language, binding.stores)

@@ -65,6 +65,11 @@ def listener_data(extra: Extra) -> Extra:
     return tuple((key, text) for key, text in extra if is_listener(key))
 
 
+PART = "part"
+"""The constraint of a field whose answer is a part of a variable: the names on the way to it, with
+points between."""
+
+
 class Field(Value):
     """A field of a form. `type` is the vendor's term (`string`, `boolean`, `enum`, `date` …)."""
 
@@ -75,6 +80,12 @@ class Field(Value):
     required: bool = False
     values: Pairs = field(default=(), metadata={"exclude_if": _is_empty})
     constraints: Pairs = field(default=(), metadata={"exclude_if": _is_empty})
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The variable that its answer becomes, and the names of the part where it is one."""
+        part = dict(self.constraints).get(PART)
+        return tuple(part.split(".")) if part else (self.name,)
 
 
 class _Binding(Value):

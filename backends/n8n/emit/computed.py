@@ -32,8 +32,8 @@ from orgflow_ir.analysis.work.tasks import (
     work_by,
     work_of,
 )
-from orgflow_ir.model import CallActivity, Event, Scope, Task
-from orgflow_ir.model.bindings import Decision, Form
+from orgflow_ir.model import CallActivity, Event, Node, Scope, Task
+from orgflow_ir.model.bindings import Decision, Form, Worker
 from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
@@ -97,11 +97,20 @@ def _is_brought(element: str, compiled: CompiledScope) -> bool:
     return element in compiled.received or isinstance(compiled.graph.nodes[element], Event)
 
 
-def _is_narrow(element: str, compiled: CompiledScope) -> bool:
-    """Whether of what a call brings nothing is known behind the element but what its mappings
-    take."""
+def _is_job(node: Node) -> bool:
+    """Whether a job of Camunda 8 does the work of an element."""
+    if not isinstance(node, Task | Event) or not isinstance(node.binding, Worker):
+        return False
+    return node.binding.by == "job"
+
+
+def is_narrow(element: str, compiled: CompiledScope) -> bool:
+    """Whether of what a call brings, or a job of Camunda 8 gives back, nothing is known behind the
+    element but what its mappings take."""
     node = compiled.graph.nodes[element]
-    if not _is_brought(element, compiled) or not isinstance(node, Task | Event):
+    if not isinstance(node, Task | Event):
+        return False
+    if not (_is_job(node) or _is_brought(element, compiled)):
         return False
     decided = any(d.setter == element for d in compiled.decisions.values() if d.values)
     return node.binding is not None and only_mapped(node.binding) and not decided
@@ -114,7 +123,7 @@ def _answers(form: TaskForm, work: Work) -> Answers:
     given = frozenset(assigned(work.before, local=True))
     blank = tuple(name for name in form.asks if name not in given)
     cleared = tuple(name for name in form.asks if name in given)
-    return Answers(form_answers(form, "form", inside=True), blank, cleared, form.unsent)
+    return Answers(form_answers(form, "form", "v", inside=True), blank, cleared, form.unsent)
 
 
 def write_work(compiled: CompiledScope) -> None:
@@ -154,7 +163,7 @@ def write_work(compiled: CompiledScope) -> None:
                 before=before,
                 answer=_answer(work),
                 called=_is_brought(element, compiled),
-                narrow=_is_narrow(element, compiled),
+                narrow=is_narrow(element, compiled),
                 given=None if given is None else f"$({quote_node(given)}).first().json",
                 answers=None if form is None else _answers(form, work),
             )

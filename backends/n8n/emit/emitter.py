@@ -470,13 +470,21 @@ class _Emitter:
         wanted = self.ctx.options.get(TRIGGER, "auto")
         if wanted in ("manual", "webhook"):
             return False
-        if wanted != "auto" or self.e.forms:
+        if wanted != "auto" or self.e.forms or self._has_start_form:
             return True
         if self.ctx.options.get(PEOPLE) == PLACEHOLDER:
             return False
         called = called_from(self.scope.process, self.scope.model)
         nodes = (node for process in called for node in process.nodes)
         return any(isinstance(n, Task) and n.task_type in ("user", "manual") for n in nodes)
+
+    @property
+    def _has_start_form(self) -> bool:
+        """Whether the model defines a form by which the process starts."""
+        return any(
+            isinstance(n, Event) and isinstance(n.binding, Form) and n.binding.fields
+            for n in self.scope.body.nodes
+        )
 
     def _call(self, caller: SubProcess | CallActivity, called: WorkflowScope) -> None:
         """A node that calls a workflow and waits for its end."""

@@ -112,7 +112,10 @@ class FormField(NamedTuple):
         `None` for a field that begins without any choice."""
         from orgflow.backends.n8n.emit.javascript import property_of
 
-        value = property_of(f"$({quote_node(node)}).first().json", self.asked.variable)
+        value = f"$({quote_node(node)}).first().json"
+        for name in self.asked.path[:-1]:
+            value = f"({property_of(value, name)} ?? {{}})"
+        value = property_of(value, self.asked.path[-1])
         match self.asked.type:
             case "choices":
                 return None
@@ -278,25 +281,55 @@ class TaskForm(NamedTuple):
     @property
     def asks(self) -> tuple[str, ...]:
         """The variables of its fields."""
-        return tuple(field.asked.variable for field in self.fields)
+        return tuple(dict.fromkeys(field.asked.variable for field in self.fields))
 
-    def made(self, *, inside: bool) -> str:
+    def made(self, was: str, *, inside: bool) -> str:
         """JavaScript for an object of the variables that answers in `form` stand for; `inside`:
-        with those that are known in the task only."""
-        from orgflow.backends.n8n.emit.javascript import property_name
-
-        fields = (f for f in self.fields if inside or f.asked.variable not in self.inside)
-        values = (f"{property_name(f.asked.variable)}: {f.code}" for f in fields)
-        return "{ " + ",\n ".join(values) + " }"
+        with those that are known in the task only. `was` is code for the variables before, whose
+        other parts stay where an answer is a part of one."""
+        fields = [f for f in self.fields if inside or f.asked.variable not in self.inside]
+        return _object([(f.asked.path, f.code) for f in fields], was)
 
     def answers(self, row: Mapping[str, object]) -> dict[str, object]:
         """What somebody enters, by label, so that the variables get the values of a row; other
         fields stay blank. Raises `ValueError` where nothing that is entered gives a value."""
-        fields = {field.asked.variable: field for field in self.fields}
-        missing = [name for name in row if name not in fields]
+        missing = [name for name in row if name not in self.asks]
         if missing:
             raise ValueError(f"the form does not ask for {listed(missing)}")
-        return {fields[name].label: fields[name].answer(value) for name, value in row.items()}
+        found = {}
+        for field in self.fields:
+            value: object = row
+            for name in field.asked.path:
+                value = value.get(name, _NOTHING) if isinstance(value, Mapping) else _NOTHING
+            if value is not _NOTHING:
+                found[field.label] = field.answer(value)
+        return found
+
+
+_NOTHING = object()
+
+
+def _object(values: list[tuple[tuple[str, ...], str]], was: str) -> str:
+    """JavaScript for an object of values, each with the path to it; `was` is code for the object
+    before, of which an object within keeps what has no value here."""
+    from orgflow.backends.n8n.emit.javascript import property_name, property_of
+
+    within: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for path, code in values:
+        within.setdefault(path[0], []).append((path[1:], code))
+    entries = []
+    for name, parts in within.items():
+        if not parts[0][0]:
+            entries.append(f"{property_name(name)}: {parts[0][1]}")
+            continue
+        before = property_of(f"({was} ?? {{}})", name)
+        made = _object([one for one in parts if one[0]], before)
+        entries.append(
+            f"{property_name(name)}: ((made, was) => made.length === 0 ? undefined : "
+            "({ ...was, ...Object.fromEntries(made) }))"
+            f"(Object.entries({made}).filter((one) => one[1] !== undefined), {before})"
+        )
+    return "{ " + ",\n ".join(entries) + " }"
 
 
 def round_of(counter: str) -> str:
@@ -376,7 +409,7 @@ def made(fields: Iterable[AskedField], variables: Iterable[str] = ()) -> TaskFor
     for asked in fields:
         label = plain(asked.label) or plain(asked.variable) or "Answer"
         label = _free(label[:1].upper() + label[1:], taken)
-        if is_refused(asked.variable):
+        if is_refused(asked.variable) and not asked.part:
             asked = asked._replace(variable=field_name(asked.variable, "field"))
         result.append(FormField(asked, label, _options(asked)))
     return TaskForm(tuple(result))

@@ -284,6 +284,10 @@ def form(
 
             others = tuple(one for one in kept.listeners if not is_computed(one))
             kept = kept.replace(inputs=(), outputs=(), listeners=others)
+        if binding.fields:
+            own = ("formRefBinding", "latest"), ("formRefBinding", "deployment")
+            settings = tuple(one for one in kept.parameters if one not in own)
+            kept = kept.replace(form=None, parameters=settings)  # the page has its fields
         rest = summary(node.replace(binding=kept))
         if rest:
             ctx.emit(

@@ -57,6 +57,8 @@ def payload_fields(compiled: CompiledScope, start: str) -> tuple[PayloadField, .
     known = {(element, "unknown") for element in does}
     for read in _reads(compiled):
         setters = {(s.element, s.by) for s in compiled.variables.setters(read)}
+        if (start, "form") in setters:  # the fields of its form are what it is started with
+            setters = setters - {(start, "form")} | {(start, "payload")}
         if {one for one in setters if one not in known} != {(start, "payload")}:
             continue
         name, required = read.variable, not read.tested and always.passes(read.element)

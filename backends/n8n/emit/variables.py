@@ -456,7 +456,11 @@ class _Carrier:
         else:
             values = (f"{_key(name)}: {_first_with(name, (*given[name], was))}" for name in names)
             body = "({ " + ",\n ".join(values) + " })"
-        added.parameters = set_.writing(expression(body))
+        own = sorted(self._own(step.element) & set(names))
+        if own:  # what only the step was given is no variable behind it
+            rest = f"Object.entries($json).filter((one) => !{json.dumps(own)}.includes(one[0]))"
+            body = f"({{ ...Object.fromEntries({rest}), ...{body} }})"
+        added.parameters = set_.writing(expression(body), keep=not own)
         variables = listed(names)
         added.notes.append(
             f"Keeps {variables}: a field with such a name from “{step.name}” is the new value; "
@@ -480,8 +484,8 @@ class _Carrier:
         fields = form.fields
         names = self.result.after[added.key]
         item = f"$({quote_node(step.name)}).first().json"
-        answers = form_answers(form, item, inside=False)
         was = self._item(source) if source is not None else "({})"
+        answers = form_answers(form, item, was, inside=False)
         begun = self._set_before(step.element)
         given = {n: ("$json", "answers", *((begun[n],) if n in begun else ())) for n in names}
         if key in self.counting:
@@ -497,7 +501,8 @@ class _Carrier:
             body = "((answers, was) => ({ " + ",\n ".join(values) + f" }}))({answers},\n {was})"
         dotted = any("." in n or "[" in n for n in names)
         added.parameters = set_.writing(expression(body), keep=False, literal_names=dotted)
-        variables = [f.asked.variable for f in fields if f.asked.variable not in form.inside]
+        asked = (f.asked for f in fields if f.asked.variable not in form.inside)
+        variables = [".".join(one.path) for one in asked]
         added.notes.append(
             f"Sets {listed(variables)} from the answers of “{step.name}”. Blank answers change "
             "nothing."
@@ -527,6 +532,11 @@ class _Carrier:
             computed = HelperKey(call.id, "outputs") in self.graph.nodes
             return _handed_back(call, names, computed=computed)
         own = self._own(step.element) | self._answered(step)
+        if HelperKey(step.element, "outputs") in self.graph.nodes:
+            from orgflow.backends.n8n.emit.computed import is_narrow
+
+            if step.type != "wait" and is_narrow(step.element, self.compiled):
+                return dict.fromkeys(names, ("$json",))
         if own:
             return {name: () if name in own else ("$json", itself) for name in names}
         if step.type != "wait" or step.key in self.compiled.forms:
@@ -634,10 +644,10 @@ return [{{ json: joined }}];
 """
 
 
-def form_answers(form: TaskForm, item: str, *, inside: bool) -> str:
+def form_answers(form: TaskForm, item: str, was: str, *, inside: bool) -> str:
     """JavaScript for the variables that the answers of a form are, or for the item that a node in
-    its place hands on."""
-    made = form.made(inside=inside)
+    its place hands on; `was` is code for the variables before."""
+    made = form.made(was, inside=inside)
     if form.by:
         made = f"((form) => ({made}))(form.{send_and_wait.ANSWER})"
     return f"((form) => {form.unsent} ? form : ({made}))({item})"

@@ -267,8 +267,8 @@ class _Writer:
         )
         lines = [
             "const form = $input.first().json;",
-            f"const answers = {answers.code};",
             f"const v = Object.assign(Object.create(null), {blank}, {given or '{}'}, {cleared});",
+            f"const answers = {answers.code};",
             "for (const [name, value] of Object.entries(answers))",
             "  if (value !== undefined) v[name] = value;",
         ]
