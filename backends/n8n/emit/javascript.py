@@ -80,7 +80,8 @@ def _printed(tree: Tree, variable: Callable[[Path], str]) -> str:
         case Negative(operand):
             return f"-({_printed(operand, variable)})"
         case Empty(operand):
-            return f"((v) => v == null || v.length === 0)({_printed(operand, variable)})"
+            none = 'v === "" || (typeof v === "object" && Object.keys(v).length === 0)'
+            return f"((v) => v == null || {none})({_printed(operand, variable)})"
         case Logical(word, left, right):
             sign = "&&" if word == "and" else "||"
             return f"({_printed(left, variable)} {sign} {_printed(right, variable)})"

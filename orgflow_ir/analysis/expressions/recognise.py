@@ -11,7 +11,7 @@ import re
 
 from orgflow_ir.analysis.expressions.parsers.core import Parser
 from orgflow_ir.analysis.expressions.parsers.feel import FeelParser
-from orgflow_ir.analysis.expressions.parsers.java import JavaParser
+from orgflow_ir.analysis.expressions.parsers.java import JavaParser, MvelParser
 from orgflow_ir.analysis.expressions.parsers.javascript import (
     GroovyParser,
     JavaScriptParser,
@@ -23,6 +23,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Comparison,
     ConditionError,
     Constant,
+    Negative,
     Not,
     Tree,
     Variable,
@@ -39,7 +40,7 @@ _RETURNS = re.compile(r"\s*return\b.*;\s*", re.DOTALL)
 _DECLARED: tuple[tuple[str, type[Parser]], ...] = (
     ("feel", FeelParser), ("juel", JuelParser), ("javascript", JavaScriptParser),
     ("ecmascript", JavaScriptParser), ("groovy", GroovyParser), ("python", PythonParser),
-    ("java", JavaParser), ("mvel", JavaParser),
+    ("java", JavaParser), ("mvel", MvelParser),
 )  # fmt: skip
 _SCRIPTS = (JavaScriptParser, GroovyParser, PythonParser, JavaParser)
 _UNKNOWN = ("drools/rule", "xquery", "ruby", "beanshell", "jexl", "spel", "velocity", "sql")
@@ -78,13 +79,37 @@ class Recognised(NamedTuple):
         FEEL constructs beyond the shared grammar are parsed by FEEL's own parser.
         """
         try:
-            return self.parser(self.text, self.start, self.end).parse()
+            tree = self.parser(self.text, self.start, self.end).parse()
         except ConditionError:
             if self.parser is not FeelParser or not self.marked:
                 raise
+        else:
+            if self.parser is not FeelParser or not self.marked or not _needs_feel(tree):
+                return tree
         from orgflow_ir.analysis.expressions.feel.reading import read_feel  # needed for few models
 
         return read_feel(self.text, self.start, self.end)
+
+
+def _needs_feel(tree: Tree) -> bool:
+    """Whether a tree of FEEL has what the shared grammar takes for something else: numbers that are
+    no doubles, entries that are counted from 1, and the negation of what is neither true nor
+    false."""
+    for node in nodes(tree):
+        match node:
+            case Negative(Constant()):
+                pass
+            case Arithmetic() | Negative():
+                return True
+            case Variable(path) if any(step.lstrip("-").isdigit() for step in path):
+                return True
+            case Not(operand) if any(
+                isinstance(n, Comparison) and n.operator not in ("==", "!=") for n in nodes(operand)
+            ):
+                return True
+            case _:
+                pass
+    return False
 
 
 def recognise(condition: Expression) -> Recognised:

@@ -300,15 +300,15 @@ def as_javascript(tree: Tree) -> Tree:
     """The same tree with the semantics of its translation to JavaScript.
 
     FEEL equality becomes `===`, except with null, since JavaScript has two null values; JUEL's
-    conversions and Java's `equals` become `==`. For values of matching types the results are the
-    same.
+    conversions and Java's `equals` become `==`. Where JavaScript converts null, texts or truth
+    values differently, the tree contains the tests that give the result of the language.
     """
     match tree:
         case Constant() | Variable() | Feel():
             return tree
-        case Conditional(condition, then, otherwise, _, span):
+        case Conditional(condition, then, otherwise, meaning, span):
             return Conditional(
-                as_javascript(condition),
+                _truth(condition, meaning),
                 as_javascript(then),
                 as_javascript(otherwise),
                 "loose",
@@ -318,21 +318,113 @@ def as_javascript(tree: Tree) -> Tree:
             return Call(function, tuple(map(as_javascript, arguments)), span)
         case Empty(operand, span):
             return Empty(as_javascript(operand), span)
-        case Not(operand, _, span):
-            return Not(as_javascript(operand), "loose", span)
+        case Not(Variable() as operand, "feel", span):
+            return Comparison("==", operand, Constant(False), "strict", span)
+        case Not(operand, meaning, span):
+            return Not(_truth(operand, meaning), "loose", span)
         case Negative(operand, _, span):
             return Negative(as_javascript(operand), "loose", span)
-        case Logical(operator, left, right, _, span):
-            return Logical(operator, as_javascript(left), as_javascript(right), "loose", span)
+        case Logical(operator, left, right, meaning, span):
+            return Logical(operator, _truth(left, meaning), _truth(right, meaning), "loose", span)
+        case Arithmetic("+", left, right, "juel", span) if _may_be_text(left, right):
+            # Only with minus JavaScript takes texts for the numbers that they are.
+            return Arithmetic(
+                "-",
+                as_javascript(left),
+                Negative(as_javascript(right), "loose", right.span),
+                "loose",
+                span,
+            )
         case Arithmetic(sign, left, right, _, span):
             return Arithmetic(sign, as_javascript(left), as_javascript(right), "loose", span)
+    if tree.operator in ("==", "!="):
+        return _equality(tree)
+    return _order(tree)
+
+
+def _truth(tree: Tree, meaning: Meaning) -> Tree:
+    """What decides by its truth value: in JUEL the text "false" is false, in FEEL only true is."""
+    if isinstance(tree, Variable) and meaning == "juel":
+        return _either(tree, (True, "true"), tree.span)
+    if isinstance(tree, Variable) and meaning == "feel":
+        return Comparison("==", tree, Constant(True), "strict", tree.span)
+    return as_javascript(tree)
+
+
+def _either(tree: Tree, values: tuple[Scalar, ...], span: Span) -> Tree:
+    """Whether a value is exactly one of several."""
+    first, *rest = (Comparison("==", tree, Constant(v), "strict", span) for v in values)
+    found: Tree = first
+    for one in rest:
+        found = Logical("or", found, one, "loose", span)
+    return found
+
+
+_SAME_TRUTH: dict[Scalar, tuple[Scalar, ...]] = {
+    True: (True, "true"), False: (False, "false", ""),
+    "true": (True, "true"), "false": (False, "false"),
+}  # fmt: skip
+"""What JUEL takes for equal to a truth value, or to a text that says one."""
+
+
+def _equality(tree: Comparison) -> Tree:
+    left, right = as_javascript(tree.left), as_javascript(tree.right)
+    if tree.meaning == "juel":
+        for one, other in ((left, right), (right, left)):
+            if isinstance(one, Variable) and isinstance(other, Constant):
+                same = _SAME_TRUTH.get(other.value) if type(other.value) in (bool, str) else None
+                if same is not None:
+                    found = _either(one, same, tree.span)
+                    return found if tree.operator == "==" else Not(found, "loose", tree.span)
     strict = tree.meaning == "strict" or (
         tree.meaning == "feel" and Constant(None) not in (tree.left, tree.right)
     )
-    return Comparison(
-        tree.operator,
-        as_javascript(tree.left),
-        as_javascript(tree.right),
-        "strict" if strict and tree.operator in ("==", "!=") else "loose",
-        tree.span,
-    )
+    meaning: Meaning = "strict" if strict else "loose"
+    return Comparison(tree.operator, left, right, meaning, tree.span)
+
+
+def _order(tree: Comparison) -> Tree:
+    """An order, which nothing with null is in but for JavaScript, where null is 0."""
+    left, right = as_javascript(tree.left), as_javascript(tree.right)
+    found: Tree = Comparison(tree.operator, left, right, "loose", tree.span)
+    if tree.meaning not in ("juel", "feel"):
+        return found
+    may = [one for one in (left, right) if isinstance(one, Variable)]
+    if not may or not _holds_of_null(tree.operator, left, right):
+        return found
+    known = [Comparison("!=", one, Constant(None), "loose", tree.span) for one in may]
+    guard: Tree = known[0]
+    if len(known) == 2:
+        guard = (
+            Comparison("==", known[0], known[1], "loose", tree.span)
+            if tree.meaning == "juel"  # null is as much as null there
+            else Logical("and", known[0], known[1], "loose", tree.span)
+        )
+    return Logical("and", guard, found, "loose", tree.span)
+
+
+def _holds_of_null(operator: ComparisonOperator, left: Tree, right: Tree) -> bool:
+    """Whether an order may hold in JavaScript where a variable in it is null, that is 0 there."""
+    numbers: list[float] = []
+    for side in (left, right):
+        one = side.operand if isinstance(side, Negative) else side
+        if isinstance(one, Constant) and isinstance(one.value, int | float):
+            numbers.append(-one.value if side is not one else one.value)
+        elif isinstance(one, Constant) and isinstance(one.value, str):
+            return any(c.isdigit() for c in one.value) or not one.value.strip()
+        elif isinstance(side, Variable):
+            numbers.append(0)
+        else:
+            return True
+    first, second = numbers
+    both = isinstance(left, Variable) and isinstance(right, Variable)
+    holds = {"<": first < second, "<=": first <= second, ">": first > second, ">=": first >= second}
+    return both or holds[operator]
+
+
+def _may_be_text(left: Tree, right: Tree) -> bool:
+    """Whether one of two values may be a text that is a number, and none is another text."""
+    sides = (left, right)
+    if any(isinstance(one, Constant) and isinstance(one.value, str) for one in sides):
+        return False
+    return any(isinstance(one, Variable | Call | Conditional) for one in sides)

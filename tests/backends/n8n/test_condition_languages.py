@@ -7,6 +7,8 @@ that the rest of the program uses is held to the same rows.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,6 +89,28 @@ ROWS: tuple[tuple[str, str | None, dict[str, Any], bool | None], ...] = (
 )  # fmt: skip
 
 
+LANGUAGES = {
+    "-": None, "javascript": "javascript", "xpath": XPATH, "java": "http://www.java.com/java",
+    "mvel": "http://www.mvel.org/2.0",
+}  # fmt: skip
+RESULTS = {"true": True, "false": False, "error": None}
+
+
+def more_rows() -> Iterator[tuple[str, str | None, dict[str, Any], bool | None]]:
+    """The rows of `condition_rows.txt`."""
+    lines = Path(__file__).with_name("condition_rows.txt").read_text("utf-8").splitlines()
+    for line in lines:
+        if not line.startswith("#"):
+            language, text, given, wanted = line.split("\t")
+            yield text, LANGUAGES[language], json.loads(given), RESULTS[wanted]
+
+
+TYPICAL = ROWS
+"""Conditions as real models have them."""
+
+ROWS += tuple(more_rows())
+
+
 def asking(text: str, language: str | None) -> Model:
     """A gateway with this condition and a default flow."""
     made = model(FLOW, {"g": "exclusive G?"}, {"ask": text})
@@ -128,7 +152,7 @@ def test_conditions_in_the_evaluator(
         assert is_truthy(evaluate(tree, values)) is wanted
 
 
-@pytest.mark.parametrize(("text", "language"), dict.fromkeys(row[:2] for row in ROWS))
+@pytest.mark.parametrize(("text", "language"), dict.fromkeys(row[:2] for row in TYPICAL))
 def test_data_is_found_that_takes_both_ways(text: str, language: str | None) -> None:
     tree = read_condition(Expression(text=text, language=language))
     assert tree is not None

@@ -33,7 +33,11 @@ def js(text: str) -> str:
             '((v_status == "open") || (v_status != "done"))',
         ),
         ("order.total * 2 >= 10.5", "((v_order_total * 2) >= 10.5)"),
-        ("empty name", "((v) => v == null || v.length === 0)(v_name)"),
+        (
+            "empty name",
+            '((v) => v == null || v === "" || (typeof v === "object" && '
+            "Object.keys(v).length === 0))(v_name)",
+        ),
         ("x != null", "(v_x != null)"),
         ("x = null", "(v_x == null)"),
         ("x === null", "(v_x === null)"),

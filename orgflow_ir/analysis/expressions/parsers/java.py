@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from orgflow_ir.analysis.expressions.parsers.javascript import PythonParser
 from orgflow_ir.analysis.expressions.syntax import (
+    Arithmetic,
     Call,
     Comparison,
     ComparisonOperator,
@@ -15,6 +18,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Span,
     Tree,
     Variable,
+    nodes,
 )
 
 _KIE = "KieFunctions"
@@ -30,6 +34,22 @@ class JavaParser(PythonParser):
     """Comparisons, logic and `equals`. Java's `==` on variables compares values here as well:
     process variables are boxed values or texts, where identity is never intended; MVEL compares the
     same way."""
+
+    fractions: ClassVar[bool] = False
+    """Whether a division of whole numbers has a fraction."""
+
+    def parse(self) -> Tree:
+        """As in the base class, but for divisions: those of whole numbers have no fraction in Java,
+        and the types of variables are not known."""
+        tree = super().parse()
+        if self.fractions:
+            return tree
+        for node in nodes(tree):
+            if isinstance(node, Arithmetic) and node.operator == "/":
+                sides = (node.left, node.right)
+                if not any(isinstance(s, Constant) and isinstance(s.value, float) for s in sides):
+                    raise ConditionError("whether `/` gives a fraction depends on types")
+        return tree
 
     def named(self, root: str, parts: list[str], span: Span) -> Tree:
         """As in the base class, but the class of jBPM's functions is not a variable."""
@@ -62,3 +82,9 @@ class JavaParser(PythonParser):
             case name, [value, other] if name in _TEXTS:
                 return Call(_TEXTS[name], (value, other), span)
         raise ConditionError(f"calls of `{_KIE}.{name}` are not supported")
+
+
+class MvelParser(JavaParser):
+    """MVEL, which divides whole numbers as any others."""
+
+    fractions = True

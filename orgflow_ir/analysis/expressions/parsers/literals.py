@@ -6,7 +6,7 @@ import re
 from typing import ClassVar
 
 from orgflow_ir.analysis.expressions.parsers.core import OBJECT_NAMES, TOKEN, Parser
-from orgflow_ir.analysis.expressions.parsers.java import JavaParser
+from orgflow_ir.analysis.expressions.parsers.java import MvelParser
 from orgflow_ir.analysis.expressions.parsers.javascript import (
     GroovyParser,
     JavaScriptParser,
@@ -115,7 +115,7 @@ class PythonValues(_Literals, PythonParser):
     token: ClassVar[re.Pattern[str]] = JavaScriptValues.token
 
 
-class MvelValues(_Literals, JavaParser):
+class MvelValues(_Literals, MvelParser):
     """Values in MVEL and Java scripts, which have no map literals in braces."""
 
     braces = False
