@@ -32,6 +32,7 @@ from orgflow_ir.lowering.complex_gateways import COMPLEX_GATEWAYS
 from orgflow_ir.lowering.listeners import LISTENERS, listener_uses
 from orgflow_ir.lowering.loops import LOOPS, why_not_repeated
 from orgflow_ir.lowering.sending import SENDING, is_sent_by_itself
+from orgflow_ir.lowering.signals import SIGNALS, signal_around, signal_uses
 from orgflow_ir.lowering.sub_processes import SUB_PROCESSES, why_no_path, why_not_inline
 from orgflow_ir.model import CallActivity, Event, EventDefinition, Gateway, Model, Node, Task
 from orgflow_ir.model.bindings import SubProcessCall
@@ -206,11 +207,19 @@ def from_outside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 def why_not_signal(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """Between which events of the model a signal is not carried."""
     assert isinstance(use.element, Event)
+    if ctx.analysis(signal_around, model) is not None:
+        return (
+            "other instances may throw its signal as well while what it ends is active "
+            "(`--allow-lossy` leaves that out)"
+        )
     other = other_end(use.element, model)
     assert other is not None
     waits = use.element.position in ("throw", "end")
     towards = "to" if waits else "from"
-    return f"no signal is delivered {towards} another event of the model, {ctx.name(other)}"
+    return (
+        "a signal reaches every instance that waits for it, and none is delivered "
+        f"{towards} {ctx.name(other)}"
+    )
 
 
 def callable_process(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
@@ -434,6 +443,12 @@ N8N_TARGET = TargetSpec(
             yet=True,
             rule=UnsupportedTime,
         ),
+        "signal.around": Illegal("n8n does not call a node by a signal"),
+        "signal.lasting": Illegal(
+            "other instances may throw it as well while its scope is active",
+            "decide at a gateway how the run continues",
+            yet=True,
+        ),
         "listener": Illegal("n8n does not call a node when another one begins or ends"),
         "flow.sequence": Legal(),
         "flow.conditional": Legal(),
@@ -458,9 +473,11 @@ N8N_TARGET = TargetSpec(
         unstructured_inclusive,
         unsupported_times,
         listener_uses,
+        signal_uses,
     ),
     lowerings=(
         *LISTENERS,
+        *SIGNALS,
         *LOWERINGS,
         *COMPLEX_GATEWAYS,
         *COMPENSATION,

@@ -1,14 +1,17 @@
-"""The model whose token game matches executions, with repetition and listeners rewritten."""
+"""The model whose token game matches executions, with some constructs rewritten."""
 
 from __future__ import annotations
 
 from orgflow_ir.lowering.compensation import repeated_compensation_as_flows
 from orgflow_ir.lowering.listeners import listeners_as_steps
 from orgflow_ir.lowering.loops import loops_as_flows
+from orgflow_ir.lowering.signals import signals_as_escalations
 from orgflow_ir.model import Model
 
 
 def as_executed(model: Model) -> Model:
-    """The model with all repeated activities and their compensation as loops of flows, and with the
-    code of listeners as tasks; the model itself if it has neither."""
+    """The model with all repeated activities and their compensation as loops of flows, with the
+    code of listeners as tasks, and with signals that only an event around them catches as
+    escalations; the model itself if it has none of these."""
+    model = signals_as_escalations(model)
     return listeners_as_steps(loops_as_flows(repeated_compensation_as_flows(model)))

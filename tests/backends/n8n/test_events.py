@@ -252,11 +252,11 @@ def test_a_signal_between_events_of_the_model_is_refused() -> None:
     legalise(model, N8N_TARGET, ctx, allow_lossy=False)
     assert [(d.code, d.element) for d in ctx.diagnostics] == [("OF403", "told"), ("OF403", "heard")]
     assert (
-        "yet: no signal is delivered to another event of the model, `heard`"
+        "yet: a signal reaches every instance that waits for it, and none is delivered to `heard`"
         in ctx.diagnostics[0].message
     )
     assert (
-        "yet: no signal is delivered from another event of the model, `told`"
+        "yet: a signal reaches every instance that waits for it, and none is delivered from `told`"
         in ctx.diagnostics[1].message
     )
 

@@ -11,7 +11,17 @@ from orgflow.commands.list import matrix
 from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import replay_model
 
-from orgflow_ir.model import Event, EventDefinition, Expression, Flow, Gateway, Model, Process, Task
+from orgflow_ir.model import (
+    Event,
+    EventDefinition,
+    Expression,
+    Flow,
+    Gateway,
+    Model,
+    Process,
+    SubProcess,
+    Task,
+)
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.testing.conformance.shapes import shape
@@ -76,11 +86,46 @@ def _listened() -> Model:
     )
 
 
+def _signalled(*, done_at_once: bool) -> Model:
+    thrown = (EventDefinition(kind="signal", name="Alarm"),)
+    inside = SubProcess(
+        id="sub",
+        nodes=(
+            Event(id="i", position="start"),
+            Event(id="a", position="throw") if done_at_once else Task(id="a"),
+            Event(id="t", position="end", definitions=thrown),
+        ),
+        flows=(Flow(id="g", source="i", target="a"), Flow(id="h", source="a", target="t")),
+    )
+    return Model(
+        id="m",
+        processes=(
+            Process(
+                id="p",
+                nodes=(
+                    Event(id="s", position="start"),
+                    inside,
+                    Event(id="b", position="boundary", attached_to="sub", definitions=thrown),
+                    Event(id="e", position="end"),
+                    Event(id="f", position="end"),
+                ),
+                flows=(
+                    Flow(id="1", source="s", target="sub"),
+                    Flow(id="2", source="sub", target="e"),
+                    Flow(id="3", source="b", target="f"),
+                ),
+            ),
+        ),
+    )
+
+
 CAMUNDA = "http://camunda.org/schema/1.0/bpmn"
 DERIVED = {
     "gateway.mixed": _mixed(),
     "split.conditional": _conditional(),
     "listener": _listened(),
+    "signal.around": _signalled(done_at_once=True),
+    "signal.lasting": _signalled(done_at_once=False),
     "timer.unsupported": Model(
         id="m",
         processes=(
