@@ -172,11 +172,13 @@ def solve(demands: Sequence[tuple[Tree, bool]]) -> dict[Path, Any]:
             return {}
         raise Unplayable("a condition without variables never changes")
     candidates = _candidates(demands)
-    for holds in (_everywhere, _as_javascript_holds):
+    for everywhere in (True, False):
         combinations = itertools.product(candidates, repeat=len(names))
         for combination in itertools.islice(combinations, MAX_TRIES):
             values = dict(zip(names, combination, strict=True))
-            if holds(translated, values):
+            if everywhere and not _everywhere(demands, values):
+                continue
+            if _as_javascript_holds(translated, values):
                 return values
     raise Unplayable("no values were found that satisfy the conditions of the run")
 

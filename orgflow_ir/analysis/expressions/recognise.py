@@ -42,7 +42,7 @@ _DECLARED: tuple[tuple[str, type[Parser]], ...] = (
     ("ecmascript", JavaScriptParser), ("groovy", GroovyParser), ("python", PythonParser),
     ("java", JavaParser), ("mvel", MvelParser),
 )  # fmt: skip
-_SCRIPTS = (JavaScriptParser, GroovyParser, PythonParser, JavaParser)
+_SCRIPTS = (JavaScriptParser, GroovyParser, PythonParser, JavaParser, MvelParser)
 _UNKNOWN = ("drools/rule", "xquery", "ruby", "beanshell", "jexl", "spel", "velocity", "sql")
 """Languages that occur in conditions and that orgflow does not read."""
 
