@@ -22,6 +22,7 @@ from orgflow_ir.analysis.expressions.parsers.literals import (
     JavaScriptValues,
     MvelValues,
     PythonValues,
+    groovy_truth,
 )
 from orgflow_ir.analysis.expressions.syntax import (
     Arithmetic,
@@ -542,6 +543,8 @@ class _Reader:
         """`if (condition) statement else statement`."""
         self.at += 1
         condition = self.tree(self.parenthesised())
+        if issubclass(self.parser, GroovyValues):
+            condition = groovy_truth(condition)
         then = self.body()
         mark = self.at
         self.skip()

@@ -14,10 +14,16 @@ from orgflow_ir.analysis.expressions.parsers.javascript import (
     template,
 )
 from orgflow_ir.analysis.expressions.syntax import (
+    Arithmetic,
     Call,
+    Comparison,
+    Conditional,
     ConditionError,
     Constant,
+    Empty,
     Function,
+    Logical,
+    Not,
     Span,
     Tree,
 )
@@ -103,10 +109,59 @@ class JavaScriptValues(_Literals, JavaScriptParser):
 
 
 class GroovyValues(_Literals, GroovyParser):
-    """Values in Groovy scripts."""
+    """Values in Groovy scripts, where empty lists and maps are false, `&&` and `||` give truth
+    values, and a number is never equal to a text."""
 
     braces = False
     bare = True
+
+    def parse(self) -> Tree:
+        """As in the base class."""
+        return _in_groovy(super().parse())
+
+
+_TRUTHS = frozenset(("is empty", "contains", "starts with", "ends with", "truth"))
+
+
+def groovy_truth(tree: Tree) -> Tree:
+    """Whether a value counts as true in Groovy."""
+    known = isinstance(tree, Comparison | Not | Logical | Empty) or (
+        isinstance(tree, Call) and tree.function in _TRUTHS
+    )
+    if known or (isinstance(tree, Constant) and isinstance(tree.value, bool)):
+        return tree
+    return Call("truth", (tree,), tree.span)
+
+
+def _in_groovy(tree: Tree) -> Tree:
+    match tree:
+        case Not(operand, meaning, span):
+            return Not(groovy_truth(_in_groovy(operand)), meaning, span)
+        case Logical(operator, left, right, meaning, span):
+            left, right = groovy_truth(_in_groovy(left)), groovy_truth(_in_groovy(right))
+            return Logical(operator, left, right, meaning, span)
+        case Conditional(condition, then, otherwise, meaning, span):
+            return Conditional(
+                groovy_truth(_in_groovy(condition)),
+                _in_groovy(then),
+                _in_groovy(otherwise),
+                meaning,
+                span,
+            )
+        case Comparison(operator, left, right, meaning, span):
+            left, right = _in_groovy(left), _in_groovy(right)
+            values = [one.value for one in (left, right) if isinstance(one, Constant)]
+            if operator in ("==", "!=") and values and None not in values:
+                meaning = "strict"
+            return Comparison(operator, left, right, meaning, span)
+        case Call(function, arguments, span):
+            return Call(function, tuple(map(_in_groovy, arguments)), span)
+        case Arithmetic(operator, left, right, meaning, span):
+            if any(isinstance(o, Call) and o.function in ("list", "map") for o in (left, right)):
+                raise ConditionError(f"`{operator}` of lists is not supported")
+            return Arithmetic(operator, _in_groovy(left), _in_groovy(right), meaning, span)
+        case _:
+            return tree
 
 
 class PythonValues(_Literals, PythonParser):
