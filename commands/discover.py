@@ -297,10 +297,16 @@ def _with_model(
         f"{report.read} of {report.cases} cases read"
     )
     if report.stopped:
+        left = report.cases - report.read
+        simpler = (
+            f"{left} of {report.cases} cases are described without the language model"
+            if left
+            else "all cases are described by the language model, but it saw not all messages in no "
+            "process"
+        )
         ctx.emit(
             SimplerDiscovery,
-            f"{report.cases - report.read} of {report.cases} cases are described without the "
-            f"language model: {report.stopped}",
+            f"{simpler}: {report.stopped}",
             help="run it again with a larger --tokens; it continues from its last answer"
             if report.over_budget
             else "a language model that calls fewer tools for each case gets further",

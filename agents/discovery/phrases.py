@@ -813,7 +813,9 @@ def _bare(verb: Any) -> bool:
 
 def _particle(verb: Any, base: str) -> str:
     lemma = base
-    particle = next((c.text.lower() for c in verb.children if c.dep_ == "prt"), "")
+    particle = next(
+        (c.lower_ for c in verb.children if c.dep_ == "prt" or c.lower_ == "together"), ""
+    )
     if lemma == "bring" and _UP_TO_DATE.search(verb.sent.text):
         return "update"
     return f"{lemma} {particle}".strip()

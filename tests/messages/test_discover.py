@@ -432,6 +432,7 @@ def test_what_is_not_installed_is_reported(
         ("I retested the nightly import.", "", "retest nightly import"),
         ("Deployed, no alarms so far.", "", ""),
         ("We finished the job.", "", ""),
+        ("Can you put together the bag of medicines?", "", "put together bag of medicines"),
         ("We finished the print job.", "", "finish print job"),
     ],
 )
