@@ -205,7 +205,7 @@ def test_a_journal_that_ends_in_the_middle_of_a_line(
 class _Spent(ScriptedReader):
     def ask(self, *args: Any, **more: Any) -> Any:
         if self.calls == 3:
-            raise OverBudget("the budget of 9 tokens is exhausted")
+            raise OverBudget("the budget of 9 tokens is spent")
         return super().ask(*args, **more)
 
 
@@ -223,7 +223,7 @@ def test_input_tokens_are_bounded() -> None:
     client = ScriptedReader("endless")
     _, report = run(client, tokens_a_message=100)
     assert report.tokens_in <= 100 * len(messages())
-    assert "input tokens are the most" in report.stopped
+    assert "input tokens are the limit" in report.stopped
     assert not report.over_budget
     # the bound holds for what is sent: at least the characters of every prompt
     assert sum(map(len, client.prompts)) / 4 <= report.tokens_in
