@@ -166,7 +166,7 @@ def _reworded(
         leave(SERVER_FAILED)
     finally:
         report_usage(session, client)
-    stopped = f"; the others were not asked about: {done.stopped}" if done.stopped else ""
+    stopped = f"; the others were skipped: {done.stopped}" if done.stopped else ""
     session.note(
         f"{done.changed} of {len(written)} messages reworded by the language model, "
         f"{done.refused} kept as in the template, since no answer could be used{stopped}"

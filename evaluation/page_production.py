@@ -170,7 +170,7 @@ def _lists(
             report.unread,
         ),
         (
-            "Not shown one by one",
+            "Not listed individually",
             "They are included in the numbers and in the picture of all runs.",
             (f"{left} executions of {len(more)} other paths",) if more else (),
         ),

@@ -231,7 +231,7 @@ def writes(model: Model) -> Emitted:
         ({"rules": (type("Bare", (Rule,), dict(vars(Loud), __doc__="")),)}, "needs the sections"),
         (
             {"rules": (type("Bare", (Rule,), dict(vars(Loud), __doc__="What it finds:\n  A")),)},
-            "indented text; the line 'What it finds:' is neither",
+            "indented text; the line 'What it finds:' is neither a section",
         ),
         ({"rules": (type("Odd", (Loud,), {"code": "loud-1"}),)}, "is not capital letters"),
     ],

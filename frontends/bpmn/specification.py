@@ -905,7 +905,7 @@ def _link(s: _Specification, node: XmlElement) -> None:
             LinkEnds,
             f"{s.named(node)} has {len(ends)} elements `{mine}`",
             node,
-            f"name {count}: the link that it is paired with",
+            f"name {count}: the link to pair it with",
         )
     own = node.attrs.get("id", "").strip()
     for end in ends:

@@ -116,8 +116,8 @@ def with_data(stimuli: Iterable[Stimulus], data: Iterable[Stimulus]) -> tuple[St
 
 def decided_by(decision: Decision) -> str:
     """The element of the source model that makes the decision: an activity, if a lowering replaced
-    its outgoing flows with the gateway. A decision between generated flows only, as in a loop, is
-    its own element."""
+    its outgoing flows with the gateway. If all flows of a decision are generated, as in a loop,
+    this is the deciding gateway itself."""
     if all(source_ids(branch.flow) != (branch.flow.id,) for branch in decision.branches):
         return decision.gateway.id
     return source_ids(decision.gateway)[0]

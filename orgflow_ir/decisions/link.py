@@ -558,7 +558,7 @@ class _Linker:
             and not isinstance(constant.value, _CONSTANTS.get(kind, object))
         ):
             name = f" `{column.name}`" if column.name else ""
-            raise _Fault(f"it is no {kind}, which the output{name} has", text, place=place)
+            raise _Fault(f"it is not a {kind}, the type of the output{name}", text, place=place)
         return tree
 
     def entry(self, text: str, names: tuple[str, ...], place: str) -> Tree:

@@ -100,7 +100,7 @@ class Cycle(NamedTuple):
 
 
 def first_of(time: Time) -> Time:
-    """When a token that waits once continues: at the first moment of a repetition."""
+    """The moment at which a token that waits once continues; for a repetition, the first one."""
     if not isinstance(time, Cycle):
         return time
     return time.start or time.delay or time.interval

@@ -116,7 +116,7 @@ def _example(rule: type[Rule], case: Path, drawn: bool) -> Iterator[str]:
         yield from ("", "## The fix", "")
         for title, how in fixes:
             option = {"safe": "`check --fix`", "unsafe": "`check --fix --unsafe-fixes`"}.get(how)
-            made = f": {option} makes it" if option else ", which a person has to make"
+            made = f": {option} applies it" if option else ", which has to be made manually"
             yield f"- {write_docs.text(title)} ({how}){made}"
     texts = [_text(path) for path in (bad, good) if path is not None]
     if len(texts) == 2 and None not in texts:

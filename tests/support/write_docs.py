@@ -47,7 +47,7 @@ GROUPS = {
     Category.DATA: "Data, events, messages",
     Category.STYLE: "Style: rules that are off unless a preset or a project turns them on",
     Category.TARGET: "Targets: what they do not support, and faults in their own files",
-    Category.GAP: "Gaps: what the source does not contain",
+    Category.GAP: "Gaps: information that the source does not contain",
     Category.DEPLOY: "Deploying, running, replaying",
     Category.INTERNAL: "Internal errors",
 }
@@ -134,7 +134,7 @@ def rules(registry: Registry) -> str:
     lines = page(
         "Diagnostics",
         "Every message has a code that never changes its meaning; `orgflowc explain CODE` prints "
-        "what stands here. Codes of plugins begin with letters of their own.",
+        "the same text as this page. Codes of plugins begin with their own letters.",
     )
     found = registry.rules
     lines += _preset_table()
@@ -178,19 +178,17 @@ def _preset_table() -> Iterator[str]:
     """Presets, and the rules of bpmnlint with what finds the same here."""
     yield from ("", "## Presets", "")
     yield text(
-        '`check --preset NAME`, or `preset = "NAME"` in orgflow.toml, chooses which rules report. '
-        "A table [rules] there sets single rules by code or name, those of bpmnlint by theirs."
+        '`check --preset NAME`, or `preset = "NAME"` in orgflow.toml, selects the rules. '
+        "A table [rules] there configures single rules by code, by name or by bpmnlint's name."
     )
     yield ""
-    yield from table(
-        ("preset", "what it is for"), [(f"`{n}`", text(w)) for n, w in PRESETS.items()]
-    )
+    yield from table(("preset", "purpose"), [(f"`{n}`", text(w)) for n, w in PRESETS.items()])
     yield ""
     rows = []
     for name, rule in BPMNLINT.items():
         codes = ", ".join(f"[{c}](#{c.lower()})" for c in rule.codes)
         rows.append((f"`{name}`", rule.severity.value, codes))
-    yield from table(("rule of bpmnlint", "severity there", "here"), rows)
+    yield from table(("bpmnlint rule", "bpmnlint severity", "orgflow rule"), rows)
 
 
 def _rule(rule: type[Rule]) -> Iterator[str]:
@@ -230,11 +228,11 @@ def targets(registry: Registry) -> str:
     """What each target can say of each construct, and why not."""
     lines = page(
         "Constructs and targets",
-        "What each target makes of each construct: *yes* as it is, *yes, if* a condition holds, "
-        "*rewritten* without loss into what it has, *lossy* with `--allow-lossy` only, *no* with "
-        "an error and the reason. The last rows are derived from a model's structure; – where a "
-        "target does not tell them from what they are derived from. `orgflowc list constructs "
-        "--matrix` prints this table with the plugins that are installed.",
+        "Support of each construct by each target: *yes*, *yes, if* a condition holds, *rewritten* "
+        "without loss into supported constructs, *lossy* only with `--allow-lossy`, *no* with an "
+        "error and the reason. The last rows are derived from a model's structure; – means that a "
+        "target does not distinguish them. `orgflowc list constructs --matrix` prints this table "
+        "including installed plugins.",
     )
     head, *rows = matrix(registry)
     words = constructs(registry)
@@ -284,7 +282,7 @@ def _target(backend: Backend) -> Iterator[str]:
 
 def formats(registry: Registry) -> str:
     """Frontends, backends, passes and reporters."""
-    lines = page("Formats and passes", "`orgflowc list` prints these with what plugins add.")
+    lines = page("Formats and passes", "`orgflowc list` prints these including those of plugins.")
     lines += ["", "## Read", ""]
     lines += table(
         ("`--from`", "suffixes", ""),
@@ -343,7 +341,7 @@ def configuration(registry: Registry) -> str:
     """Every key of orgflow.toml, from the tables that its readers use."""
     lines = page(
         "Configuration",
-        "`orgflow.toml` has what a project decides about its models. `check`, `compile`, `model`, "
+        "`orgflow.toml` contains the settings of a project. `check`, `compile`, `model`, "
         "`fill` and the language server read the one in the folder of a model, or the nearest "
         "above it up to the root of the repository. An unknown key is an error with its line "
         "([OF004](rules.md#of004)).",
@@ -504,15 +502,15 @@ def versions(registry: Registry) -> str:
     )
     lines += ["", "## n8n", ""]
     lines += table(
-        ("what", "version"),
+        ("component", "version"),
         [
-            ("workflows are written for", ", ".join(f"n8n {v}" for v in reversed(KNOWN_VERSIONS))),
+            ("workflows are emitted for", ", ".join(f"n8n {v}" for v in reversed(KNOWN_VERSIONS))),
             ("the server that `make test-live` boots", f"n8n {N8N_VERSION}"),
             *((f"the local engine: `{name}`", version) for name, version in PACKAGES.items()),
-            *((f"with `{name}` held at", version) for name, version in OVERRIDES.items()),
+            *((f"with `{name}` pinned to", version) for name, version in OVERRIDES.items()),
         ],
     )
-    lines += ["", "Versions of nodes (`typeVersion`), the last of each is written:", ""]
+    lines += ["", "Versions of nodes (`typeVersion`); the last one of each is emitted:", ""]
     lines += table(
         ("node", *(f"n8n {v}" for v in KNOWN_VERSIONS)),
         [
@@ -545,7 +543,7 @@ def library() -> str:
     others = [one for one in exported if one.__module__ != api.__name__]
     lines = page(
         "As a library",
-        "`import orgflow` loads what is used, when it is used. Both packages are typed.",
+        "`import orgflow` loads modules on first use. Both packages are typed.",
         text(inspect.cleandoc(api.__doc__ or "").partition("\n")[2]),
     )
     for one in sorted(mine, key=lambda one: (isinstance(one, type), one.__name__)):

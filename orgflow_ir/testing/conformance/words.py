@@ -64,7 +64,11 @@ def _one_rule(rule: type[Rule]) -> list[str]:
         problems.append(
             f"{rule.code}: the docstring, which `explain` prints, needs the sections "
             f"{', '.join(_SECTIONS)}, each followed by indented text"
-            + (f"; the line {_short(other)} is neither" if other is not None else "")
+            + (
+                f"; the line {_short(other)} is neither a section nor indented"
+                if other is not None
+                else ""
+            )
         )
     return problems
 

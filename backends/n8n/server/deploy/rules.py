@@ -268,7 +268,7 @@ class SameIdentity(Rule):
 class AmbiguousWorkflow(Rule):
     """
     What it finds
-        Several workflows on the server that could be the one to update.
+        Several workflows on the server match the deployment.
     Why it is wrong
         The files do not show which of them to update.
     Example
