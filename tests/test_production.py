@@ -396,8 +396,8 @@ def test_executions_in_a_file(
     ran = invoke("run", leave, "--executions", file, "--html", html)
     assert ran.code == 0, ran.err
     assert "Request approved? → No" in ran.out
-    count = "the execution went" if shape == "one" else "all 2 executions went"
-    assert f"{count} conform to the model" in ran.out.casefold()
+    count = "the execution conforms" if shape == "one" else "all 2 executions conform"
+    assert f"{count} to the model" in ran.out.casefold()
     assert max(map(len, ran.out.splitlines())) <= 80
     assert "Leave request" in parsed(html.read_text()).text
     as_json = json.loads(invoke("run", leave, "--executions", file, "--json").out)
@@ -429,7 +429,7 @@ def test_status_and_dates_narrow_a_file(
         (["--executions", "0", "--engine", "http://127.0.0.1:9"], "replays nothing"),
         (["--executions", "x.json", "--status", "sucess"], "did you mean `success`?"),
         (["--executions", "x.json", "--since", "yesterday"], "is not a date"),
-        (["--since", "2026-01-01"], "need --executions"),
+        (["--since", "2026-01-01"], "require --executions"),
         (["--executions", "x.json", "--target", "mermaid"], "has no executions"),
     ],
     ids=lambda v: " ".join(v) if isinstance(v, list) else "",
