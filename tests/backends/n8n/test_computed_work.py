@@ -854,7 +854,7 @@ def test_what_comes_with_an_error_is_not_known(tmp_path: Path) -> None:
     inside = f"<extensionElements>{JOB}</extensionElements>"
     task = f'<serviceTask id="t" name="Work">{inside}</serviceTask>'
     _, ctx = compiled(one_task(task + event), tmp_path)
-    assert [d for d in ctx.diagnostics if "what comes with an error beside" in d.message]
+    assert [d for d in ctx.diagnostics if "the data of an error other than its code" in d.message]
 
 
 def test_lists_and_maps_of_parameters(engine: LocalEngine, tmp_path: Path) -> None:

@@ -240,7 +240,7 @@ def test_the_other_process_has_no_workflow(invoke: Invoke, workflow: Path, tmp_p
     ran = invoke("verify", model, workflow)
     assert ran.code == 1
     assert "OF485" in ran.err
-    assert "does what the process `Leave request` says" in " ".join(ran.out.split())
+    assert "behaves like the process `Leave request`" in " ".join(ran.out.split())
     assert invoke("verify", model, workflow, "--process", "leave_request").code == 0
 
 

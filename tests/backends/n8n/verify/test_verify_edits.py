@@ -307,7 +307,7 @@ def test_merge_that_hands_on_two_items(leave: Case) -> None:
 def test_join_taken_out(leave: Case) -> None:
     merge = next(n["name"] for n in leave.workflow["nodes"] if n["type"].endswith(".merge"))
     message = different(leave, edits.without(leave.workflow, merge))
-    assert message.startswith("the workflow runs `Confirm leave` where the model does not")
+    assert message.startswith("the workflow runs `Confirm leave`, but the model does not")
 
 
 def test_a_rename_that_references_did_not_follow(leave: Case) -> None:
