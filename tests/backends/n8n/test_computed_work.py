@@ -572,7 +572,7 @@ BROKEN = (
     ("<x/>", ZEEBE, "rating.dmn cannot be read"),
     (table("UNIQUE", ("< < 1", '"a"')), ZEEBE, "`Rating` in rating.dmn is not valid"),
     (table("UNIQUE", ("== 5", '"a"')), ZEEBE, "`Rating` in rating.dmn is not valid"),
-    (concluding("string", "", ("-", "5")), ZEEBE, "it is not a string, the type of the output `risk`"),
+    (concluding("string", "", ("-", "5")), ZEEBE, "it is not a string, the type of the output"),
     (concluding("integer", DMN7, ("-", "5.5")), ZEEBE, "there is no type `integer`"),
     (TWO, decides("singleEntry"), "`singleEntry` needs one output, and it has 2"),
     (ONE, ZEEBE.replace('"rating"', '"= which"'), "it is only known at run time"),
