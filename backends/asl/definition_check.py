@@ -89,7 +89,7 @@ def _state(state: State) -> Iterator[str]:
     if ends != (0 if kind in ("Choice", "Succeed", "Fail") else 1):
         yield "needs exactly one of `Next` and `End`"
     if kind == "Wait" and sum(f in state for f in _TIMES) != 1:
-        yield f"has to have one of {', '.join(f'`{f}`' for f in _TIMES)}"
+        yield f"needs exactly one of {', '.join(f'`{f}`' for f in _TIMES)}"
     for path in _paths(state):
         if not _PATH.fullmatch(path):
             yield f"has `{path}`, which is not a path"

@@ -187,8 +187,8 @@ class Registry:
         return self._table("orgflow_frontends", Frontend)
 
     def frontends_for(self, suffix: str) -> Mapping[str, Frontend]:
-        """Frontends by name: at least those that read files with a suffix. Where there are no
-        outside plugins only the modules of those are imported, which is what a quick start needs.
+        """Frontends by name: at least those that read files with a suffix. If there are no external
+        plugins, only their modules are imported, for a fast start.
         """
         if "frontends" in self.__dict__ or self._has_plugins:
             return self.frontends
