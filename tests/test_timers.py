@@ -56,6 +56,11 @@ from orgflow_ir.model.timers import (
         ("=delay", Computed("=delay")),
         ("5s", Duration(seconds=5, notation="short")),
         ("1d2h30m", Duration(days=1, hours=2, minutes=30, notation="short")),
+        ("2d 3h", Duration(days=2, hours=3, notation="short")),
+        ("1H30M 500ms", Duration(hours=1, minutes=30, seconds=0.5, notation="short")),
+        ("@daily", Cron(("0", "0", "*", "*", "*"))),
+        ("@Hourly", Cron(("0", "*", "*", "*", "*"))),
+        ("@reboot", Unread("@reboot")),
         ("500ms###1s",
          Cycle(Duration(seconds=1, notation="short"),
                delay=Duration(seconds=0.5, notation="short"))),
@@ -143,7 +148,9 @@ def test_lengths(text: str, seconds: float | None) -> None:
 def test_possible_moments() -> None:
     for text, possible in (("2030-12-31T23:59:59Z", True), ("2030-13-01", False),
                            ("2030-01-32", False), ("2030-01-01T24:00", False),
-                           ("2030-01-01T10:60", False)):  # fmt: skip
+                           ("2030-01-01T10:60", False), ("2031-02-29", False),
+                           ("2032-02-29", True), ("2030-04-31", False),
+                           ("2100-02-29", False)):  # fmt: skip
         found = read_time(text)
         assert isinstance(found, Moment)
         assert found.is_possible is possible

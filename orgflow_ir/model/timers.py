@@ -1,7 +1,7 @@
 """The times of timer events: their texts are parsed once, into typed values.
 
 Supported are ISO 8601 dates, durations and repetitions, cron expressions (Unix's five fields, or
-Quartz's with seconds first), jBPM's short notation, and expressions (a constant expression is that
+Quartz's with seconds first, or a name such as `@daily`), jBPM's short notation, and expressions (a constant expression is that
 constant, others compute a time), and words with an unambiguous meaning (`timer_words`). Other prose
 stays text. A target refuses a value that it does not support; it never parses the text again.
 """
@@ -19,7 +19,8 @@ class Moment(NamedTuple):
     """A date, or a date and time of day, by its parts as written.
 
     `day` is `2030-01-31`; `clock` is `10:00`, `10:00:00` or `10:00:00.5`, empty for a whole day;
-    `zone` is `Z`, `+01:00` or `+0100`, or empty. The parts are not checked against the calendar.
+    `zone` is `Z`, `+01:00` or `+0100`, or empty. Only `is_possible` checks them against
+    the calendar.
     """
 
     day: str
@@ -34,15 +35,22 @@ class Moment(NamedTuple):
     @property
     def is_possible(self) -> bool:
         """Whether the month, day, hour, minute and second exist."""
-        _, month, day = self.day.split("-")
+        year, month, day = (int(part) for part in self.day.split("-"))
         hour, minute, second, *_ = [*(self.clock or "0").split(":"), "0", "0"]
         return (
-            1 <= int(month) <= 12
-            and 1 <= int(day) <= 31
+            1 <= month <= 12
+            and 1 <= day <= _last_day(year, month)
             and int(hour) < 24
             and int(minute) < 60
             and float(second) < 60
         )
+
+
+def _last_day(year: int, month: int) -> int:
+    """The number of days of a month."""
+    if month == 2:
+        return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
+    return 30 if month in (4, 6, 9, 11) else 31
 
 
 class Duration(NamedTuple):
@@ -139,7 +147,7 @@ _ISO = (
     rf"(?:T(?=[-\d])(?:({_NUMBER})H)?(?:({_NUMBER})M)?(?:({_NUMBER})S)?)?"
 )
 _MOMENT = r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?)?"
-_SHORT = r"(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?"
+_SHORT = r"(?i)(?=\d)(?:(\d+)d)?\s*(?:(\d+)h)?\s*(?:(\d+)m(?!s))?\s*(?:(\d+)s)?\s*(?:(\d+)ms)?"
 _VARIABLE = r"(?a:[$#]\{\s*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\s*\})"
 _CRON_FIELD = (
     r"(?:[\d*?/,#-]|L|W|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|"
@@ -284,8 +292,16 @@ def _cycle(text: str) -> Cycle | None:
     return None
 
 
+_MACROS = {
+    "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0", "@daily": "0 0 * * *", "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}  # fmt: skip
+"""Names of cron expressions, as Camunda 8 takes them."""
+
+
 def _cron(text: str) -> Cron | None:
-    fields = tuple(text.upper().split())
+    fields = tuple(_MACROS.get(text.lower(), text).upper().split())
     if len(fields) not in (5, 6, 7) or not all(re.fullmatch(_CRON_FIELD, f) for f in fields):
         return None
     return Cron(fields, quartz="?" in fields)
