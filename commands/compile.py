@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,10 +24,11 @@ from orgflow.commands.session import Session, configuration_for, exit_code, leav
 from orgflow.compiler import compile_model, compile_separately, with_called
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
+from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.diagnostics.suppression import carries_any
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import listed
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.source import SourceFile, SourceKind
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import executable_processes
@@ -34,7 +36,7 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
 
 
 @click.command("compile", short_help="Compile a model into a workflow of the target.")
-@click.argument("in_", metavar="IN", type=FILE)
+@click.argument("inputs", metavar="IN...", nargs=-1, required=True, type=FILE)
 @click.option(
     "--target",
     required=True,
@@ -46,7 +48,8 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
     "-o",
     "output",
     metavar="FILE|DIR",
-    help="Write to this file or folder (DIR/) instead of stdout.",
+    help="Write to this file or folder (DIR/) instead of stdout. A file holds several workflows as "
+    "one array.",
 )
 @click.option(
     "--check",
@@ -86,7 +89,7 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
 @process_option
 @source_options
 def command(
-    in_: str,
+    inputs: tuple[str, ...],
     target: str,
     output: str | None,
     golden: str | None,
@@ -103,11 +106,13 @@ def command(
     format_: str,
     verbose: bool,
 ) -> None:
-    """Compile the model in IN (a file, or - with --from) for a target.
+    """Compile the model in IN (a file, or - with --from) for a target; of a folder, all models in
+    it.
 
     The result goes to standard output, diagnostics go to standard error. With -o DIR/, processes
-    that cannot be compiled together are compiled separately. Exit code 1: the model has errors;
-    faulty processes were not written.
+    that cannot be compiled together are compiled separately. Of several models, one with errors
+    does not stop the others, and work that several of them name becomes one workflow. Exit code 1:
+    a model has errors; faulty processes were not written.
     """
     if output is not None and golden is not None:
         raise click.UsageError("-o writes and --check only compares; use one of them")
@@ -119,59 +124,84 @@ def command(
         )
     if dry_run and edited is None:
         raise click.UsageError("--dry-run requires --merge")
-    keep_input(output, in_)
-    keep_input(report, in_, option="--report")
+    keep_input(output, *inputs)
+    keep_input(report, *inputs, option="--report")
     if report is not None and output is not None and Path(report) == Path(output):
         raise click.UsageError(f"--report and -o both name {report}")
     session = Session(format_, verbose=verbose)
-    backend, options = resolve_target(target, session.registry, [in_])
+    backend, options = resolve_target(target, session.registry, inputs)
+    paths, empty = _models_in(inputs, session)
+    several = len(paths) != 1
+    if several and (edited is not None or process is not None):
+        named = "--merge" if edited is not None else "--process"
+        raise click.UsageError(f"{named} is for one model, and there are {len(paths)}")
+    folder = several or (is_folder(golden or output or "", ()) and edited is None)
+    models: list[Model] = []
+    made: list[tuple[Model, Emitted]] = []
     ctx = session.context()
-    model = session.load(in_, ctx, from_, diagram=backend.target.wants_diagram, process=process)
-    if model is not None:
+    for without in empty:
+        ctx.emit(UnreadableInput, f"there is no model in {without}", help="name a file in it")
+    for in_ in paths:
+        if several:
+            session.collect(ctx)
+            ctx = session.context()
+            ctx.given = paths
+        model = session.load(in_, ctx, from_, diagram=backend.target.wants_diagram, process=process)
+        if model is None:
+            continue
         model = with_called(model, backend, ctx)
-    if model is not None and fill:
-        from orgflow.commands.filling import fill_model
+        if fill:
+            from orgflow.commands.filling import fill_model
 
-        model = fill_model(
-            model, backend, session, ctx, flags={}, near=in_,
-            record='`record = "{}"` in [model] of orgflow.toml',
-        )  # fmt: skip
-    artifacts: Sequence[Artifact] | None = None
-    beside: list[Artifact] = []
-    if model is not None:
-        folder = is_folder(golden or output or "", ()) and edited is None
-        made = _compile(
+            model = fill_model(
+                model, backend, session, ctx, flags={}, near=in_,
+                record='`record = "{}"` in [model] of orgflow.toml',
+            )  # fmt: skip
+        models.append(model)
+        some = _compile(
             model, backend, ctx, folder=folder, options=options, allow_lossy=allow_lossy,
             force=force, strict=strict,
         )  # fmt: skip
         if verify:
-            made = [(one, e) for one, e in made if _verified(one, e, backend, session, ctx)]
-        if made:
-            artifacts = [artifact for _, emitted in made for artifact in emitted.artifacts]
-            beside = [artifact for _, emitted in made for artifact in emitted.beside]
-        if made and edited is not None:
+            some = [(one, e) for one, e in some if _verified(one, e, backend, session, ctx)]
+        made += some
+        if not several and some and edited is not None:
+            break  # what is found while merging is accepted, too
+        _accept(in_, model, session, ctx)
+    artifacts: Sequence[Artifact] | None = None
+    beside: list[Artifact] = []
+    if made:
+        if several:
+            session.collect(ctx)
+            ctx = session.context()
+            ctx.options = {**backend.target.default_options, **options}
+        emitted = backend.link(made, ctx) if several else tuple(e for _, e in made)
+        artifacts = [artifact for one in emitted for artifact in one.artifacts]
+        beside = [artifact for one in emitted for artifact in one.beside]
+        if edited is not None:
             from orgflow.commands.merge import merged_artifacts
 
             artifacts = merged_artifacts(
-                edited, model, made[0][1], backend, session, ctx, dry_run=dry_run
+                edited, models[0], made[0][1], backend, session, ctx, dry_run=dry_run
             )
-        _accept(in_, model, session, ctx)
+            _accept(paths[0], models[0], session, ctx)
     session.collect(ctx)
     code = exit_code(session.diagnostics)
+    shown = " ".join(inputs)
     try:
         if artifacts is not None and golden is not None:
             code = max(code, _compare(golden, artifacts, backend, session))
         elif artifacts is not None:
-            _write(in_, output, artifacts, beside)
+            _write(paths, output, artifacts, beside)
             if edited is None and (session.diagnostics or output not in (None, "-")):
-                session.outcome = _outcome(in_, output, backend, session.diagnostics, report)
+                session.outcome = _outcome(paths, output, backend, session.diagnostics, report)
         elif golden is None and edited is None and code == 1:
-            session.outcome = "nothing written", _after_errors(in_, session.diagnostics)
+            session.outcome = "nothing written", _after_errors(inputs, session.diagnostics)
         if report is not None:
             from orgflow.commands.report import markdown, page
 
             form = page if Path(report).suffix.lower() in (".html", ".htm") else markdown
-            text = form(in_, target, model, artifacts, session.diagnostics)
+            text = form(shown, target, models, artifacts, session.diagnostics)
             write_files([(Path(report), text)])
     finally:
         session.show(brief=True)
@@ -179,6 +209,20 @@ def command(
         for line in _no_help(session.diagnostics, backend, force=force, allow_lossy=allow_lossy):
             click.echo(line, err=True)
     leave(code)
+
+
+def _models_in(inputs: tuple[str, ...], session: Session) -> tuple[list[str], list[str]]:
+    """The models that are meant, folders replaced by what is in them, and folders without any; a
+    folder that a frontend reads as a whole stays."""
+    if not any(one != "-" and os.path.isdir(one) for one in inputs):
+        return list(dict.fromkeys(inputs)), []
+    from orgflow.commands.inputs import expand
+
+    frontends = session.registry.frontends
+    takers = [f for f in frontends.values() if SourceKind.FOLDER in f.accepts]
+    if takers and len(inputs) == 1:
+        return list(inputs), []
+    return expand(inputs, frontends)
 
 
 def _compile(
@@ -210,7 +254,11 @@ def _compile(
 
 
 def _outcome(
-    in_: str, output: str | None, backend: Backend, found: Sequence[Diagnostic], report: str | None
+    paths: Sequence[str],
+    output: str | None,
+    backend: Backend,
+    found: Sequence[Diagnostic],
+    report: str | None,
 ) -> tuple[str, str]:
     """What was written, and what to do next."""
     made = "compiled" if output is None or output == "-" else f"wrote {output}"
@@ -218,17 +266,17 @@ def _outcome(
         return made, f"{report} lists the remaining work"
     if any(d.category is Category.GAP and d.suppressed is None for d in found):
         return made, "--report todo.md lists the remaining work"
-    if in_ == "-" or backend.engines() is None:
+    if len(paths) != 1 or paths[0] == "-" or backend.engines() is None:
         return made, ""
-    return made, f"next: orgflowc run {shlex.quote(in_)}"
+    return made, f"next: orgflowc run {shlex.quote(paths[0])}"
 
 
-def _after_errors(in_: str, found: Sequence[Diagnostic]) -> str:
+def _after_errors(inputs: Sequence[str], found: Sequence[Diagnostic]) -> str:
     """What to do about errors: take fixes, or read about the first of them."""
     errors = [d for d in found if d.severity is Severity.ERROR and d.suppressed is None]
     safe = [d for d in errors if d.fix is not None and d.fix.applicability == "safe"]
-    if safe and in_ != "-":
-        return f"next: orgflowc check --fix {shlex.quote(in_)}"
+    if safe and "-" not in inputs:
+        return f"next: orgflowc check --fix {shlex.join(inputs)}"
     return f"next: orgflowc explain {errors[0].code}" if errors else ""
 
 
@@ -292,16 +340,18 @@ def _verified(
 
 
 def _write(
-    in_: str, output: str | None, artifacts: Sequence[Artifact], beside: Sequence[Artifact]
+    paths: Sequence[str],
+    output: str | None,
+    artifacts: Sequence[Artifact],
+    beside: Sequence[Artifact],
 ) -> None:
     if output is None or output == "-":
         write_stdout(as_one(artifacts))
         return
-    paths = destinations(output, artifacts)
-    if any(same_file(path, in_) for path in paths):
+    files = _files(output, artifacts)
+    if any(same_file(place, one) for place, _ in files for one in paths):
         raise click.UsageError(f"-o {output} would overwrite the input")
-    files = list(zip(paths, (a.text for a in artifacts), strict=True))
-    write_files([*files, *((paths[0].parent / one.path, one.text) for one in beside)])
+    write_files([*files, *((files[0][0].parent / one.path, one.text) for one in beside)])
 
 
 def write_artifacts(artifacts: Sequence[Artifact], output: str | None) -> None:
@@ -312,8 +362,17 @@ def write_artifacts(artifacts: Sequence[Artifact], output: str | None) -> None:
     if output is None or output == "-":
         write_stdout(as_one(artifacts))
         return
-    paths = destinations(output, artifacts)
-    write_files(list(zip(paths, (a.text for a in artifacts), strict=True)))
+    write_files(_files(output, artifacts))
+
+
+def _files(output: str, artifacts: Sequence[Artifact]) -> list[tuple[Path, str]]:
+    """What to write where: several JSON files are one array in a file whose name has a suffix.
+    Raises `click.UsageError`."""
+    place = Path(output)
+    in_one = bool(place.suffix) and not is_folder(output, ())
+    if in_one and len(artifacts) > 1 and all(a.path.endswith(".json") for a in artifacts):
+        return [(place, as_one(artifacts))]
+    return list(zip(destinations(output, artifacts), (a.text for a in artifacts), strict=True))
 
 
 def as_one(artifacts: Sequence[Artifact]) -> str:
@@ -324,7 +383,7 @@ def as_one(artifacts: Sequence[Artifact]) -> str:
     if len(artifacts) == 1:
         return artifacts[0].text
     if not all(a.path.endswith(".json") for a in artifacts):
-        raise click.UsageError(f"the model becomes {len(artifacts)} files; use -o DIR")
+        raise click.UsageError(f"the result is {len(artifacts)} files; use -o DIR")
     return "[\n" + ",\n".join(a.text.strip() for a in artifacts) + "\n]\n"
 
 

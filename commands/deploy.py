@@ -29,8 +29,10 @@ from orgflow.commands.session import Session, leave, text_width
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets import executable_processes
 
 if TYPE_CHECKING:
+    from orgflow_ir.model import Model
     from orgflow_ir.plugins.contracts import Backend
     from orgflow_ir.plugins.deployment import (
         Deployable,
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
         DeploySession,
     )
     from orgflow_ir.plugins.engines import ServerAccess
-    from orgflow_ir.targets.artifact import Artifact
+    from orgflow_ir.targets.artifact import Emitted
 
 _MODEL_ERRORS = 1
 _SHOWN_NAME = 40
@@ -269,17 +271,45 @@ def wanted_workflows(
     paths, empty = expand(tuple(files), session.registry)
     for folder in empty:
         ctx.emit(UnreadableInput, f"there is no model in {folder}", help="name a file in it")
+    read: list[tuple[str, Sequence[Deployable], _Compiled | None]] = []
     for path in paths:
         one = session.context()
         one.given = paths
-        workflows, beside = _workflows(path, from_, name, server, session, one, compiling)
+        workflows, compiled = _workflows(path, from_, name, server, session, one, compiling)
         found.ctx.diagnostics.extend(one.diagnostics)
         if not one.has_errors:
-            found.workflows.extend(workflows)
-            found.beside.extend((Path(path).parent / a.path, a.text) for a in beside)
-    if name is not None and len(found.workflows) > 1:
-        raise click.UsageError(f"--as names one workflow, but there are {len(found.workflows)}")
+            read.append((path, workflows, compiled))
+    models = [compiled for *_, compiled in read if compiled is not None]
+    together = [one.emitted for one in models]
+    if len(models) > 1:
+        linking = session.context()
+        linking.options = models[0].ctx.options
+        linked = compiling.backend.link([(one.model, one.emitted) for one in models], linking)
+        found.ctx.diagnostics.extend(linking.diagnostics)
+        together = list(linked)
+    emitted = iter(together)
+    for path, workflows, compiled in read:
+        found.workflows.extend(workflows)
+        if compiled is not None:
+            made = next(emitted)
+            named = name is not None
+            found.workflows.extend(
+                server.compiled(made, compiled.model, path, compiled.ctx, named=named)
+            )
+            found.beside.extend((Path(path).parent / a.path, a.text) for a in made.beside)
+    count = sum(len(workflows) for _, workflows, _ in read)
+    count += sum(len(executable_processes(one.model)) for one in models)
+    if name is not None and count > 1:
+        raise click.UsageError(f"--as names one workflow, but there are {count}")
     return found
+
+
+class _Compiled(NamedTuple):
+    """What one model became, and what was found in it."""
+
+    model: Model
+    emitted: Emitted
+    ctx: PassContext
 
 
 def _workflows(
@@ -290,12 +320,13 @@ def _workflows(
     session: Session,
     ctx: PassContext,
     compiling: Compiling,
-) -> tuple[Sequence[Deployable], Sequence[Artifact]]:
+) -> tuple[Sequence[Deployable], _Compiled | None]:
+    """The workflows in one file, or what its model became."""
     try:
         source = compiler.read_source(path)
     except compiler.InputError as error:
         ctx.emit(UnreadableInput, str(error), help=error.help)
-        return (), ()
+        return (), None
     session.inputs.append(source.path)
     session.sources[source.path] = source
     backend = compiling.backend
@@ -305,17 +336,17 @@ def _workflows(
         frontend = compiler.choose_frontend(source, session.registry, ctx, from_)
     except compiler.InputError as error:
         ctx.emit(UnreadableInput, str(error), help=error.help)
-        return (), ()
+        return (), None
     except compiler.UnknownName as error:
         raise click.UsageError(str(error)) from None
     if frontend is None:
-        return (), ()
+        return (), None
     if frontend.name == backend.name:
-        return server.read(source, path, ctx, name=name), ()
+        return server.read(source, path, ctx, name=name), None
     diagram = backend.target.wants_diagram
     model = compiler.load(source, session.registry, ctx, from_=from_, diagram=diagram)
     if model is None:
-        return (), ()
+        return (), None
     if name is not None and len(model.processes) == 1:
         model = model.replace(processes=(model.processes[0].replace(name=name.strip()),))
     session.models.append(model)
@@ -329,9 +360,7 @@ def _workflows(
         force=compiling.force,
         strict=compiling.strict,
     )
-    if emitted is None:
-        return (), ()
-    return server.compiled(emitted, model, path, ctx, named=name is not None), emitted.beside
+    return (), _Compiled(model, emitted, ctx) if emitted is not None else None
 
 
 def _deploy(

@@ -49,13 +49,13 @@ class Section(NamedTuple):
 def markdown(
     source: str,
     target: str,
-    model: Model | None,
+    models: Sequence[Model],
     artifacts: Sequence[Artifact] | None,
     diagnostics: Sequence[Diagnostic],
 ) -> str:
     """The report; it holds no time and no path but those given on the command line."""
     parts = []
-    for section in _sections(source, target, model, artifacts, diagnostics):
+    for section in _sections(source, target, models, artifacts, diagnostics):
         lines = [f"{'#' * section.level} {_text(section.title)}"]
         if section.lines:
             lines.append("")
@@ -74,14 +74,14 @@ def markdown(
 def page(
     source: str,
     target: str,
-    model: Model | None,
+    models: Sequence[Model],
     artifacts: Sequence[Artifact] | None,
     diagnostics: Sequence[Diagnostic],
 ) -> str:
     """The same as a page that needs nothing else: boxes can be ticked, and print as they are."""
-    title = printable(model.label if model is not None else source)
+    title = printable(models[0].label if len(models) == 1 else source)
     parts = []
-    for section in _sections(source, target, model, artifacts, diagnostics):
+    for section in _sections(source, target, models, artifacts, diagnostics):
         parts.append(f"<h{section.level}>{_escaped(section.title)}</h{section.level}>")
         if section.lines:
             rows = (
@@ -131,7 +131,7 @@ _STYLE = (
 def _sections(
     source: str,
     target: str,
-    model: Model | None,
+    models: Sequence[Model],
     artifacts: Sequence[Artifact] | None,
     diagnostics: Sequence[Diagnostic],
 ) -> Iterator[Section]:
@@ -142,27 +142,28 @@ def _sections(
     else:
         lines += [("result", one.path, True) for one in artifacts]
     rows = []
-    for process in model.processes if model is not None else ():
+    for process in (process for model in models for process in model.processes):
         scopes = list(process.scopes())
         nodes, flows = sum(len(s.nodes) for s in scopes), sum(len(s.flows) for s in scopes)
         rows.append((process.label, str(nodes), str(flows)))
     table = Table(("process", "nodes", "flows"), tuple(rows)) if rows else None
-    yield Section(model.label if model is not None else source, 1, tuple(lines), (), table)
+    yield Section(models[0].label if len(models) == 1 else source, 1, tuple(lines), (), table)
     left = ordered(diagnostics)
     todo: dict[str, dict[tuple[str, str], None]] = {}
     for d in left:
         if _is_to_do(d):
             title = _LISTS.get(d.code, _OPEN)
-            todo.setdefault(title, {})[d.message, d.help or ""] = None
+            where = f" ({d.loc.file})" if len(models) > 1 and d.loc is not None else ""
+            todo.setdefault(title, {})[f"{d.message}{where}", d.help or ""] = None
     if todo:
         yield Section("Remaining work")
     for title in (_CREDENTIALS, _SETTINGS, _WORK, _OPEN):
         if title in todo:
             yield Section(title, 3, todo=tuple(todo[title]))
-    if model is not None:
-        said = tuple((e.label, s.label, s.text) for e, s in all_statements(model))
-        if said:
-            yield Section("From the model", table=Table(("element", "what", "text"), said))
+    said = tuple((e.label, s.label, s.text) for one in models for e, s in all_statements(one))
+    if said:
+        of = "models" if len(models) > 1 else "model"
+        yield Section(f"From the {of}", table=Table(("element", "what", "text"), said))
     left = [d for d in left if not _is_to_do(d)]
     for title, severity, category in _SECTIONS:
         here = [d for d in left if d.severity is severity and category in (None, d.category)]

@@ -22,8 +22,9 @@ _KEPT = 1
 _HELP = f"""Unpublish and delete the workflows that `deploy` created for each FILE: a model, a
 compiled {DEFAULT_TARGET} workflow, or a folder with models. Use the same --target as for `deploy`.
 
-Workflows that `deploy` did not create are kept, and so are edited ones unless --take-over is used.
-Executions are deleted with their workflows. Exit code 1: a workflow was kept; 3: the server failed.
+Workflows that `deploy` did not create are kept, and so are edited ones unless --take-over is used,
+and those that other workflows still call. Executions are deleted with their workflows. Exit code 1:
+a workflow was kept; 3: the server failed.
 """
 
 

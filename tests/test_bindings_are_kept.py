@@ -97,6 +97,10 @@ def test_what_is_not_run_is_named(binding: AnyBinding, words: str, target: str) 
     _, found = _compiled(binding, target)
     unsupported = [d for d in found if d.code == "OF404"]
     assert len(unsupported) == 1
+    # on n8n, work that is only named is a workflow of its own
+    named = {"class": "the class org.acme.Ship", "job": "the job type ship"}
+    if target == "n8n" and isinstance(binding, Worker):
+        words = named[binding.by]
     assert words in unsupported[0].message
     assert not any(d.code == "OF501" for d in found)
 
@@ -113,7 +117,7 @@ def test_the_note_reads_as_the_model() -> None:
     text, _ = _compiled(Script(language="groovy", code="x = 1\ny = 2", result="r"), "n8n")
     workflow = json.loads(text.split("\n}\n")[0] + "\n}")
     (note,) = (n["notes"] for n in workflow["nodes"] if n["name"] == "Ship")
-    said = "From the model:\n- script in groovy:\nx = 1\ny = 2\n- result variable: r\n\nKeep"
+    said = "From the model:\n- script in groovy:\nx = 1\ny = 2\n- result variable: r\n\n"
     assert said in note
 
 

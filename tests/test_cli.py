@@ -665,13 +665,14 @@ def test_one_process_of_a_collaboration(invoke: Invoke, tmp_path: Path) -> None:
     assert "did you mean `Seller`?" in unknown.err
 
 
-def test_several_workflows_into_a_file_are_refused(invoke: Invoke, tmp_path: Path) -> None:
+def test_several_workflows_are_one_array_in_a_file(invoke: Invoke, tmp_path: Path) -> None:
     path = tmp_path / "pools.bpmn"
     path.write_text(POOLS.replace('<messageFlow id="m" sourceRef="order" targetRef="s2" />', ""))
-    refused = invoke("compile", str(path), "--target", "n8n", "-o", str(tmp_path / "two.json"))
-    assert refused.code == 2
-    assert "two/" in refused.err
-    assert not (tmp_path / "two.json").exists()
+    printed = invoke("compile", str(path), "--target", "n8n")
+    one = invoke("compile", str(path), "--target", "n8n", "-o", str(tmp_path / "two.json"))
+    assert one.code == printed.code == 0
+    assert (tmp_path / "two.json").read_text("utf-8") == printed.out
+    assert len(json.loads(printed.out)) == 2
     done = invoke("compile", str(path), "--target", "n8n", "-o", str(tmp_path / "two"))
     assert done.code == 0
     assert len(list((tmp_path / "two").iterdir())) == 2

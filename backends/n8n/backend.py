@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -194,31 +195,61 @@ class N8nBackend(Backend):
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """One file a process. What fails our own check of the format is OF911, never printed."""
-        compiled = compile_processes(model, ctx)
-        if not _correct(compiled, ctx):
-            return Emitted((), SourceMap(model, tuple))
+        return _emitted(model, compile_processes(model, ctx), ctx, {})
+
+    def link(self, made: Sequence[tuple[Model, Emitted]], ctx: PassContext) -> tuple[Emitted, ...]:
+        """See `Backend`: what several models name is one workflow, with one contract."""
+        from orgflow.backends.n8n.emit.named_work import linked
+
+        compiled = [list(emitted.compiled.values()) for _, emitted in made]
+        remade = linked(compiled, ctx)
+        for one in remade:
+            build(one.root, _digest(one, ""), _version(ctx))
+        if not _correct(remade, ctx):
+            return tuple(Emitted((), SourceMap(model, tuple)) for model, _ in made)
         names: dict[str, CompiledScope] = {}
-        numbers: dict[str, int] = {}
-        for one in (scope for process in compiled for scope in process.scopes):
-            base = slug(one.workflow["name"]).replace("_", "-") or "workflow"
-            name = base
-            while f"{name}.json" in names:
-                numbers[base] = numbers.get(base, 1) + 1
-                name = f"{base}-{numbers[base]}"
-            names[f"{name}.json"] = one
-        return Emitted(
-            tuple(Artifact(path, dumps(one.workflow)) for path, one in names.items()),
-            SourceMap(model, lambda: parts(names)),
-            {one.process.id: one for one in compiled},
-            (
-                *(
-                    Artifact(base_path(one.workflow["id"]), f"{one.base}\n")
-                    for one in names.values()
-                    if len(one.base) > MOST_CHARACTERS
-                ),
-                *_work_to_do(names),
-            ),
-        )
+        found = [
+            _emitted(model, rest, ctx, names, listed=False)
+            for (model, _), rest in zip(made, compiled, strict=True)
+        ]
+        if found and (work := (*_work_to_do(names, ""),)):
+            found[0] = dataclasses.replace(found[0], beside=(*found[0].beside, *work))
+        return tuple(found)
+
+
+def _emitted(
+    model: Model,
+    compiled: Sequence[CompiledProcess],
+    ctx: PassContext,
+    taken: dict[str, CompiledScope],
+    *,
+    listed: bool = True,
+) -> Emitted:
+    """The files of compiled processes, under names that are not taken; from now on they are. With
+    `listed`, the work that is to be implemented is listed beside them."""
+    if not _correct(compiled, ctx):
+        return Emitted((), SourceMap(model, tuple))
+    names: dict[str, CompiledScope] = {}
+    numbers: dict[str, int] = {}
+    for one in (scope for process in compiled for scope in process.scopes):
+        base = slug(one.workflow["name"]).replace("_", "-") or "workflow"
+        name = base
+        while f"{name}.json" in taken:
+            numbers[base] = numbers.get(base, 1) + 1
+            name = f"{base}-{numbers[base]}"
+        names[f"{name}.json"] = taken[f"{name}.json"] = one
+    bases = (
+        Artifact(base_path(one.workflow["id"]), f"{one.base}\n")
+        for one in names.values()
+        if len(one.base) > MOST_CHARACTERS
+    )
+    work = _work_to_do(names, f"{next(iter(names), '').removesuffix('.json')}-") if listed else ()
+    return Emitted(
+        tuple(Artifact(path, dumps(one.workflow)) for path, one in names.items()),
+        SourceMap(model, lambda: parts(names)),
+        {one.process.id: one for one in compiled},
+        (*bases, *work),
+    )
 
 
 def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
@@ -235,8 +266,9 @@ def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
     if ctx.options.get("errors") == "workflow":
         compiled.append(_errors(compiled, ctx))
     version = _version(ctx)
-    for one in (scope for process in compiled for scope in process.scopes):
-        build(one, digest, version)
+    for process_made in compiled:
+        for one in process_made.scopes:
+            build(one, _digest(process_made, digest), version)
     scopes = {one.process.id: one.scopes for one in compiled}
     return [
         one._replace(called=tuple(s for p in called_from(one.process, model) for s in scopes[p.id]))
@@ -244,26 +276,35 @@ def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
     ]
 
 
+def _digest(compiled: CompiledProcess, model: str) -> str:
+    """The hash in the map of a workflow: of the model that it is made from; of work that several
+    models may name, a hash that is the same for all of them."""
+    scope = compiled.root.scope
+    if not (scope.only_called and scope.shared):
+        return model
+    return model_hash(scope.model.replace(processes=(scope.process.replace(doc="", nodes=()),)))
+
+
 def _named_work(
     model: Model, compiled: Iterable[CompiledProcess], ctx: PassContext
 ) -> Iterator[CompiledProcess]:
     """The workflows of work that tasks only name, one a name."""
-    from orgflow.backends.n8n.emit.named_work import contract, uses
+    from orgflow.backends.n8n.emit.named_work import contract, report_conflicts, uses
 
     first = executable_processes(model)[0]
     for work, called in uses(scope for one in compiled for scope in one.scopes).items():
+        report_conflicts(work, called, ctx)
         scope = work.scope(model, first, contract(called))
         yield compile_made(scope, ctx)
 
 
-def _work_to_do(files: Mapping[str, CompiledScope]) -> Iterator[Artifact]:
-    """The contracts of named work, for whoever implements it."""
+def _work_to_do(files: Mapping[str, CompiledScope], prefix: str) -> Iterator[Artifact]:
+    """The contracts of named work, for whoever implements it; `prefix` of the name of the file."""
     if not any(one.scope.only_called for one in files.values()):
         return
     from orgflow.backends.n8n.emit.named_work import WORK_TO_DO, work_to_do
 
-    first = next(iter(files)).removesuffix(".json")
-    yield Artifact(f"{first}-{WORK_TO_DO}", work_to_do(files))
+    yield Artifact(f"{prefix}{WORK_TO_DO}", work_to_do(files))
 
 
 def _errors(compiled: Sequence[CompiledProcess], ctx: PassContext) -> CompiledProcess:

@@ -152,6 +152,27 @@ class OpenAddress(Rule):
     target = "n8n"
 
 
+class ConflictingContract(Rule):
+    """
+    What it finds
+        Tasks that name the same work, and expect different values of one output.
+    Why it is wrong
+        All of them call the same workflow, which is implemented once. What it gives is right for
+        some callers only; the gateways after the others take a wrong branch, or stop the run.
+    Example
+        Two tasks with the topic `check`: after one of them, a gateway tests `${ok}`; after the
+        other, `${ok == 'yes'}`.
+    Instead
+        Let all callers expect the same values, or give the work of some tasks another name.
+    """
+
+    code = "OF428"
+    name = "conflicting-contract"
+    severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
+
+
 class FaultyWorkflow(Rule):
     """
     What it finds
@@ -179,5 +200,6 @@ N8N_RULES: tuple[type[Rule], ...] = (
     CredentialNeeded,
     SettingNeeded,
     OpenAddress,
+    ConflictingContract,
     FaultyWorkflow,
 )

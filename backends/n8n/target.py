@@ -493,7 +493,7 @@ N8N_TARGET = TargetSpec(
         "people": ("form", "placeholder", "mail", "slack", "teams"),
         "inbox": (),
         "trigger": ("auto", "form", "manual", "webhook"),
-        "stubs": ("placeholder", "workflow"),
+        "stubs": ("workflow", "placeholder"),
         "errors": ("none", "workflow"),
         "callers": ("any", "model"),
         "retries": ("stop", "boundary"),

@@ -1,9 +1,10 @@
 """The times of timer events: their texts are parsed once, into typed values.
 
-Supported are ISO 8601 dates, durations and repetitions, cron expressions (Unix's five fields, or
-Quartz's with seconds first, or a name such as `@daily`), jBPM's short notation, and expressions (a constant expression is that
-constant, others compute a time), and words with an unambiguous meaning (`timer_words`). Other prose
-stays text. A target refuses a value that it does not support; it never parses the text again.
+Supported are ISO 8601 dates, durations and repetitions, cron expressions (Unix's five fields,
+Quartz's with seconds first, or a name such as `@daily`), jBPM's short notation, and expressions (a
+constant expression is that constant, others compute a time), and words with an unambiguous meaning
+(`timer_words`). Other prose stays text. A target refuses a value that it does not support; it never
+parses the text again.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ agents."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, FixError, RetiredRule, Rule
@@ -155,6 +155,14 @@ class Backend(ABC):
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         """The files for a model that is legal for `target`, and the map from their parts to
         elements."""
+
+    def link(self, made: Sequence[tuple[Model, Emitted]], ctx: PassContext) -> tuple[Emitted, ...]:
+        """What several models that are compiled together became, in their order: parts that they
+        share are in the first that has them, and no two files have one path. By default, a second
+        file of a path gets a number."""
+        del ctx
+        taken: set[str] = set()
+        return tuple(emitted.apart(taken) for _, emitted in made)
 
     def meaning(self, model: Model) -> Model:
         """The model whose token game executions of the target follow, as `Runner.meaning`."""

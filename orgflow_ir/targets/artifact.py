@@ -4,7 +4,7 @@ data."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -161,6 +161,24 @@ class Emitted:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Emitted, (self.artifacts, self.source_map, {}, self.beside)
+
+    def apart(self, taken: set[str]) -> Emitted:
+        """The same, with files whose paths are not taken; from now on they are."""
+        paths: dict[str, str] = {}
+        for artifact in self.artifacts:
+            base, dot, suffix = artifact.path.partition(".")
+            path, number = artifact.path, 2
+            while path in taken:
+                path, number = f"{base}-{number}{dot}{suffix}", number + 1
+            taken.add(path)
+            paths[artifact.path] = path
+        if all(old == new for old, new in paths.items()):
+            return self
+        return replace(
+            self,
+            artifacts=tuple(a._replace(path=paths[a.path]) for a in self.artifacts),
+            source_map=self.source_map.moved(paths),
+        )
 
     @classmethod
     def whole(cls, model: Model, *artifacts: Artifact) -> Emitted:

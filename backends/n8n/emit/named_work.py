@@ -3,12 +3,16 @@
 With `stubs=workflow` a task whose work nobody can emit becomes a call. All tasks that name the same
 thing call the same workflow, whose one placeholder has the contract in its note: who calls it, with
 what, and what they read afterwards. Somebody fills it once, for all of them.
+
+Engines know a class, a topic, a job type, a decision or a process by its name alone, whichever file
+uses it. So does its workflow: the files of a folder, and those that are compiled one by one, call
+the same one. A script, and work without a name, is that of its model.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from orgflow.backends.n8n.emit.names import literal, plain, title
@@ -18,12 +22,23 @@ from orgflow_ir.analysis.calls import hands_everything, takes_everything
 from orgflow_ir.analysis.expressions.syntax import variables
 from orgflow_ir.analysis.gaps import has_implementation
 from orgflow_ir.model import Event, Flow, Model, Process, Task
-from orgflow_ir.model.binding_text import doer
-from orgflow_ir.model.bindings import AnyBinding, Decision, Form, Script, SubProcessCall, Worker
+from orgflow_ir.model.binding_text import doer, statements
+from orgflow_ir.model.bindings import (
+    AnyBinding,
+    Decision,
+    Form,
+    Http,
+    Mail,
+    Script,
+    SubProcessCall,
+    Worker,
+)
 from orgflow_ir.model.element_names import listed
 
 if TYPE_CHECKING:
-    from orgflow.backends.n8n.emit.emitter import CompiledScope
+    from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
+
+    from orgflow_ir.pipeline import PassContext
 
 STUBS, WORKFLOW = "stubs", "workflow"
 """The option that says what work becomes that is only named, and its value for a call."""
@@ -44,21 +59,25 @@ class NamedWork(NamedTuple):
         kind: how it is named (`class`, `topic`, `script` …), in words.
         name: its name; of what has none, the label of the task.
         key: distinguishes it from all others of the model.
+        shared: whether the name means the same in other models.
     """
 
     kind: str
     name: str
     key: str
+    shared: bool = False
 
     def scope(self, model: Model, caller: Process, doc: str = "") -> WorkflowScope:
         """What becomes its workflow; `doc` is the contract.
 
-        The caller gives the workflow a name that says where it belongs; it is the first process of
-        the model that has anything to run, so that the identity does not depend on who calls.
+        The caller gives the workflow of work that is not shared a name that says where it belongs;
+        it is the first process of the model that has anything to run, so that the identity does not
+        depend on who calls.
         """
+        own = f"{plain(self.name)} ({self.kind})"
         process = Process(
             id=f"work-{self.key}",
-            name=f"{title(model, caller)}: {plain(self.name)} ({self.kind})",
+            name=own if self.shared else f"{title(model, caller)}: {own}",
             doc=doc,
             nodes=(
                 Event(id=f"called-{self.key}", name=f"{self.name} is called", position="start"),
@@ -71,7 +90,9 @@ class NamedWork(NamedTuple):
             ),
         )  # fmt: skip
         alone = Model(id=model.id, name=model.name, source=model.source, processes=(process,))
-        return WorkflowScope(alone, process, process, only_called=True)
+        if self.shared:
+            alone = Model(id="work", processes=(process,))
+        return WorkflowScope(alone, process, process, only_called=True, shared=self.shared)
 
 
 def named_work(task: Task) -> NamedWork | None:
@@ -84,11 +105,11 @@ def named_work(task: Task) -> NamedWork | None:
             name = target.strip()
             if by in ("delegate", "expression") and name[:2] in ("${", "#{"):
                 name = name[2:].removesuffix("}").strip()
-            return NamedWork(_WORDS.get(by, by), name or by, _key(by, target.strip()))
+            return NamedWork(_WORDS.get(by, by), name or by, _key(by, target.strip()), bool(name))
         case SubProcessCall(process=str() as process):
-            return NamedWork("process", process.strip(), _key("process", process.strip()))
+            return NamedWork("process", process.strip(), _key("process", process.strip()), True)
         case Decision(decision=str() as decision):
-            return NamedWork("decision", decision, _key("decision", decision))
+            return NamedWork("decision", decision, _key("decision", decision), True)
         case Script(code=str() as code):
             said = _key("script", f"{binding.language}\0{code}")
             return NamedWork("script", task.caption, said)
@@ -111,7 +132,7 @@ class Use(NamedTuple):
 
 
 def uses(scopes: Iterable[CompiledScope]) -> dict[NamedWork, list[Use]]:
-    """Who calls what, in the order of the model."""
+    """Who calls what, in the order of the models."""
     found: dict[str, list[Use]] = {}
     for compiled in scopes:
         for element, work in compiled.named_work.items():
@@ -125,17 +146,22 @@ def contract(called: Iterable[Use]) -> str:
     """What somebody has to know who fills the workflow: a line each."""
     called = list(called)
     work = called[0].work
+    several = len({use.compiled.scope.seed for use in called}) > 1
     lines = [f"Does the work of the {work.kind} {work.name}, which the model only names."]
     lines.append(_passed(called))
     wanted: dict[str, list[str]] = {}
     for use in called:
-        lines += ["", f"Called by “{plain(use.task.label)}”"]
+        lines += ["", f"Called by {_caller(use, several)}"]
         assert use.task.binding is not None
-        lines += _given(use.task.binding)
+        if isinstance(use.task.binding, Http | Mail):  # nothing else has what they say
+            lines += [f"{one.label} {plain(one.text)}" for one in statements(use.task)]
+        else:
+            lines += _given(use.task.binding)
         for name, why in _read(use):
             known = wanted.setdefault(name, [])
             if why not in known:
                 known.append(why)
+    lines += _partly_given(called, several)
     if wanted:
         lines += ["", "Required output"]
         lines += [f"{name}: {listed(why)}" for name, why in wanted.items()]
@@ -146,6 +172,138 @@ def contract(called: Iterable[Use]) -> str:
             *binding.code.split("\n"),
         ]
     return "\n".join(lines)
+
+
+def _caller(use: Use, several: bool) -> str:
+    """How a contract names a task: with its process where tasks of several processes call."""
+    label = f"“{plain(use.task.label)}”"
+    return f"{label} of “{plain(use.compiled.scope.title)}”" if several else label
+
+
+def _partly_given(called: Sequence[Use], several: bool) -> Iterator[str]:
+    """Inputs that some callers hand over and others do not."""
+    givers: dict[str, list[Use]] = {}
+    for use in called:
+        assert use.task.binding is not None
+        for parameter in use.task.binding.inputs:
+            givers.setdefault(parameter.name, []).append(use)
+    partly = [(name, uses) for name, uses in givers.items() if len(uses) < len(called)]
+    if partly:
+        yield from ("", "Not handed over by every caller")
+    for name, uses in partly:
+        yield f"{name}: only by {listed(_caller(use, several) for use in uses)}"
+
+
+class Conflict(NamedTuple):
+    """An output of which callers of one workflow expect different values.
+
+    Attributes:
+        name: of the output.
+        expected: what is expected, in words, and the callers that expect it.
+    """
+
+    name: str
+    expected: tuple[tuple[str, tuple[Use, ...]], ...]
+
+    def words(self) -> str:
+        """Who expects what."""
+        several = len({u.compiled.scope.seed for _, uses in self.expected for u in uses}) > 1
+        return listed(
+            f"{listed(_named(use, several) for use in uses)} "
+            f"{'expect' if len(uses) > 1 else 'expects'} {what}"
+            for what, uses in self.expected
+        )
+
+
+def _named(use: Use, several: bool) -> str:
+    label = f"`{plain(use.task.label)}`"
+    return f"{label} of `{plain(use.compiled.scope.title)}`" if several else label
+
+
+def conflicts(called: Iterable[Use]) -> Iterator[Conflict]:
+    """Outputs that one workflow cannot give to all of its callers."""
+    found: dict[str, dict[str, list[Use]]] = {}
+    for use in called:
+        for name, what in dict.fromkeys(_expected(use)):
+            found.setdefault(name, {}).setdefault(what, []).append(use)
+    for name, expected in found.items():
+        if len(expected) > 1:
+            yield Conflict(name, tuple((what, tuple(uses)) for what, uses in expected.items()))
+
+
+def report_conflicts(
+    work: NamedWork, called: Sequence[Use], ctx: PassContext, known: Container[str] = ()
+) -> None:
+    """OF428 for each output that the callers expect differently, but for those that are known."""
+    from orgflow.backends.n8n.rules import ConflictingContract
+
+    for conflict in conflicts(called):
+        if conflict.name not in known:
+            ctx.emit(
+                ConflictingContract,
+                f"the workflow of the {work.kind} `{plain(work.name)}` cannot give each caller the "
+                f"`{plain(conflict.name)}` that it expects: {conflict.words()}",
+                element=conflict.expected[-1][1][0].task,
+                help="let all callers expect the same values, or give the work of some another "
+                "name",
+            )
+
+
+def linked(made: Sequence[list[CompiledProcess]], ctx: PassContext) -> list[CompiledProcess]:
+    """One workflow for each name that several models use, with the contract of all callers; it is
+    with the first of these models, and taken from the others. What was made again."""
+    from orgflow.backends.n8n.emit.emitter import compile_made
+
+    callers = [uses(scope for one in model for scope in one.scopes) for model in made]
+    models: dict[str, list[int]] = {}
+    for at, found in enumerate(callers):
+        for work in found:
+            if work.shared:
+                models.setdefault(work.key, []).append(at)
+    remade = []
+    for key, places in models.items():
+        if len(places) < 2:
+            continue
+        here = [next((w, u) for w, u in callers[at].items() if w.key == key) for at in places]
+        work = here[0][0]
+        known = {c.name for _, called in here for c in conflicts(called)}
+        called = [use for _, some in here for use in some]
+        report_conflicts(work, called, ctx, known)
+        scope = called[0].compiled.scope
+        one = compile_made(work.scope(scope.model, scope.process, contract(called)), ctx)
+        for number, at in enumerate(places):
+            index = next(i for i, p in enumerate(made[at]) if p.process.id == one.process.id)
+            made[at][index : index + 1] = [one] if number == 0 else []
+        remade.append(one)
+    return remade
+
+
+def _expected(use: Use) -> Iterator[tuple[str, str]]:
+    """The outputs of one task whose type or values show in the gateways that it is nearest to, with
+    what is expected, in words."""
+    from orgflow_ir.analysis.condition_types import typed_variables
+
+    compiled, task = use.compiled, use.task.id
+    assert use.task.binding is not None
+    mapped = {parameter.variable for parameter in use.task.binding.outputs}
+    nearest = {
+        (one.element, one.variable)
+        for one in compiled.variables.reads
+        if one.by == "condition"
+        and [s.element for s in compiled.variables.setters(one)][:1] == [task]
+    }
+    for gateway, decision in compiled.decisions.items():
+        for field in typed_variables(b.tree for b in decision.branches if b.tree is not None):
+            name = field.variable
+            if (gateway, name) in nearest and name not in mapped and field.type in _EXPECTED:
+                yield name, _EXPECTED[field.type]
+        if decision.values and decision.setter == task:
+            yield decision.variable, f"one of {' | '.join(sorted(decision.values))}"
+
+
+_EXPECTED = {
+    "boolean": "true or false", "number": "a number", "whole": "a number", "choice": "a text",
+}  # fmt: skip
 
 
 def _passed(called: Iterable[Use]) -> str:

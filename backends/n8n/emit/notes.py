@@ -22,7 +22,7 @@ from orgflow_ir.analysis.gaps.rules import (
 from orgflow_ir.model import CallActivity, Event, Gateway, Node, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model.binding_text import summary
 from orgflow_ir.model.bindings import Decision as DecisionTask
-from orgflow_ir.model.bindings import Form
+from orgflow_ir.model.bindings import Form, SubProcessCall, Worker
 from orgflow_ir.model.element_names import listed, one_line
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
@@ -192,10 +192,20 @@ def named_work(
 ) -> list[str]:
     """Note of a call of the workflow in which named work is to be done; OF404, since it is not
     there yet."""
+    why = _why(work.unread if work else ())
+    if isinstance(node.binding, Worker | SubProcessCall | DecisionTask) or not summary(node):
+        message = (
+            f"`{node.label}` has no implementation in the model: emitted a call to a workflow for "
+            f"the {called}, which has to implement it{why}"
+        )
+    else:
+        message = (
+            f"orgflow does not support {summary(node)} of `{node.label}` on n8n yet; emitted a "
+            f"call to a workflow, which has to implement it{why}"
+        )
     ctx.emit(
         UnsupportedBinding,
-        f"`{node.label}` has no implementation in the model: emitted a call to a workflow for the "
-        f"{called}, which has to implement it{_why(work.unread if work else ())}",
+        message,
         element=node,
         help="in n8n, implement that workflow as its note describes; all callers share it",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,8 @@ MODEL = f"""{HEAD}<startEvent id="s"/>{CHARGE}<exclusiveGateway id="g" name="Pai
 TARGET = "n8n{stubs=workflow}"
 PATHS = {
     "pay.json": "Pay",
-    "pay-charge-topic.json": "Pay: charge (topic)",
-    "pay-org-acme-ship-class.json": "Pay: org.acme.Ship (class)",
+    "charge-topic.json": "charge (topic)",
+    "org-acme-ship-class.json": "org.acme.Ship (class)",
     "pay-count-script.json": "Pay: Count (script)",
 }
 
@@ -79,15 +80,15 @@ def test_one_workflow_for_all_that_name_the_same(tmp_path: Path) -> None:
         name: node(found["Pay"], name)["parameters"]["workflowId"]["value"]
         for name in ("Charge card", "Charge fee", "Ship it", "Count")
     }
-    assert calls["Charge card"] == calls["Charge fee"] == found["Pay: charge (topic)"]["id"]
-    assert calls["Ship it"] == found["Pay: org.acme.Ship (class)"]["id"]
+    assert calls["Charge card"] == calls["Charge fee"] == found["charge (topic)"]["id"]
+    assert calls["Ship it"] == found["org.acme.Ship (class)"]["id"]
     assert calls["Count"] == found["Pay: Count (script)"]["id"]
     assert not [n for n in found["Pay"]["nodes"] if "Placeholder" in n.get("notes", "")]
-    said = contract(found["Pay: charge (topic)"])
+    said = contract(found["charge (topic)"])
     assert "Called by “Charge card”\ninput amount = ${total}" in said
     assert "Called by “Charge fee”" in said
     assert "ok: the output mapping of “Charge card”" in said
-    assert "sent: “Sent?” reads it" in contract(found["Pay: org.acme.Ship (class)"])
+    assert "sent: “Sent?” reads it" in contract(found["org.acme.Ship (class)"])
     assert "for (i in 1..3) { a = i }" in contract(found["Pay: Count (script)"])
 
 
@@ -95,7 +96,7 @@ def test_what_is_to_be_implemented_is_listed_beside_the_workflows(tmp_path: Path
     compiled(tmp_path)
     said = (tmp_path / "out/pay-work-to-implement.md").read_text("utf-8")
     assert said.count("\n## ") == 3
-    assert "In `pay-charge-topic.json`, replace the placeholder" in said
+    assert "In `charge-topic.json`, replace the placeholder" in said
     assert "    Called by “Charge card”\n    input amount = ${total}\n" in said
 
 
@@ -106,10 +107,8 @@ def test_what_fills_a_workflow_is_done_for_every_caller(
     that is known; what it hands on is mapped, and read by the gateways."""
     found = compiled(tmp_path)
     code = "const d = $json; return [{ json: { ok: d.amount > 5, seen: d.amount ?? d.total } }];"
-    fill(found["Pay: charge (topic)"], "charge", code)
-    fill(
-        found["Pay: org.acme.Ship (class)"], "org.acme.Ship", "return [{ json: { sent: 'yes' } }];"
-    )
+    fill(found["charge (topic)"], "charge", code)
+    fill(found["org.acme.Ship (class)"], "org.acme.Ship", "return [{ json: { sent: 'yes' } }];")
     whole = found.pop("Pay")
     called = {one["id"]: one for one in found.values()}
     rows = ((7, True, "Done"), (3, False, "Done"))
@@ -152,7 +151,7 @@ def test_deploy_keeps_what_somebody_filled(
         assert cli.run(deploy) == 0, capsys.readouterr().err
         rows = {row["name"]: row for row in server.workflows.values()}
         assert set(rows) == set(PATHS.values())
-        charge = rows["Pay: charge (topic)"]
+        charge = rows["charge (topic)"]
         nodes = json.loads(json.dumps(charge["nodes"]))
         body = {"parameters": {"url": "https://pay.example"}, "typeVersion": 4.2}
         node({"nodes": nodes}, "charge").update(type="n8n-nodes-base.httpRequest", **body)
@@ -165,3 +164,128 @@ def test_deploy_keeps_what_somebody_filled(
         assert len(server.workflows) == len(PATHS)
     finally:
         server.close()
+
+
+ORDER, RETURN = (
+    f"""{HEAD.replace('id="p" name="Pay"', f'id="{id}" name="{name}"')}<startEvent id="s"/>
+<serviceTask id="t" name="{task}" camunda:type="external" camunda:topic="charge">{inner}
+</serviceTask>
+<exclusiveGateway id="g" name="Ok?"/><endEvent id="e" name="Yes"/><endEvent id="n" name="No"/>
+{flow("f0", "s", "t")}{flow("f1", "t", "g")}{flow("f2", "g", "e", f"${{{yes}}}")}
+{flow("f3", "g", "n", f"${{{no}}}")}</process></definitions>"""
+    for id, name, task, inner, yes, no in (
+        (
+            "o", "Order", "Charge order",
+            "<extensionElements><camunda:inputOutput><camunda:inputParameter name='amount'>${total}"
+            "</camunda:inputParameter></camunda:inputOutput></extensionElements>",
+            "ok", "!ok",
+        ),
+        ("r", "Return", "Charge return", "", "ok == 'yes'", "ok != 'yes'"),
+    )
+)  # fmt: skip
+
+
+def folder_of(place: Path, **models: str) -> Path:
+    place.mkdir()
+    for name, text in models.items():
+        (place / f"{name}.bpmn").write_text(text, "utf-8")
+    return place
+
+
+def test_models_of_a_folder_share_what_they_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One workflow with the contract of both callers, which expect different values of it; a model
+    with an error does not stop the others."""
+    bad = ORDER.replace('sourceRef="s" targetRef="t"', 'sourceRef="s" targetRef="gone"')
+    models = folder_of(tmp_path / "models", bad=bad, order=ORDER, refund=RETURN)
+    out = tmp_path / "out"
+    assert cli.run(["compile", str(models), "--target", "n8n", "-o", f"{out}/"]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "error OF101" in said
+    assert (
+        "cannot give each caller the `ok` that it expects: `Charge order` of `Order` expects true "
+        "or false and `Charge return` of `Return` expects a text"
+    ) in said
+    assert sorted(path.name for path in out.iterdir()) == [
+        "charge-topic.json", "order.json", "return.json", "work-to-implement.md",
+    ]  # fmt: skip
+    found = {one.stem: json.loads(one.read_text("utf-8")) for one in out.glob("*.json")}
+    stub = found["charge-topic"]
+    for caller, task in (("order", "Charge order"), ("return", "Charge return")):
+        called = node(found[caller], task)["parameters"]["workflowId"]["value"]
+        assert called == stub["id"]
+    told = contract(stub)
+    assert "Called by “Charge order” of “Order”\ninput amount = ${total}" in told
+    assert "Called by “Charge return” of “Return”" in told
+    assert "amount: only by “Charge order” of “Order”" in told
+    work = (out / "work-to-implement.md").read_text("utf-8")
+    assert work.count("\n## ") == 1
+    for name, model in (("order", "order"), ("return", "refund")):
+        checked = [str(models / f"{model}.bpmn"), str(out / f"{name}.json")]
+        assert cli.run(["verify", *checked, str(out / "charge-topic.json")]) == 0
+
+
+def test_files_that_are_compiled_one_by_one_share_it_too(tmp_path: Path) -> None:
+    models = folder_of(tmp_path / "models", order=ORDER, refund=RETURN)
+    ids = set()
+    for name in ("order", "refund"):
+        out = tmp_path / name
+        assert (
+            cli.run(["compile", str(models / f"{name}.bpmn"), "--target", "n8n", "-o", f"{out}/"])
+            == 0
+        )
+        ids.add(json.loads((out / "charge-topic.json").read_text("utf-8"))["id"])
+    assert len(ids) == 1
+
+
+def test_several_files_are_one_array(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    models = folder_of(tmp_path / "models", order=ORDER, refund=RETURN)
+    files = [str(models / "order.bpmn"), str(models / "refund.bpmn")]
+    assert cli.run(["compile", *files, "--target", "n8n"]) == 0
+    printed = capsys.readouterr().out
+    assert [one["name"] for one in json.loads(printed)] == ["Order", "charge (topic)", "Return"]
+    assert cli.run(["compile", *files, "--target", "n8n", "-o", str(tmp_path / "all.json")]) == 0
+    assert (tmp_path / "all.json").read_text("utf-8") == printed
+    golden = ["compile", *files, "--target", "n8n", "--check", str(tmp_path / "all.json")]
+    assert cli.run(golden) == 0
+    assert cli.run(["compile", *files, "--target", "n8n", "--process", "o"]) == 2
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    made = StandIn()
+    monkeypatch.setenv("N8N_API_KEY", KEY)
+    monkeypatch.setenv("N8N_URL", made.url)
+    yield made
+    made.close()
+
+
+def test_what_is_shared_is_deployed_once_and_stays_while_somebody_calls_it(
+    server: StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = folder_of(tmp_path / "models", order=ORDER, refund=RETURN)
+    names = ["Order", "Return", "charge (topic)"]
+    assert cli.run(["deploy", str(models)]) == 0, capsys.readouterr().err
+    assert sorted(row["name"] for row in server.workflows.values()) == names
+    # one after the other, and the first again: no other file, nothing older
+    for name in ("order", "refund", "order"):
+        assert cli.run(["deploy", str(models / f"{name}.bpmn")]) == 0, capsys.readouterr().err
+    assert sorted(row["name"] for row in server.workflows.values()) == names
+    capsys.readouterr()
+    assert cli.run(["undeploy", str(models / "order.bpmn")]) == 1
+    said = capsys.readouterr().out
+    assert "charge (topic)  still called by `Return`" in said
+    assert sorted(row["name"] for row in server.workflows.values()) == names[1:]
+    assert cli.run(["undeploy", str(models / "refund.bpmn")]) == 0
+    assert not server.workflows
+
+
+def test_one_of_several_workflows_gets_the_name_of_a_deploy(
+    server: StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = folder_of(tmp_path / "models", order=ORDER)
+    deploy = ["deploy", str(models / "order.bpmn"), "--as", "Order of March"]
+    assert cli.run(deploy) == 0, capsys.readouterr().err
+    names = sorted(row["name"] for row in server.workflows.values())
+    assert names == ["Order of March", "charge (topic)"]

@@ -17,8 +17,9 @@ from orgflow.backends.n8n.server.deploy.deployment_marker import is_edited, mark
 from orgflow.backends.n8n.server.deploy.diagnostics import report_fit, report_results, report_step
 from orgflow.backends.n8n.server.deploy.plan import Group, Wanted
 from orgflow.backends.n8n.server.deploy.preview import preview
-from orgflow.backends.n8n.server.deploy.process_similarity import origin_of
+from orgflow.backends.n8n.server.deploy.process_similarity import NOWHERE, origin_of
 from orgflow.backends.n8n.server.deploy.reading import read_workflows
+from orgflow.backends.n8n.server.deploy.references import called
 from orgflow.backends.n8n.server.session import Server, clear_stale, connected
 
 from orgflow_ir.model import Model
@@ -73,14 +74,16 @@ class N8nDeploySession(DeploySession):
         """See `DeploySession`."""
         origin = origin_of(path)
         bases = _bases(path)
+        # Work that several models name is of no file.
+        scopes = [one.root.scope for one in emitted.compiled.values()]
+        shared = {scope.workflow_id for scope in scopes if scope.shared}
         found = []
         for one in emitted.artifacts:
             workflow = json.loads(one.text)
-            found.append(
-                Wanted(
-                    workflow, path, origin, named, _Verifier(model, emitted, workflow, ctx), bases
-                )
-            )
+            check = _Verifier(model, emitted, workflow, ctx)
+            place = NOWHERE if workflow["id"] in shared else origin
+            own = named and workflow["id"] not in shared
+            found.append(Wanted(workflow, path, place, own, check, bases))
         return self._fitting(found, ctx)
 
     def _fitting(self, found: list[Wanted], ctx: PassContext) -> list[Wanted]:
@@ -105,23 +108,37 @@ class N8nDeploySession(DeploySession):
     def remove(
         self, wanted: Sequence[Deployable], *, edited: bool, dry_run: bool
     ) -> Iterator[Removed]:
-        """See `DeploySession`: by the note that deploying left."""
+        """See `DeploySession`: by the note that deploying left. What others call stays."""
         found: dict[str, list[dict[str, Any]]] = {}
-        for row in self._server.client.listed():
+        rows = [row for row in self._server.client.listed() if not row.get("isArchived")]
+        for row in rows:
             marker = marker_of(row)
-            if marker is not None and not row.get("isArchived"):
+            if marker is not None:
                 found.setdefault(marker.identity, []).append(row)
-        for one in wanted:
-            for row in found.get(one.identity, ()) if isinstance(one, Wanted) else ():
-                name, id = str(row.get("name")), str(row["id"])
-                if is_edited(row) and not edited:
-                    yield Removed(
-                        name, id, "somebody edited it: --take-over removes it nevertheless"
-                    )
-                    continue
-                if not dry_run:
+        mine = [one for one in wanted if isinstance(one, Wanted)]
+        asked = [row for one in mine for row in found.get(one.identity, ())]
+        kept: dict[str, str] = {}
+        for row in asked:
+            if is_edited(row) and not edited:
+                kept[str(row["id"])] = "somebody edited it: --take-over removes it nevertheless"
+        going = {str(row["id"]) for row in asked} - kept.keys()
+        calls = {str(row["id"]): {id for id, _ in called(row)} for row in rows}
+        while staying := [
+            id for id in going for other in calls.keys() - going if id in calls[other]
+        ]:
+            going -= set(staying)
+        for row in asked:
+            name, id = str(row.get("name")), str(row["id"])
+            if id in kept or id in going:
+                if id in going and not dry_run:
                     self._server.client.delete(id)
-                yield Removed(name, id)
+                yield Removed(name, id, kept.get(id, ""))
+                continue
+            callers = sorted(
+                f"`{other.get('name')}`" for other in rows
+                if str(other["id"]) not in going and id in calls[str(other["id"])]
+            )  # fmt: skip
+            yield Removed(name, id, f"still called by {', '.join(callers)}")
 
 
 def _bases(path: str) -> Callable[[str], str | None]:
