@@ -78,7 +78,8 @@ def settings_of(compiled: CompiledScope) -> Settings:
     limit = options.get(TIMEOUT)
     if limit is not None and (seconds := seconds_of(str(limit))) is not None:
         found["executionTimeout"] = seconds
-    if options.get(ERRORS) == "workflow" and not scope.on_error:
+    # What several models call fails its callers, each of which reports to its own.
+    if options.get(ERRORS) == "workflow" and not (scope.on_error or scope.shared):
         from orgflow.backends.n8n.emit.failure_report import failure_scope
 
         found["errorWorkflow"] = failure_scope(scope.model).workflow_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -334,8 +335,15 @@ def test_a_listener_throws_the_error_of_its_task(engine: LocalEngine, registry: 
     assert made is not None, errors
     one = made.compiled["p"]
     assert isinstance(one, CompiledProcess)
+    called = {w["id"]: w for w in (json.loads(a.text) for a in made.artifacts)}
     asked = [
-        RunRequest(one.root.workflow, "Start", items=[{"json": {"amount": amount}}], data=True)
+        RunRequest(
+            one.root.workflow,
+            "Start",
+            items=[{"json": {"amount": amount}}],
+            workflows=called,
+            data=True,
+        )
         for amount in (1, 20, 120)
     ]
     runs = list(engine.run_many(asked))

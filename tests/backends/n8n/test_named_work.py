@@ -289,3 +289,13 @@ def test_one_of_several_workflows_gets_the_name_of_a_deploy(
     assert cli.run(deploy) == 0, capsys.readouterr().err
     names = sorted(row["name"] for row in server.workflows.values())
     assert names == ["Order of March", "charge (topic)"]
+
+
+def test_a_kind_of_implementation_names_no_work(tmp_path: Path) -> None:
+    text = ORDER.replace(
+        'camunda:type="external" camunda:topic="charge"', 'implementation="##WebService"'
+    )
+    models = folder_of(tmp_path / "models", order=text)
+    out = tmp_path / "out"
+    assert cli.run(["compile", str(models), "--target", "n8n", "-o", f"{out}/"]) == 0
+    assert [path.name for path in out.iterdir()] == ["order.json"]

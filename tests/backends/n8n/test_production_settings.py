@@ -62,10 +62,11 @@ def test_called_workflows_may_be_called(tmp_path: Path) -> None:
     text = MODEL.replace('<serviceTask id="t"', '<serviceTask id="t" camunda:class="a.B"')
     model.write_text(text, "utf-8")
     out = tmp_path / "called"
-    target = "n8n{callers=model,stubs=workflow}"
+    target = "n8n{callers=model,errors=workflow}"
     assert cli.run(["compile", str(model), "--target", target, "-o", f"{out}/"]) == 0
-    work = json.loads((out / "pay-a-b-class.json").read_text("utf-8"))
+    work = json.loads((out / "a-b-class.json").read_text("utf-8"))
     assert work["settings"]["callerPolicy"] == "workflowsFromSameOwner"
+    assert "errorWorkflow" not in work["settings"]  # other models may call it, too
 
 
 def test_a_process_may_be_called_errors(tmp_path: Path) -> None:

@@ -118,7 +118,10 @@ def workflows(path: Path) -> tuple[list[Json], list[str]]:
     read = load(str(path), registry, ctx)
     assert read is not None, ctx.diagnostics
     backend = registry.backends["n8n"]
-    made = compile_model(compiler.with_called(read, backend, ctx), backend, ctx)
+    # what is in the place of work that is only named is put into the workflow itself
+    options = {"stubs": "placeholder"}
+    model = compiler.with_called(read, backend, ctx)
+    made = compile_model(model, backend, ctx, options=options)
     said = [f"{d.code} {d.message}" for d in ctx.diagnostics]
     assert made is not None, said
     return [json.loads(artifact.text) for artifact in made.artifacts], said
