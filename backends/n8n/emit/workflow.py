@@ -318,6 +318,11 @@ def _summary(
         shown = ", ".join(f"**{literal(n)}**" for n in places[:_LIST])
         more = f" and {len(places) - _LIST} more" if len(places) > _LIST else ""
         todo.append(f"- Placeholders to fill: {shown}{more}")
+    works = list(dict.fromkeys(f"{one.name} ({one.kind})" for one in compiled.named_work.values()))
+    if works:
+        shown = ", ".join(f"**{literal(n)}**" for n in works[:_LIST])
+        more = f" and {len(works) - _LIST} more" if len(works) > _LIST else ""
+        todo.append(f"- Workflows to implement: {shown}{more}")
     if len(todo) > _LIST:
         todo = [*todo[: _LIST - 1], f"- … and {len(todo) - _LIST + 1} more (see the notes)"]
     if todo:

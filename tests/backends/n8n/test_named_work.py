@@ -90,6 +90,10 @@ def test_one_workflow_for_all_that_name_the_same(tmp_path: Path) -> None:
     assert "ok: the output mapping of “Charge card”" in said
     assert "sent: “Sent?” reads it" in contract(found["org.acme.Ship (class)"])
     assert "for (i in 1..3) { a = i }" in contract(found["Pay: Count (script)"])
+    assert (
+        "- Workflows to implement: **charge (topic)**, **org.acme.Ship (class)**, "
+        "**Count (script)**"
+    ) in contract(found["Pay"])
 
 
 def test_what_is_to_be_implemented_is_listed_beside_the_workflows(tmp_path: Path) -> None:
