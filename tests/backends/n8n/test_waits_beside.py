@@ -71,7 +71,7 @@ CASES = {
         "OF422",
         beside(CATCH.format("t", TIMER), '<task id="u" name="Work"/>'),
     ),
-    "parallel instances of a task of people": (
+    "parallel instances of a user task": (
         "OF423",
         f"{START}{ASK.replace('/>', f'>{LOOP}</userTask>')}{END}{CHAIN}",
     ),
