@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import click
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.suppressions import Acceptance
 from orgflow.compiler import (
@@ -75,18 +74,14 @@ class Fixer:
             else:
                 write_stdout(_diff(source, fixed))
 
-    def report(self) -> None:
-        """Say on standard error what was done, and what could not be."""
+    def report(self) -> Iterator[str]:
+        """Lines about what was done, and what could not be."""
         done = "fixed" if self._write else "would fix"
-        for line in self._made:
-            click.echo(f"{done}: {line}", err=True)
-        for line in self._left:
-            click.echo(f"not fixed: {line}", err=True)
+        yield from (f"{done}: {line}" for line in self._made)
+        yield from (f"not fixed: {line}" for line in self._left)
         if self._held_back:
             some = "1 fix" if self._held_back == 1 else f"{self._held_back} fixes"
-            click.echo(f"{some} more with --unsafe-fixes", err=True)
-        if self._made or self._left or self._held_back:
-            click.echo("", err=True)
+            yield f"{some} more with --unsafe-fixes"
 
     def fixed(self, source: SourceFile) -> SourceFile:
         """The file with every fix that can be made, as far as none makes anything worse."""

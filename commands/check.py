@@ -151,12 +151,16 @@ def command(
     accepted.report_unused(ctx)
     session.collect(ctx)
     if fixer is not None:
-        fixer.report()
+        lines = list(fixer.report())
+        for line in lines:
+            session.note(line)
+        if lines and format_ == "text":
+            session.note("")  # apart from the findings
     if listing is not None:  # all there are, those of another baseline too
         from orgflow.commands.baseline import write_baseline
 
         number = write_baseline(session.diagnostics, listing)
-        click.echo(f"{listing}: {number} {'finding' if number == 1 else 'findings'}", err=True)
+        session.note(f"{listing}: {number} {'finding' if number == 1 else 'findings'}")
     gone = 0
     if baseline is not None:
         from orgflow.commands.baseline import without_known
@@ -183,9 +187,8 @@ def command(
         write_stdout(session.rendered(sys.stdout))
     if gone and format_ == "text":
         what = "finding is" if gone == 1 else "findings are"
-        click.echo(
-            f"{gone} {what} gone that {baseline} lists: --write-baseline {baseline} removes them",
-            err=True,
+        session.note(
+            f"{gone} {what} gone that {baseline} lists: --write-baseline {baseline} removes them"
         )
     code = exit_code(session.diagnostics, strict=strict)
     leave(0 if code == 1 and (exit_zero or listing is not None) else code)

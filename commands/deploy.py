@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,9 +11,10 @@ import click
 from orgflow import compiler
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
+from orgflow.commands.deploy_output import JsonOutput, Output, TextOutput
 from orgflow.commands.inputs import expand
 from orgflow.commands.options import resolve_target, source_options, target_option
-from orgflow.commands.output import write_files, write_stdout
+from orgflow.commands.output import write_files
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import (
     SERVER_FAILED,
@@ -36,18 +36,15 @@ if TYPE_CHECKING:
     from orgflow_ir.plugins.contracts import Backend
     from orgflow_ir.plugins.deployment import (
         Deployable,
-        Deployed,
         Deployer,
         DeployOptions,
         DeployPlan,
-        DeployResult,
         DeploySession,
     )
     from orgflow_ir.plugins.engines import ServerAccess
     from orgflow_ir.targets.artifact import Emitted
 
 _MODEL_ERRORS = 1
-_SHOWN_NAME = 40
 
 
 _HELP = f"""Deploy each FILE: a compiled {DEFAULT_TARGET} workflow, a model (compiled first), or a
@@ -97,7 +94,9 @@ _SUMMARY = f"Put workflows on an {DEFAULT_TARGET} server and publish them."
 @click.option("--allow-lossy", is_flag=True, help="Models: as for `compile`.")
 @click.option("--force", is_flag=True, help="Models: as for `compile`.")
 @click.option("--strict", is_flag=True, help="Models: as for `compile`.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print what was done as JSON, with the findings."
+)
 @server_options
 @source_options
 def command(
@@ -141,8 +140,9 @@ def command(
         dry_run,
     )
     access = ServerAccess(address, key_file, wait)
+    output = JsonOutput(session) if as_json or format_ == "json" else TextOutput()
     try:
-        code = deploy_files(session, deployer, access, asked, lambda r: _print(r, as_json))
+        code = deploy_files(session, deployer, access, asked, output)
     except UnusableFile as error:
         raise click.UsageError(f"{credentials}: {error}") from None
     leave(code)
@@ -173,7 +173,7 @@ def deploy_files(
     deployer: Deployer,
     access: ServerAccess,
     asked: Deploying,
-    printed: Callable[[Sequence[DeployResult]], None],
+    output: Output,
 ) -> int:
     """Compile and deploy files, show what was found, and give the exit code.
 
@@ -181,7 +181,7 @@ def deploy_files(
         session: gets what was found.
         deployer, access: what deploys, and where.
         asked: what to deploy.
-        printed: prints the results.
+        output: prints the results.
 
     Raises:
         UnusableFile: the credentials cannot be read.
@@ -194,10 +194,17 @@ def deploy_files(
             wanted = wanted_workflows(
                 asked.files, asked.from_, asked.name, server, session, ctx, asked.compiling
             )
-            if wanted.workflows:
-                code = _deploy(wanted, server, session, ctx, asked, printed)
+            try:
+                if wanted.workflows:
+                    code = _deploy(wanted, server, session, ctx, asked, output)
+            except UnusableFile:
+                raise
+            except BaseException:  # interrupted: whatever is on the server by now is reported
+                session.collect(wanted.ctx)
+                show(session, ctx, output)
+                raise
             session.collect(wanted.ctx)
-    show(session, ctx)
+    show(session, ctx, output)
     return max(code, server_exit_code(session, asked.compiling.backend))
 
 
@@ -216,9 +223,13 @@ def _text_of(file: str | None) -> str:
         raise click.UsageError(f"{file}: {why}") from None
 
 
-def show(session: Session, ctx: PassContext) -> None:
-    """What was found; short text leaves out open work, which `compile` reports."""
+def show(session: Session, ctx: PassContext, output: Output) -> None:
+    """Show what was found, in one document with the results where that is asked for; short text
+    leaves out open work, which `compile` reports."""
     session.collect(ctx)
+    output.finish()
+    if session.format == "json":  # the document has the findings
+        return
     if session.format == "text" and not session.verbose:
         session.diagnostics = [d for d in session.diagnostics if _is_shown(d)]
     session.show()
@@ -369,7 +380,7 @@ def _deploy(
     session: Session,
     ctx: PassContext,
     asked: Deploying,
-    printed: Callable[[Sequence[DeployResult]], None],
+    output: Output,
 ) -> int:
     """Deploy and print; the exit code as far as diagnostics do not say it."""
     from orgflow_ir.plugins.engines import RemoteError
@@ -385,47 +396,22 @@ def _deploy(
             return SERVER_FAILED
         if asked.dry_run:
             for text in plan.preview(ctx, text_width(sys.stdout)):
-                write_stdout(text)
-            _say_unfinished(plan)
+                output.preview(text)
+            _note_unfinished(plan, session)
             return 0
-        _say_unfinished(plan)
+        _note_unfinished(plan, session)
         with session.signals.held():  # whatever is on the server in the end is reported
             try:
                 plan.apply(ctx)
-            except BaseException:
+            finally:
                 plan.report(ctx)
-                printed(plan.results)
-                show(session, ctx)
-                raise
-            plan.report(ctx)
-            printed(plan.results)
+                output.results(plan.results)
     if wanted.beside:
         write_files(wanted.beside)
     return 0 if all(result.ok for result in plan.results) else _MODEL_ERRORS
 
 
-def _say_unfinished(plan: DeployPlan) -> None:
+def _note_unfinished(plan: DeployPlan, session: Session) -> None:
     """Before anything is published: what a person still has to do."""
     for line in plan.unfinished():
-        if sys.stderr is not None:
-            click.echo(f"unfinished: {line}", err=True)
-
-
-def _print(results: Sequence[DeployResult], as_json: bool) -> None:
-    placed = [one for result in results for one in result.deployed]
-    if as_json:
-        rows = [one._asdict() for one in placed]
-        failed = [name for result in results if not result.ok for name in result.names]
-        said = {"version": 1, "workflows": rows, "failed": failed}
-        write_stdout(json.dumps(said, ensure_ascii=False, indent=2) + "\n")
-        return
-    write_stdout("".join(_line(one) for one in placed))
-    skipped = [name for result in results if result.skipped for name in result.names]
-    if skipped and sys.stderr is not None:
-        click.echo(f"not deployed: {', '.join(skipped)}", err=True)
-
-
-def _line(one: Deployed) -> str:
-    name = one.name if len(one.name) <= _SHOWN_NAME else f"{one.name[: _SHOWN_NAME - 1]}…"
-    words = [f"{one.action:<9}", one.id, f"{one.state:<9}", name, *one.urls]
-    return "  ".join(words).rstrip() + "\n"
+        session.note(f"unfinished: {line}")

@@ -65,13 +65,15 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
         else:
             session.show()
         leave(NOT_COMPARED)
-    if session.diagnostics:
-        session.show()
     if format_ == "json":
         import json
 
-        write_stdout(json.dumps(to_dict(found), ensure_ascii=False, indent=1) + "\n")
+        from orgflow_ir.diagnostics.json import diagnostics_data
+
+        document = {**to_dict(found), **diagnostics_data(session.diagnostics)}
+        write_stdout(json.dumps(document, ensure_ascii=False, indent=1) + "\n")
     else:
+        session.show()
         write_stdout(comparison_text(found, text_width(sys.stdout)))
     leave(DIFFERENT if found.differs else SAME)
 

@@ -134,10 +134,9 @@ def command(
         f"of {counts.people} people"
     )
     if readable_by_others(folder):
-        click.echo(
+        session.note(
             f"orgflowc ingest: other users of this machine may read {folder}; to prevent this, "
-            f"run chmod -R go= {folder}",
-            err=True,
+            f"run chmod -R go= {folder}"
         )
     write_stdout("".join(f"{line}\n" for line in lines))
     session.collect(ctx)

@@ -52,9 +52,9 @@ def command(
 
     def after(item: Pass, model: Model, seconds: float) -> None:
         if timing:
-            click.echo(f"{item.name}: {seconds * 1000:.1f} ms", err=True)
+            session.note(f"{item.name}: {seconds * 1000:.1f} ms")
         if print_after:
-            click.echo(f"// after {item.name}\n{model.to_json()}", err=True, nl=False)
+            session.note(f"// after {item.name}\n{model.to_json().rstrip()}")
 
     keep_input(output, in_)
     model = session.load(in_, ctx, from_, diagram=True)

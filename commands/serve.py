@@ -12,6 +12,7 @@ import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.deploy import Compiling, Deploying, deploy_files
+from orgflow.commands.deploy_output import TextOutput
 from orgflow.commands.engine import describe_server, local_server, provider
 from orgflow.commands.inputs import expand
 from orgflow.commands.options import resolve_target, source_options, target_option
@@ -97,7 +98,7 @@ def command(
     leave(code)
 
 
-class Serving:
+class Serving(TextOutput):
     """Models on a server that runs."""
 
     def __init__(
@@ -141,12 +142,12 @@ class Serving:
 
         self._session.forget()
         access = ServerAccess(self._server.address, self._server.key_file)
-        code = deploy_files(self._session, self._deployer, access, self._asked, self._print)
+        code = deploy_files(self._session, self._deployer, access, self._asked, self)
         if sys.stderr is not None:  # what was found is read while the command goes on
             sys.stderr.flush()
         return code
 
-    def _print(self, results: Sequence[DeployResult]) -> None:
+    def results(self, results: Sequence[DeployResult]) -> None:
         for one in (one for result in results for one in result.deployed):
             self._names[one.id] = one.name
             where = "  ".join(one.urls) or f"{self._server.address}/workflow/{one.id}"

@@ -113,8 +113,8 @@ def command(
             d.severity.value == "error" and d.category is not None and d.category.stops
             for d in session.diagnostics
         )
-        session.show()
         if malformed or len(models) < len(inputs):
+            session.show()
             leave(exit_code(session.diagnostics))
         found = sources(models, scenarios)
         writer = Writer(GERMAN if language == "de" else ENGLISH, seed, chosen, noise)
@@ -129,6 +129,7 @@ def command(
         f"{output}: {len(written)} messages, {len(written) - real} of them noise, in "
         f"{sum(len(s.scenarios) for s in found)} scenarios of {len(found)} processes\n"
     )
+    session.show()
     leave(0)
 
 

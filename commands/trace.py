@@ -43,13 +43,16 @@ def command(
         d.severity.value == "error" and d.category is not None and d.category.stops
         for d in session.diagnostics
     )
-    session.show()
+    if session.format == "text":  # findings first; the lines about the runs come one by one
+        session.show()
     if model is not None and not malformed:
-        _print_runs(model, maximum)
+        _print_runs(model, maximum, session)
+    if session.format != "text":
+        session.show()
     leave(exit_code(session.diagnostics))
 
 
-def _print_runs(model: Model, maximum: int) -> None:
+def _print_runs(model: Model, maximum: int, session: Session) -> None:
     import json
 
     from orgflow_ir.analysis.token_game.run_json import run_labels, run_to_dict
@@ -61,10 +64,7 @@ def _print_runs(model: Model, maximum: int) -> None:
         for number, run in enumerate((*found.runs, *found.stuck), 1):
             line = run_to_dict(run, labels, number)
             write_stdout(json.dumps(line, ensure_ascii=False) + "\n")
-        click.echo(
-            f"{process.label}: {len(found.runs)} runs take {found.flows_covered} of "
-            f"{found.flows_total} flows",
-            err=True,
-        )
+        taken = "1 run takes" if len(found.runs) == 1 else f"{len(found.runs)} runs take"
+        session.note(f"{process.label}: {taken} {found.flows_covered} of {found.flows_total} flows")
         for flow, reason in found.uncovered:
-            click.echo(f"  not taken: {labels.get(flow, flow)} ({reason})", err=True)
+            session.note(f"  not taken: {labels.get(flow, flow)} ({reason})")

@@ -6,8 +6,8 @@ import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.deploy import Compiling, show, wanted_workflows
+from orgflow.commands.deploy_output import JsonOutput, TextOutput
 from orgflow.commands.options import resolve_target, source_options, target_option
-from orgflow.commands.output import write_stdout
 from orgflow.commands.server import (
     SERVER_FAILED,
     connected,
@@ -63,6 +63,7 @@ def command(
     from orgflow_ir.plugins.engines import RemoteError, ServerAccess
 
     ctx = session.context()
+    output = JsonOutput(session) if format_ == "json" else TextOutput()
     code = 0
     with connected(deployer.connect(ServerAccess(address, key_file, wait), ctx)) as server:
         if server is not None:
@@ -74,14 +75,14 @@ def command(
                 for one in server.remove(wanted.workflows, edited=take_over, dry_run=dry_run):
                     found += 1
                     word = "kept" if one.kept else "would go" if dry_run else "removed"
-                    write_stdout("  ".join(filter(None, (word, one.id, one.name, one.kept))) + "\n")
+                    output.removed(word, one)
                     code = max(code, _KEPT if one.kept else 0)
             except RemoteError as error:
                 error.report(ctx)
                 code = SERVER_FAILED
             else:
                 if not found and wanted.workflows:
-                    click.echo("none of this is deployed there", err=True)
+                    session.note("none of this is deployed there")
             session.collect(wanted.ctx)
-    show(session, ctx)
+    show(session, ctx, output)
     leave(max(code, server_exit_code(session, backend)))

@@ -214,24 +214,21 @@ def comparison_schema() -> dict[str, Any]:
             "changes": _list(change),
         }
     )
-    return {
-        "$schema": _DIALECT,
-        "title": "orgflow comparison",
-        **_closed(
-            {
-                "format": {"const": "orgflow-comparison"},
-                "version": {"const": COMPARISON_VERSION},
-                "old": text,
-                "new": text,
-                "kind": {"enum": list(get_args(Kind))},
-                "differs": flag,
-                "verdict": {"enum": list(get_args(Verdict))},
-                "layout_only": flag,
-                "notes": _list(text),
-                "parts": _list(part),
-            }
-        ),
-    }
+    return _with_diagnostics(
+        "orgflow comparison",
+        {
+            "format": {"const": "orgflow-comparison"},
+            "version": {"const": COMPARISON_VERSION},
+            "old": text,
+            "new": text,
+            "kind": {"enum": list(get_args(Kind))},
+            "differs": flag,
+            "verdict": {"enum": list(get_args(Verdict))},
+            "layout_only": flag,
+            "notes": _list(text),
+            "parts": _list(part),
+        },
+    )
 
 
 def stimuli_schema() -> dict[str, Any]:

@@ -1,0 +1,98 @@
+"""What `deploy` and `undeploy` print on standard output: lines, or one JSON document."""
+
+from __future__ import annotations
+
+import json
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+from orgflow.commands.output import write_stdout
+from orgflow.commands.session import Session
+
+if TYPE_CHECKING:
+    from orgflow_ir.plugins.deployment import Deployed, DeployResult, Removed
+
+_SHOWN_NAME = 40
+
+
+class Output(ABC):
+    """Prints what was done."""
+
+    @abstractmethod
+    def results(self, results: Sequence[DeployResult]) -> None:
+        """Print what was deployed."""
+
+    @abstractmethod
+    def preview(self, text: str) -> None:
+        """Print what `--dry-run` would change in one workflow."""
+
+    @abstractmethod
+    def removed(self, action: str, one: Removed) -> None:
+        """Print what was done with one workflow: `removed`, `kept`, or `would go`."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Print what belongs after everything else, when all findings are known."""
+
+
+class TextOutput(Output):
+    """A line a workflow, as soon as it is known."""
+
+    def results(self, results: Sequence[DeployResult]) -> None:
+        write_stdout("".join(_line(one) for result in results for one in result.deployed))
+        skipped = [name for result in results if result.skipped for name in result.names]
+        if skipped and sys.stderr is not None:
+            click.echo(f"not deployed: {', '.join(skipped)}", err=True)
+
+    def preview(self, text: str) -> None:
+        write_stdout(text)
+
+    def removed(self, action: str, one: Removed) -> None:
+        write_stdout("  ".join(filter(None, (action, one.id, one.name, one.kept))) + "\n")
+
+    def finish(self) -> None:
+        pass
+
+
+class JsonOutput(Output):
+    """One document: the workflows, the names of those that failed, and all findings."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._workflows: list[dict[str, Any]] = []
+        self._failed: list[str] = []
+        self._previews: list[str] = []
+
+    def results(self, results: Sequence[DeployResult]) -> None:
+        self._workflows += [one._asdict() for result in results for one in result.deployed]
+        self._failed += [name for result in results if not result.ok for name in result.names]
+
+    def preview(self, text: str) -> None:
+        self._previews.append(text)
+
+    def removed(self, action: str, one: Removed) -> None:
+        self._workflows.append({"action": action, **one._asdict()})
+        if one.kept:
+            self._failed.append(one.name)
+
+    def finish(self) -> None:
+        from orgflow_ir.diagnostics.json import diagnostics_data
+
+        document = {
+            "version": 1,
+            "workflows": self._workflows,
+            "failed": self._failed,
+            **({"preview": self._previews} if self._previews else {}),
+            **diagnostics_data(self._session.diagnostics),
+            **self._session.more(),
+        }
+        write_stdout(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+
+
+def _line(one: Deployed) -> str:
+    name = one.name if len(one.name) <= _SHOWN_NAME else f"{one.name[: _SHOWN_NAME - 1]}…"
+    words = [f"{one.action:<9}", one.id, f"{one.state:<9}", name, *one.urls]
+    return "  ".join(words).rstrip() + "\n"
