@@ -36,7 +36,6 @@ from orgflow_ir.plugins import Registry
 REGISTRY = Registry(outside=False)
 SUFFIXES = (".bpmn", ".xml")
 TESTS = Path(__file__).resolve().parents[1] / "tests" / "support"
-NPM = {"bpmnlint": "11.6.0", "bpmn-moddle": "9.0.4"}
 NAMESPACE = b"http://www.omg.org/spec/BPMN/20100524/MODEL"
 Ask = Callable[[bytes], dict[str, Any]]
 
@@ -129,11 +128,11 @@ def referee(stack: ExitStack) -> Ask | None:
     """bpmn-moddle and bpmnlint; `None` where they cannot be had."""
     sys.path.insert(0, str(TESTS))
     try:
-        from node_tools import NodeChild, ToolMissingError, install
+        from node_tools import BPMNLINT_PACKAGES, NodeChild, ToolMissingError, install
     except ImportError:
         return None
     try:
-        folder = install("bpmnlint", NPM)
+        folder = install("bpmnlint", BPMNLINT_PACKAGES)
     except ToolMissingError:
         return None
     script = TESTS.parent / "backends" / "bpmn" / "bpmn_referee.cjs"

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
-from node_tools import NodeChild, install  # noqa: E402
+from node_tools import BPMNLINT_PACKAGES, NodeChild, install  # noqa: E402
 from orgflow import compiler  # noqa: E402
 from orgflow.passes.presets import BPMNLINT, preset_grading  # noqa: E402
 from pass_times import SHARED, real_files  # noqa: E402
@@ -27,7 +27,6 @@ from orgflow_ir.pipeline import PassContext  # noqa: E402
 from orgflow_ir.plugins import Registry  # noqa: E402
 
 SCRIPT = ROOT / "tests" / "backends" / "bpmn" / "bpmn_referee.cjs"
-PACKAGES = {"bpmnlint": "11.15.0", "bpmn-moddle": "9.0.4"}
 
 Findings = Mapping[str, frozenset[str]]
 """Elements by bpmnlint's name of a rule."""
@@ -96,7 +95,7 @@ def main() -> None:
     parser.add_argument("--list", nargs="+", default=(), metavar="RULE", help="name what differs")
     args = parser.parse_args()
     registry, judged, unread = Registry(outside=False), [], [0, 0]
-    with NodeChild(SCRIPT, str(install("bpmnlint", PACKAGES))) as child:
+    with NodeChild(SCRIPT, str(install("bpmnlint", BPMNLINT_PACKAGES))) as child:
         for path in real_files(args.folder):
             theirs, ours = by_bpmnlint(child, path), by_orgflow(path, registry)
             unread[0] += theirs is None

@@ -1,7 +1,7 @@
 """`check` on 500 files compared with bpmnlint: `python benchmarks/check_speed.py`, or `make bench`.
 
 Both command lines run in turn on the same BPMN files that people drew, copied from `../shared/data`
-(some twice, until there are 500). Printed is the least time of each: bpmnlint 11.6 with its
+(some twice, until there are 500). Printed is the least time of each: bpmnlint with its
 recommended rules; `check` as it is, which also looks for deadlocks and for fixes, without kept
 results (cold: one process, one per core) and with them (warm). The exit code is 1 where the warm
 time is above the target.
@@ -22,7 +22,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
-from node_tools import ToolMissingError, install  # noqa: E402
+from node_tools import BPMNLINT_PACKAGES, ToolMissingError, install  # noqa: E402
 from orgflow.backends.n8n.engine.node import find_node  # noqa: E402
 from pass_times import SHARED, real_files  # noqa: E402
 
@@ -30,7 +30,6 @@ FILES = 500
 TURNS = 3
 TARGET = 0.2
 """The most that a warm `check` may take, as a share of bpmnlint's time."""
-PACKAGES = {"bpmnlint": "11.6.0", "bpmn-moddle": "9.0.4"}
 
 
 class Times(NamedTuple):
@@ -66,7 +65,7 @@ def seconds(command: Sequence[str], folder: Path, env: Mapping[str, str]) -> flo
 
 def measured(folder: Path, env: Mapping[str, str], turns: int = TURNS) -> Times:
     """Both on the files of a folder, in turn."""
-    tool = install("bpmnlint", PACKAGES)
+    tool = install("bpmnlint", BPMNLINT_PACKAGES)
     names = sorted(path.name for path in folder.glob("*.bpmn"))
     (folder / ".bpmnlintrc").write_text('{"extends": "bpmnlint:recommended"}', "utf-8")
     theirs = [
@@ -94,7 +93,10 @@ def measured(folder: Path, env: Mapping[str, str], turns: int = TURNS) -> Times:
 
 def table(times: Times, differ: int, number: int = FILES) -> str:
     """The times, and their shares of bpmnlint's."""
-    rows = [("bpmnlint 11.6", times.bpmnlint), ("check, cold, one process", times.one)]
+    rows = [
+        (f"bpmnlint {BPMNLINT_PACKAGES['bpmnlint']}", times.bpmnlint),
+        ("check, cold, one process", times.one),
+    ]
     rows += [(f"check, cold, {cores()} cores", times.cold), ("check, warm", times.warm)]
     head = f"{number} files ({differ} different), seconds, least of {TURNS} turns"
     lines = [f"{name:28}{took:8.2f} s{took / times.bpmnlint:8.2f} ×" for name, took in rows]

@@ -20,7 +20,6 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
 FOLDERS = ("camunda7-executable", "miwg-reference", "pmo")
-PACKAGES = {"bpmnlint": "11.6.0", "bpmn-moddle": "9.0.4"}
 
 _PYTHON = """
 import json, sys, time
@@ -123,10 +122,10 @@ def measure(paths: Sequence[Path]) -> list[Reader]:
         for name, setup in python.items()
     ]
     sys.path.insert(0, str(ROOT / "tests" / "support"))
-    from node_tools import install
+    from node_tools import BPMNLINT_PACKAGES, install
     from orgflow.backends.n8n.engine.node import find_node
 
-    folder = install("bpmnlint", PACKAGES)
+    folder = install("bpmnlint", BPMNLINT_PACKAGES)
     seconds = _child([str(find_node().path), "-e", _MODDLE, "--", str(folder)], paths)
     readers.insert(3, Reader("bpmn-moddle (JavaScript)", seconds))
     return readers

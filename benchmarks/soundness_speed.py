@@ -150,10 +150,10 @@ def rust(path: Path) -> str:
 def bpmnlint() -> Callable[[Path], str]:
     """A function that says how long bpmnlint takes for a file."""
     sys.path.insert(0, str(ROOT / "tests" / "support"))
-    from node_tools import NodeChild, ToolMissingError, install
+    from node_tools import BPMNLINT_PACKAGES, NodeChild, ToolMissingError, install
 
     try:
-        folder = install("bpmnlint", {"bpmnlint": "11.6.0", "bpmn-moddle": "9.0.4"})
+        folder = install("bpmnlint", BPMNLINT_PACKAGES)
     except ToolMissingError:
         return lambda path: "not installed"
     child = NodeChild(ROOT / "tests" / "backends" / "bpmn" / "bpmn_referee.cjs", str(folder))

@@ -338,6 +338,7 @@ def evaluated(
     seeds: int,
     samples: int,
     output: str | None,
+    html: str | None,
     true_models: Path | None,
     agents: str | None,
     flags: dict[str, Any],
@@ -400,9 +401,13 @@ def evaluated(
     text = f"compared with {embedder.name}\n" + table(rows, sweeps)
     if models:
         text += f"models of {len(models)} of {len(known.texts)} true processes\n"
-    if output is not None:
-        write_files([(Path(output), text)])
-    else:
+    from orgflow.evaluation.charts import render_evaluation
+    from orgflow.evaluation.discovery import charts
+
+    page = render_evaluation("Evaluation of discovery", location, text, charts(rows, sweeps))
+    wanted = ((output, text), (html, page))
+    write_files([(Path(path), content) for path, content in wanted if path is not None])
+    if output is None:
         write_stdout(text)
 
 

@@ -11,7 +11,7 @@ from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import among
 from orgflow.commands.language_model import model_flags, model_options
 from orgflow.commands.options import resolve_target
-from orgflow.commands.output import write_files, write_stdout
+from orgflow.commands.output import write_table
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import SERVER_FAILED, engine_runner, server_exit_code, server_options
 from orgflow.commands.session import Session, leave
@@ -58,6 +58,7 @@ INTERRUPTED, MISUSE = 130, 2
 @click.option(
     "-o", "output", metavar="FILE.csv", help="Write the CSV to this file instead of stdout."
 )
+@click.option("--html", metavar="FILE.html", help="Also write the figures as a page with charts.")
 @click.option(
     "--models", metavar="bpmn|pme", help="Only the models of this format.  [default: both]"
 )
@@ -90,6 +91,7 @@ def command(
     seeds: int,
     true_models: Path | None,
     output: str | None,
+    html: str | None,
     models: str | None,
     engine: str,
     agent: str | None,
@@ -120,7 +122,7 @@ def command(
         from orgflow.commands.discover import evaluated
 
         flags = model_flags(more)
-        evaluated(location, truth, seeds, samples, output, true_models, agent, flags)
+        evaluated(location, truth, seeds, samples, output, html, true_models, agent, flags)
         return
     folder = Path(location)
     if true_models is not None:
@@ -135,11 +137,11 @@ def command(
     if suite == "text":
         from orgflow.commands.eval_text import evaluate as evaluate_text
 
-        leave(evaluate_text(folder, agent, flags, output, samples, rounds))
+        leave(evaluate_text(folder, agent, flags, output, html, samples, rounds))
     if suite == "fill":
         from orgflow.commands.eval_filling import evaluate as evaluate_filling
 
-        leave(evaluate_filling(folder, agent, flags, output, samples))
+        leave(evaluate_filling(folder, agent, flags, output, html, samples))
     from orgflow.evaluation import executable, pmo
 
     from orgflow_ir.plugins.contracts import RunnerError
@@ -182,11 +184,14 @@ def command(
     except RunnerError as error:
         click.echo(f"orgflowc eval: {error}", err=True)
         leave(SERVER_FAILED if is_address(engine) else MISUSE)
-    if output is not None:
-        write_files([(Path(output), report.to_csv())])
-    else:
-        write_stdout(report.to_csv())
-    click.echo(report.summary(), err=True, nl=False)
+    from orgflow.evaluation.charts import render_evaluation
+
+    columns = executable.COLUMNS if suite == "executable" else pmo.COLUMNS
+    summary = report.summary()
+    page = render_evaluation(
+        f"Evaluation of {suite}", location, summary, report.charts(), columns, report.rows
+    )
+    write_table(report.to_csv(), summary, output, html, page)
     session.collect(ctx)
     session.show()
     if not report.complete:

@@ -27,7 +27,12 @@ BY_RULES = "operations-rules"
 
 
 def evaluate(
-    folder: Path, agent: str | None, flags: dict[str, Any], output: str | None, samples: int
+    folder: Path,
+    agent: str | None,
+    flags: dict[str, Any],
+    output: str | None,
+    html: str | None,
+    samples: int,
 ) -> int:
     """Fill and compare every model; the rows go to standard output or a file, the table to standard
     error. What rules propose counts as accepted. Gives the exit code.
@@ -92,7 +97,14 @@ def evaluate(
             report = evaluate_filling(folder, name, fill, samples=samples, progress=progress)
         except (FileNotFoundError, TruthError) as error:
             raise click.UsageError(str(error)) from None
-    write_table(report.to_csv(), report.summary(), output)
+    from orgflow.evaluation.charts import render_evaluation
+    from orgflow.evaluation.filling import COLUMNS
+
+    summary = report.summary()
+    page = render_evaluation(
+        "Evaluation of fill", str(folder), summary, report.charts(), COLUMNS, report.rows
+    )
+    write_table(report.to_csv(), summary, output, html, page)
     if client is not None:
         report_usage(session, client)
         if not report.complete:

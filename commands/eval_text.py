@@ -40,6 +40,7 @@ def evaluate(
     agent: str | None,
     flags: dict[str, Any],
     output: str | None,
+    html: str | None,
     samples: int,
     rounds: int = 0,
 ) -> int:
@@ -104,7 +105,14 @@ def evaluate(
             )  # fmt: skip
         except FileNotFoundError as error:
             raise click.UsageError(str(error)) from None
-    write_table(report.to_csv(), report.summary(), output)
+    from orgflow.evaluation.charts import render_evaluation
+    from orgflow.evaluation.text_suite import COLUMNS
+
+    summary = report.summary()
+    page = render_evaluation(
+        "Evaluation of text", str(folder), summary, report.charts(), COLUMNS, report.rows
+    )
+    write_table(report.to_csv(), summary, output, html, page)
     if client is not None:
         report_usage(session, client)
         if not report.complete:

@@ -94,11 +94,14 @@ def write_files(files: Sequence[tuple[Path, str | bytes]]) -> None:
                 os.unlink(temporary)
 
 
-def write_table(rows: str, summary: str, output: str | None) -> None:
-    """Rows to a file, or to standard output where none is named; the summary to standard error."""
-    if output is not None:
-        write_files([(Path(output), rows)])
-    else:
+def write_table(
+    rows: str, summary: str, output: str | None, html: str | None = None, page: str = ""
+) -> None:
+    """Rows to a file, or to standard output where none is named; the summary to standard error; a
+    page to the file `html` where that is named. Raises `OutputError`."""
+    files = [(output, rows), (html, page)]
+    write_files([(Path(path), text) for path, text in files if path is not None])
+    if output is None:
         write_stdout(rows)
     click.echo(summary, err=True, nl=False)
 

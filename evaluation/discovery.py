@@ -18,6 +18,7 @@ from orgflow.agents.discovery.discover import Discovery, Found, describe, discov
 from orgflow.agents.discovery.steps import Step
 from orgflow.agents.discovery.structure import process_of
 from orgflow.agents.discovery.traits import traits_of
+from orgflow.evaluation.charts import Bar, BarChart, Charts, LineChart
 from orgflow.evaluation.text_metrics import behaviour
 from orgflow.evaluation.text_metrics import score as score_model
 
@@ -387,6 +388,9 @@ def assignment(values: Any) -> list[tuple[int, int]]:
     return sorted((int(taken[c]) - 1, c - 1) for c in range(1, columns + 1) if taken[c])
 
 
+COMPARISONS = ("true clusters", "true names", "null")
+"""The rows that are ceilings or the null, and not a discovery."""
+
 Discover = Callable[[Sequence[Message], Embedder], tuple[Discovery, tuple[int, int], float]]
 """Another way to discover: what it finds, tokens in and out, and their cost."""
 
@@ -557,3 +561,23 @@ def table(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float]]]) ->
     lines.append(f"{'':14}" + "".join(f"{t:>8.2f}" for t in SWEEP))
     lines += [f"{label:14}" + "".join(f"{f:>8.3f}" for f in values) for label, values in sweeps]
     return "\n".join(lines) + "\n"
+
+
+def charts(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float]]]) -> Charts:
+    """The table as charts: the median of seeds with the range, and the curves over thresholds."""
+    bars = []
+    for name in HIGHER:
+        found = []
+        for row in rows:
+            values = [float(v) for s in row.scores if (v := getattr(s, name)) is not None]
+            if not values:
+                continue
+            shown = f"{statistics.median(values):.3f}"
+            if len(values) > 1:
+                shown += f" ({min(values):.3f}-{max(values):.3f})"
+            measured = row.label not in COMPARISONS
+            found.append(Bar(row.label, statistics.median(values), shown, not measured))
+        if found:
+            bars.append(BarChart(name.replace("_f1", " F1").replace("_", " "), tuple(found)))
+    lines = tuple((label, tuple(values)) for label, values in sweeps)
+    return Charts(tuple(bars), (LineChart("Hungarian F1 by threshold", "threshold", SWEEP, lines),))

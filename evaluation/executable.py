@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from orgflow.evaluation.charts import BarChart, Charts, counts, share
 from orgflow.evaluation.replay import ReplayReport, replay_model
 from orgflow.evaluation.tables import csv_text
 
@@ -118,6 +119,29 @@ class ExecutableReport:
         if not self.complete:
             lines += ["", f"interrupted after {len(self.rows)} models"]
         return "\n".join(lines) + "\n"
+
+    def charts(self) -> Charts:
+        """The shares, and what stands against compiling, as charts."""
+        counted = [r for r in self.rows if not r["waits_beside"]]
+        sides = (("all", self.rows), ("without waits beside", counted))
+        bars = [
+            BarChart(title, tuple(share(label, sum(map(test, rows)), len(rows))
+                                  for label, rows in sides))
+            for title, test in _FIGURES
+        ]  # fmt: skip
+        runs = sum(r["runs"] for r in self.rows)
+        equal = sum(r["runs_equal"] for r in self.rows)
+        bars.append(BarChart("runs equal to the model", (share("all", equal, runs),)))
+        reasons = Counter(reason for r in self.rows for reason in r["refused"].split("|") if reason)
+        kinds = Counter(kind for r in counted for kind in r["empty"].split("|") if kind)
+        return Charts(
+            (
+                *bars,
+                *counts("models by status", Counter(r["status"] for r in self.rows)),
+                *counts("models refused, by reason", reasons),
+                *counts("models with empty placeholders, by element", kinds),
+            )
+        )
 
 
 _FIGURES: tuple[tuple[str, Callable[[dict[str, Any]], bool]], ...] = (

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from orgflow.evaluation.charts import Charts, TableRows, columns_as_charts
 from orgflow.evaluation.pass_at_k import by_name, pass_lines
 from orgflow.evaluation.tables import csv_text, table_lines
 
@@ -206,14 +207,22 @@ class FillingReport:
 
     def summary(self) -> str:
         """A table beside the published figures."""
-        models = len({r["model"] for r in self.rows})
-        rows = [(self.agent, (models, *self.measures()))]
-        rows += [(name, (None, *values)) for name, values in PUBLISHED]
-        lines = table_lines(("models", *MEASURES), rows)
+        lines = table_lines(("models", *MEASURES), self._table())
         lines += pass_lines(self.outcomes())
         if not self.complete:
             lines.append(f"interrupted after {len(self.rows)} rows")
         return "\n".join(lines) + "\n"
+
+    def charts(self) -> Charts:
+        """The table as charts."""
+        published = [name for name, _ in PUBLISHED]
+        return Charts(columns_as_charts(("models", *MEASURES), self._table(), published))
+
+    def _table(self) -> TableRows:
+        models = len({r["model"] for r in self.rows})
+        rows: list[tuple[str, Sequence[int | float | None]]]
+        rows = [(self.agent, (models, *self.measures()))]
+        return rows + [(name, (None, *values)) for name, values in PUBLISHED]
 
     def outcomes(self) -> dict[str, list[bool]]:
         """By model, whether each sample is an exact match."""

@@ -7,11 +7,13 @@ an LLM's workflows pass the pipeline for 32 of 55 models, mean trace F1 0.837 ov
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from orgflow.evaluation.charts import Bar, BarChart, Charts, counts, share
 from orgflow.evaluation.failures import Failure, by_diagnostics, by_message, by_replay, unknown
 from orgflow.evaluation.replay import ReplayReport, replay_model
 from orgflow.evaluation.tables import csv_text
@@ -72,6 +74,10 @@ class PmoReport:
         """The rows as CSV text."""
         return csv_text(COLUMNS, self.rows)
 
+    def charts(self) -> Charts:
+        """The figures as charts."""
+        return _charts(self.rows)
+
     def summary(self) -> str:
         """Figures beside the published ones, and every model that did not pass with its reason."""
         lines = [
@@ -95,6 +101,35 @@ class PmoReport:
         if not self.complete:
             lines += ["", f"interrupted after {len(self.rows)} models"]
         return "\n".join(lines) + "\n"
+
+
+def _charts(rows: Sequence[dict[str, Any]]) -> Charts:
+    """The shares of each format beside the published ones, and the codes of refusals."""
+    passed, f1, runs, flows = [], [], [], []
+    for name in dict.fromkeys(r["format"] for r in rows):
+        own = [r for r in rows if r["format"] == name]
+        played = [r for r in own if r["runs"]]
+        passed.append(share(name, sum(r["pipeline_status"] == "pass" for r in own), len(own)))
+        mean = sum(r["f1"] for r in played) / len(played) if played else 0.0
+        f1.append(Bar(name, mean, f"{mean:.3f}"))
+        equal, all_runs = sum(r["runs_equal"] for r in own), sum(r["runs"] for r in own)
+        runs.append(share(name, equal, all_runs))
+        covered = sum(r["flows_covered"] for r in played)
+        flows.append(share(name, covered, sum(r["flows_total"] for r in played)))
+    passed.append(share("published", *PUBLISHED_PASS, published=True))
+    f1.append(Bar("published", PUBLISHED_F1, f"{PUBLISHED_F1:.3f}", published=True))
+    codes = Counter(
+        code for r in rows if r["pipeline_status"] != "pass" for code in r["codes"].split() or ["-"]
+    )
+    return Charts(
+        (
+            BarChart("models passed", tuple(passed)),
+            BarChart("mean F1 over models that ran", tuple(f1)),
+            BarChart("runs equal to the model", tuple(runs)),
+            BarChart("flows covered", tuple(flows)),
+            *counts("not passed, by code", codes),
+        )
+    )
 
 
 def _figures(name: str, rows: Sequence[dict[str, Any]]) -> Iterator[str]:

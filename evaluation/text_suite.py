@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from orgflow.evaluation.charts import Charts, TableRows, columns_as_charts
 from orgflow.evaluation.paged_metrics import PARTS, by_bleu, paged_scores
 from orgflow.evaluation.pass_at_k import by_name, pass_lines
 from orgflow.evaluation.tables import csv_text, table_lines
@@ -68,6 +69,11 @@ PAGED = {
 """text2flow's published figures on PAGED, whose texts are others: for orientation only."""
 
 
+ON_PAGED = "text2flow on PAGED"
+
+_COLUMNS = ("texts", "sound", "compiled", *(m.replace("_", "-") for m in MEASURES))
+
+
 class Drafted(NamedTuple):
     """What became of one text."""
 
@@ -110,37 +116,13 @@ class TextReport:
     def summary(self) -> str:
         """Tables beside figures to compare with: clean, elaborated and all texts, the two halves,
         PAGED-style scores, and with several samples pass@k."""
-        groups = [
-            (f"{agent}, {name}", rows)
-            for agent in self.agents
-            for name in GROUPS
-            if (rows := [r for r in self.rows if r["agent"] == agent and name in _groups(r)])
-        ]
-        columns = ("texts", "sound", "compiled", *(m.replace("_", "-") for m in MEASURES))
-        table: list[tuple[str, Sequence[int | float | None]]] = [
-            (name, (_texts(rows), _mean(rows, "sound"), _mean(rows, "compiled"),
-                    *(_mean(rows, measure) for measure in MEASURES)))
-            for name, rows in groups
-        ]  # fmt: skip
-        if not any(agent.startswith(WITH_MODEL) and agent != BY_RULES for agent in self.agents):
-            table.append((f"{WITH_MODEL} (not measured)", (None,) * len(columns)))
-        table += [
-            (name, (None, None, None, *(values.get(m) for m in MEASURES)))
-            for name, values in PUBLISHED
-        ]
-        lines = table_lines(columns, table)
+        lines = table_lines(_COLUMNS, self._table())
         how = f"words or {self.embedder}" if self.embedder else "words alone"
         lines.append(f"tasks are matched by {how}; empty: not published, or nothing to compare")
         held = sorted({r["text"] for r in self.rows if r["half"] == "held-out"})
         lines += [f"held out by seed {SPLIT_SEED}: {' '.join(held)}", ""]
-        table = [
-            (f"{name}, {said}", tuple(_mean(rows, f"{key} {part}") for part in PARTS))
-            for name, rows in groups
-            if name.endswith(GROUPS[:3])
-            for key, said in ((BY_WORDS, "words"), (BY_BLEU, "BLEU"))
-        ]
-        table.append(("text2flow on PAGED", tuple(PAGED.get(part) for part in PARTS)))
-        lines += ["in the manner of PAGED, whose texts are others:", *table_lines(PARTS, table)]
+        paged = table_lines(PARTS, self._paged())
+        lines += ["in the manner of PAGED, whose texts are others:", *paged]
         if any(r["sample"] > 1 for r in self.rows):
             for agent in self.agents:
                 lines += ["", f"{agent}, sound and compiled:", *pass_lines(self.outcomes(agent))]
@@ -154,6 +136,48 @@ class TextReport:
         if not self.complete:
             lines.append(f"interrupted after {len(self.rows)} drafts")
         return "\n".join(lines) + "\n"
+
+    def charts(self) -> Charts:
+        """Both tables as charts."""
+        others = [name for name, _ in PUBLISHED]
+        parts = [f"PAGED: {part}" for part in PARTS]
+        return Charts(
+            columns_as_charts(_COLUMNS, self._table(), others)
+            + columns_as_charts(parts, self._paged(), (ON_PAGED,))
+        )
+
+    def _by_group(self) -> list[tuple[str, list[dict[str, Any]]]]:
+        return [
+            (f"{agent}, {name}", rows)
+            for agent in self.agents
+            for name in GROUPS
+            if (rows := [r for r in self.rows if r["agent"] == agent and name in _groups(r)])
+        ]
+
+    def _table(self) -> TableRows:
+        """In the order of `_COLUMNS`."""
+        table: list[tuple[str, Sequence[int | float | None]]] = [
+            (name, (_texts(rows), _mean(rows, "sound"), _mean(rows, "compiled"),
+                    *(_mean(rows, measure) for measure in MEASURES)))
+            for name, rows in self._by_group()
+        ]  # fmt: skip
+        if not any(agent.startswith(WITH_MODEL) and agent != BY_RULES for agent in self.agents):
+            table.append((f"{WITH_MODEL} (not measured)", (None,) * len(_COLUMNS)))
+        table += [
+            (name, (None, None, None, *(values.get(m) for m in MEASURES)))
+            for name, values in PUBLISHED
+        ]
+        return table
+
+    def _paged(self) -> TableRows:
+        """In the order of `PARTS`."""
+        table: list[tuple[str, Sequence[int | float | None]]] = [
+            (f"{name}, {said}", tuple(_mean(rows, f"{key} {part}") for part in PARTS))
+            for name, rows in self._by_group()
+            if name.endswith(GROUPS[:3])
+            for key, said in ((BY_WORDS, "words"), (BY_BLEU, "BLEU"))
+        ]
+        return [*table, (ON_PAGED, tuple(PAGED.get(part) for part in PARTS))]
 
     def outcomes(self, agent: str) -> dict[str, list[bool]]:
         """By text, whether each draft of an agent is sound and compiles."""

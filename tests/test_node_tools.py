@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import node_tools
 import pytest
-from node_tools import NodeChild, ToolMissingError, install, tool
+from node_tools import BPMNLINT_PACKAGES, NodeChild, ToolMissingError, install, tool
 from orgflow.backends.n8n.engine.node import NodeError, NodeRuntime, find_node
 
 PACKAGES = {"thing": "1.2.3", "part": "4.5.6"}
@@ -103,3 +104,15 @@ def test_a_child_that_dies_says_why(tmp_path: Path):
         assert child.ask({"a": "ä"}) == {"a": "ä"}
         with pytest.raises(RuntimeError, match="had enough"):
             child.ask({})
+
+
+def test_one_version_of_bpmnlint() -> None:
+    """Tests, benchmarks and the documentation compare with the same one."""
+    root = Path(__file__).resolve().parent.parent
+    pinned = re.compile(r'"bpmnlint": "\d')
+    files = [*(root / "benchmarks").glob("*.py"), *(root / "tests").rglob("*.py")]
+    found = [path.name for path in files if pinned.search(path.read_text("utf-8"))]
+    assert found == ["node_tools.py"]
+    version = BPMNLINT_PACKAGES["bpmnlint"].rpartition(".")[0]
+    named = re.findall(r"bpmnlint (\d+\.\d+)", (root / "docs" / "checking.md").read_text("utf-8"))
+    assert set(named) == {version}

@@ -113,7 +113,6 @@ class Neighbours:
 
     def __init__(self, model: Model, ctx: PassContext) -> None:
         self.model, self.ctx = model, ctx
-        self.given = [Path(path) for path in ctx.given if path != "-"]
         registry = ctx.registry
         every: Iterable[object] = registry.frontends.values() if registry is not None else ()
         self.readers = [one for one in every if _reads_processes(one)]
@@ -129,11 +128,7 @@ class Neighbours:
             return NotFound("which is only known at run time")
         named = (call.loc.file if call.loc is not None else "") or self.model.source
         file = Path(named) if named.endswith(self.suffixes) else None
-        given = [
-            (self._folder(str(p.parent)), p.name)
-            for p in self.given
-            if file is None or not _same(p, file)
-        ]
+        given = self._given(file, name)
         beside = self._beside(file, name) if file is not None else ()
         # One process of a file may be looked at by itself: the others are still in the file.
         own = self._own(file, name) if file is not None else ()
@@ -160,6 +155,21 @@ class Neighbours:
         where = "this model" if file is None else "this model nor in a file next to it"
         said = f"which is {'neither' if file is not None else 'not'} in {where}"
         return NotFound("; ".join((said, *broken)))
+
+    def _given(self, file: Path | None, process: str) -> Iterator[tuple[_Folder, str]]:
+        """The files passed to the command that may have a process, but for the one that calls it,
+        in their order."""
+        own = None if file is None else os.path.abspath(file)
+        not_there: dict[str, frozenset[str]] = {}
+        for parent, name, absolute in _places(tuple(self.ctx.given), os.getcwd()):
+            if absolute == own:
+                continue
+            folder = self._folder(parent)
+            if parent not in not_there:
+                holders = self._holders(folder, process)
+                not_there[parent] = frozenset(folder.readable).difference(holders)
+            if name not in not_there[parent]:
+                yield folder, name
 
     def _beside(self, file: Path, process: str) -> Iterator[tuple[_Folder, str]]:
         """The files beside one that may have a process, in the order of their names."""
@@ -322,8 +332,12 @@ def _matches(data: bytes, pattern: str) -> bool:
     return re.search(pattern.encode(), data) is not None
 
 
-def _same(one: Path, other: Path) -> bool:
-    return os.path.abspath(one) == os.path.abspath(other)
+@lru_cache(maxsize=2)
+def _places(given: tuple[str, ...], here: str) -> tuple[tuple[str, str, str], ...]:
+    """The files passed to a command that runs in a folder: the folder, the name and the absolute
+    path of each."""
+    paths = [Path(path) for path in given if path != "-"]
+    return tuple((str(p.parent), p.name, os.path.join(here, os.path.abspath(p))) for p in paths)
 
 
 class _Merged:

@@ -22,6 +22,9 @@ import pytest
 from orgflow.backends.n8n.engine.node import NodeError, NodeRuntime, find_node, npm_command
 from orgflow.backends.n8n.engine.npm import lock
 
+BPMNLINT_PACKAGES = {"bpmnlint": "11.15.0", "bpmn-moddle": "10.3.1"}
+"""The one bpmnlint, with its reader, that tests and benchmarks compare with."""
+
 _MARKER = "orgflow-test-tool.json"
 _NPM_FLAGS = (
     "install", "--ignore-scripts", "--save-exact", "--no-audit", "--no-fund", "--no-package-lock",

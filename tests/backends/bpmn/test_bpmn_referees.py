@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from bpmn_trips import read_file, written
-from node_tools import NodeChild, tool
+from node_tools import BPMNLINT_PACKAGES, NodeChild, tool
 from spiff_runs import execute, plain, scripted
 
 from orgflow_ir.analysis.token_game.replay import follow
@@ -20,12 +20,11 @@ from orgflow_ir.model import Task
 from orgflow_ir.testing.minimal import minimal_models
 
 SCRIPT = Path(__file__).with_name("bpmn_referee.cjs")
-PACKAGES = {"bpmnlint": "11.6.0", "bpmn-moddle": "9.0.4"}
 
 
 @pytest.fixture(scope="module")
 def referee() -> Iterator[NodeChild]:
-    with NodeChild(SCRIPT, str(tool("bpmnlint", PACKAGES))) as child:
+    with NodeChild(SCRIPT, str(tool("bpmnlint", BPMNLINT_PACKAGES))) as child:
         yield child
 
 

@@ -15,6 +15,7 @@ from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.compiler import compile_model, load
 from played_models import faults
 
+from orgflow_ir.analysis import called_processes
 from orgflow_ir.analysis.called_processes import with_called_processes
 from orgflow_ir.analysis.token_game.runs import enumerate_runs
 from orgflow_ir.model import Model, Task
@@ -536,3 +537,15 @@ def test_one_process_of_a_file_calls_another_of_it(
     (run,) = engine.run_many([request])
     assert run.status == "success", run.error
     assert "Look" in [n.node for n in run.order]
+
+
+def test_the_places_of_given_files_are_found_once_for_all_calls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Finding them for every call takes the square of the number of files."""
+    for at in range(12):
+        (tmp_path / f"m{at:02}.bpmn").write_text(bpmn(f"p{at}", row(START, call(f"q{at}"), END)))
+    called_processes._places.cache_clear()
+    assert cli.run(["check", str(tmp_path), "--no-cache", "--jobs", "1"]) == 0
+    assert "q3" in capsys.readouterr().out
+    assert called_processes._places.cache_info()[:2] == (11, 1)
