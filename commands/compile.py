@@ -196,7 +196,10 @@ def command(
             if edited is None and (session.diagnostics or output not in (None, "-")):
                 session.outcome = _outcome(paths, output, backend, session.diagnostics, report)
         elif golden is None and edited is None and code == 1:
-            session.outcome = "nothing written", _after_errors(inputs, session.diagnostics)
+            session.outcome = (
+                "nothing written",
+                _after_errors(inputs, session.diagnostics, backend),
+            )
         if report is not None:
             from orgflow.commands.report import markdown, page
 
@@ -271,12 +274,14 @@ def _outcome(
     return made, f"next: orgflowc run {shlex.quote(paths[0])}"
 
 
-def _after_errors(inputs: Sequence[str], found: Sequence[Diagnostic]) -> str:
-    """What to do about errors: take fixes, or read about the first of them."""
+def _after_errors(inputs: Sequence[str], found: Sequence[Diagnostic], backend: Backend) -> str:
+    """What to do about errors: take fixes, compile what is supported, or read about the first."""
     errors = [d for d in found if d.severity is Severity.ERROR and d.suppressed is None]
     safe = [d for d in errors if d.fix is not None and d.fix.applicability == "safe"]
     if safe and "-" not in inputs:
         return f"next: orgflowc check --fix {shlex.join(inputs)}"
+    if errors and backend.target.stubs and all(d.category is Category.TARGET for d in errors):
+        return f"next: --target '{backend.name}{{unsupported=stub}}' compiles the rest"
     return f"next: orgflowc explain {errors[0].code}" if errors else ""
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+import textwrap
+from collections.abc import Iterator
+
 import click
 from orgflow.commands.completion_values import codes
 from orgflow.commands.output import write_stdout
+from orgflow.commands.session import text_width
 from orgflow.compiler import suggestion
 
 from orgflow_ir.plugins import Registry
@@ -27,7 +32,37 @@ def command(code: str) -> None:
     from orgflow.passes.presets import in_presets
 
     presets = in_presets(rule)
+    width = text_width(sys.stdout)
+    explanation = "\n".join(wrapped(rule.explanation(), width)).rstrip("\n")
+    shown = textwrap.fill(f"presets: {presets}", width, break_on_hyphens=False)
     write_stdout(
-        f"{rule.code} {rule.name} ({rule.severity})\n\n{rule.explanation()}\n"
-        + (f"\npresets: {presets}\n" if presets else "")
+        f"{rule.code} {rule.name} ({rule.severity})\n\n{explanation}\n"
+        + (f"\n{shown}\n" if presets else "")
     )
+
+
+def wrapped(text: str, width: int) -> Iterator[str]:
+    """The lines of an explanation, those of paragraphs that are wider than `width` wrapped again;
+    an item of a list is a paragraph."""
+    paragraph: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        indent = len(line) - len(line.lstrip())
+        before = len(paragraph[0]) - len(paragraph[0].lstrip()) if paragraph else indent
+        if paragraph and (not line.strip() or indent != before or line.lstrip()[0] in "-*"):
+            yield from _filled(paragraph, width)
+            paragraph = []
+        if line.strip():
+            paragraph.append(line)
+        elif not paragraph:
+            yield line
+
+
+def _filled(lines: list[str], width: int) -> list[str]:
+    if max(map(len, lines)) <= width:
+        return lines
+    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    further = indent + ("  " if lines[0].lstrip()[0] in "-*" else "")
+    return textwrap.wrap(
+        " ".join(line.strip() for line in lines), width, initial_indent=indent,
+        subsequent_indent=further, break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip

@@ -8,7 +8,18 @@ from typing import Any
 
 import pytest
 
-from orgflow_ir.model import Event, Flow, Gateway, Model, Node, Process, SubProcess
+from orgflow_ir.model import (
+    Event,
+    EventDefinition,
+    Flow,
+    Gateway,
+    Lane,
+    MessageFlow,
+    Model,
+    Node,
+    Process,
+    SubProcess,
+)
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import Artifact, Emitted, Legal, TargetSpec
@@ -16,8 +27,7 @@ from orgflow_ir.testing import ContractError, check_backend
 
 Scope = Process | SubProcess
 
-LEGAL = ("task", "event", "gateway", "flow.sequence", "flow.conditional", "flow.default",
-         "sub-process.plain")  # fmt: skip
+LEGAL = ("task", "event", "gateway", "flow", "sub-process.plain", "lane", "pool")
 
 
 class Graph(Backend):
@@ -28,21 +38,39 @@ class Graph(Backend):
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
         lines = [line for process in model.processes for line in self.scope(process)]
+        lines += [f"{flow.source} ~> {flow.target}" for flow in self.messages(model)]
         return Emitted.whole(model, Artifact("graph.txt", "\n".join([*lines, ""])))
+
+    def messages(self, model: Model) -> list[MessageFlow]:
+        return list(model.message_flows)
+
+    def members(self, lane: Lane) -> tuple[str, ...]:
+        return lane.members
 
     def scope(self, scope: Scope) -> list[str]:
         lines = []
-        for node in scope.nodes:
+        if isinstance(scope, Process):
+            lines += [f"{lane.name}: {' '.join(self.members(lane))}" for lane in scope.lanes]
+        for node in self.nodes(scope):
             lines.append(self.node(node, scope))
             if isinstance(node, SubProcess):
                 lines += [f"  {line}" for line in self.scope(node)]
         return [*lines, *(self.flow(flow, scope) for flow in self.flows(scope))]
 
     def node(self, node: Node, scope: Scope) -> str:
-        words = [node.construct, node.id, repr(node.name)]
+        words = [node.construct, node.id, repr(node.name), repr(self.doc(node))]
         if isinstance(node, Event):
-            words += [f"on {self.attached(node, scope)}", repr(node.definitions)]
+            words += [f"on {self.attached(node, scope)}", repr(self.definitions(node))]
         return " ".join(words)
+
+    def nodes(self, scope: Scope) -> list[Node]:
+        return list(scope.nodes)
+
+    def doc(self, node: Node) -> str:
+        return node.doc
+
+    def definitions(self, event: Event) -> tuple[EventDefinition, ...]:
+        return event.definitions
 
     def attached(self, event: Event, scope: Scope) -> str | None:
         return event.attached_to
@@ -52,7 +80,10 @@ class Graph(Backend):
 
     def flow(self, flow: Flow, scope: Scope) -> str:
         condition = self.condition(flow, scope)
-        return f"{flow.source} -> {flow.target} {flow.name!r} {condition!r} {flow.default}"
+        return f"{flow.source} -> {flow.target} {flow.name!r} {condition!r} {self.default(flow)}"
+
+    def default(self, flow: Flow) -> bool:
+        return flow.default
 
     def condition(self, flow: Flow, scope: Scope) -> str | None:
         return flow.condition.text if flow.condition is not None else None
@@ -112,6 +143,23 @@ MUTANTS: dict[str, tuple[type[Graph], dict[str, Callable[..., Any]], str]] = {
     "sorts the labels of branches": (Graph, {"flow": sorted_labels}, "which way is which"),
     "mixes conditions of branches": (Executing, {"condition": first_condition}, "mixes branches"),
     "attaches events to the first activity": (Graph, {"attached": first_host}, "is attached to"),
+    "loses defaults": (Executing, {"default": lambda s, flow: False}, "default"),
+    "loses what a task does": (
+        Executing, {"node": lambda s, node, scope: Graph.node(s, node, scope)}, "bindings"),
+    "loses conditions": (Executing, {"condition": lambda s, flow, scope: None}, "conditions"),
+    "writes the names of conditions only": (
+        Executing,
+        {"condition": lambda s, flow, scope: flow.condition and flow.condition.text[:6]},
+        "conditions",
+    ),
+    "loses times": (
+        Executing,
+        {"definitions": lambda s, event: tuple(d.kind for d in event.definitions)},
+        "omits times",
+    ),
+    "loses lanes": (Executing, {"members": lambda s, lane: ()}, "omits lanes"),
+    "loses documentation": (Executing, {"doc": lambda s, node: ""}, "documentation"),
+    "loses message flows": (Executing, {"messages": lambda s, model: []}, "message flows"),
     "loses attachments": (Graph, {"attached": lambda s, event, scope: None}, "is attached to"),
 }  # fmt: skip
 

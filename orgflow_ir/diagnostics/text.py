@@ -67,8 +67,8 @@ class TextReporter(Reporter):
     `sources` maps file names to bytes, or to an object that reads lines again (for excerpts).
     `labels` maps file names to the labels of nodes and flows by id (for runs). `inputs` are the
     files in the summary. `width` is in columns. `brief` is for commands with another result: one
-    line for all infos of a rule. `quiet` leaves out infos and the summary. `outcome` is the result
-    and the next step in a brief summary.
+    line for all infos of a rule, and the same help only once. `quiet` leaves out infos and the
+    summary. `outcome` is the result and the next step in a brief summary.
     """
 
     name: ClassVar[str] = "text"
@@ -91,8 +91,11 @@ class TextReporter(Reporter):
         shown = told if in_full and not self.quiet else told[: len(told) - len(infos)]
         spaced = in_full or any(d.severity is Severity.ERROR for d in shown)
         written = 0
+        helped: set[tuple[str, str | None]] = set()
         for item, more in self._folded(shown):
-            lines = list(self._lines(item, excerpt=spaced))
+            again = not in_full and item.help is not None and (item.code, item.help) in helped
+            helped.add((item.code, item.help))
+            lines = list(self._lines(item, excerpt=spaced and not again, help_=not again))
             if more:
                 lines.append(self._paint("dim", f"  and {more} more {item.code} (-v shows them)"))
             written += len(lines)
@@ -167,7 +170,7 @@ class TextReporter(Reporter):
         )
         return [line.replace(_HARD, " ") for line in lines]
 
-    def _lines(self, d: Diagnostic, *, excerpt: bool = True) -> Iterator[str]:
+    def _lines(self, d: Diagnostic, *, excerpt: bool = True, help_: bool = True) -> Iterator[str]:
         place = f"{self._paint('bold', printable(str(d.loc)))}: " if d.loc is not None else ""
         word = self._paint(d.severity.value, d.severity.value)
         if d.suppressed is not None:
@@ -181,7 +184,7 @@ class TextReporter(Reporter):
             yield from self._wrap(where + related.message, "  also: ", "        ")
         if d.trace:
             yield from self._wrap(self._trace(d), "  run: ", "       ")
-        if d.help:
+        if d.help and help_:
             yield from self._wrap(d.help, "  help: ", "        ")
         if d.suppressed is not None:
             yield from self._wrap(d.suppressed, "  accepted: ", "            ")

@@ -27,9 +27,7 @@ def dependence_problems(backend: Backend, models: Iterable[tuple[str, Model]]) -
     models = list(models)
     with no_writing() as written, silent() as printed:
         found = [*_constant(backend, models), *_dropped(backend), *_dropped_flows(backend)]
-        found += structure_problems(
-            lambda model: _text(backend, model, said=True), executes=backend.target.executes
-        )
+        found += structure_problems(lambda model: _text(backend, model, said=True), backend.target)
         found += _dropped_bindings(backend)
         found += _asking(backend, models)  # everything is loaded by now
     if printed.getvalue():

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from orgflow_ir.model import Event, Flow, Model, Node, Process, SubProcess, Task
+from orgflow_ir.model import Event, Expression, Flow, Lane, Model, Node, Process, SubProcess, Task
 from orgflow_ir.model.constructs import CONSTRUCTS
+from orgflow_ir.targets import Legal, TargetSpec
 from orgflow_ir.testing.conformance.shapes import shape, shapes
 from orgflow_ir.testing.minimal import minimal_model
 
@@ -24,11 +25,19 @@ class _Change(NamedTuple):
     complaint: str
 
 
-def structure_problems(text: Text, *, executes: bool) -> Iterator[str]:
-    """Changes of the structure without an effect on the output, at most one of each kind.
-    `executes`: whether the target runs its files, so that conditions matter too."""
+def structure_problems(text: Text, target: TargetSpec) -> Iterator[str]:
+    """Yield structural changes that the output does not show, at most one of each kind.
+
+    For a target that runs its files, conditions, defaults, times and notes count too; lanes and
+    message flows do unless the table has a note about them, which may state that they are omitted.
+    """
     kinds = [_flows, _inner_flows, _attachments]
-    for kind in [*kinds, _conditions] if executes else kinds:
+    if target.executes:
+        kinds += [_conditions, _defaults, _times, _notes]
+        for construct, kind in (("flow.message", _message_flows), ("lane", _lanes)):
+            if target.legality(construct) == Legal():
+                kinds.append(kind)
+    for kind in kinds:
         for model, changed, complaint in kind():
             before = text(model)
             if before is not None and text(changed) == before:
@@ -135,4 +144,88 @@ def _conditions() -> Iterator[_Change]:
     ]
     yield _Change(
         models[0], models[1], "omits conditions: a changed condition does not affect the output"
+    )
+
+
+def _defaults() -> Iterator[_Change]:
+    """Whether a branch without a condition is taken always, or only where no other one is."""
+    for line in ("s>o1 o1>A?amount>5 o1>B{} A>o2 B>o2 o2>e", "s>x1 x1>B{} x1>A?amount>5 A>e B>e"):
+        models = [shape(line.format(default)) for default in ("!", "")]
+        yield _Change(
+            models[0], models[1], "omits defaults: a changed default does not affect the output"
+        )
+
+
+def _times() -> Iterator[_Change]:
+    """The time of each kind of timer event, but of those that start a process: something else may
+    start it."""
+    for construct in CONSTRUCTS:
+        if construct.startswith(("event.catch.timer", "event.boundary.timer")):
+            small = minimal_model(construct)
+            models = [_timed(small, text) for text in ("PT1H", "PT2H")]
+            kind = construct.removeprefix("event.")
+            complaint = f"omits times: that of a timer ({kind}) does not affect the output"
+            yield _Change(models[0], models[1], complaint)
+
+
+def _timed(model: Model, text: str) -> Model:
+    def timed(node: Node) -> Node:
+        if not isinstance(node, Event) or not node.definitions:
+            return node
+        changed = tuple(
+            d.replace(expression=Expression(text=text, language=None), timer="duration")
+            if d.kind == "timer" else d
+            for d in node.definitions
+        )  # fmt: skip
+        return node.replace(definitions=changed)
+
+    processes = tuple(
+        p.replace(nodes=tuple(timed(node) for node in p.nodes)) for p in model.processes
+    )
+    return model.replace(processes=processes)
+
+
+def _message_flows() -> Iterator[_Change]:
+    """A message from one process to another."""
+    model = minimal_model("flow.message")
+    changed = model.replace(message_flows=())
+    yield _Change(model, changed, "omits message flows: they do not affect the output")
+
+
+def _lanes() -> Iterator[_Change]:
+    """Who does which step."""
+    models = [_with_lanes(*members) for members in (("A", "B"), ("B", "A"))]
+    yield _Change(
+        models[0], models[1], "omits lanes: who does which step does not affect the output"
+    )
+
+
+def _with_lanes(first: str, second: str) -> Model:
+    model = shape("s>A A>B B>e")
+    (process,) = model.processes
+    lanes = (
+        Lane(id="lane_sales", name="Sales", members=(first,)),
+        Lane(id="lane_stock", name="Stock", members=(second,)),
+    )
+    return model.replace(processes=(process.replace(lanes=lanes),))
+
+
+def _notes() -> Iterator[_Change]:
+    """The documentation of a task."""
+    model = shape("s>A A>e")
+    (process,) = model.processes
+    models = [
+        model.replace(
+            processes=(
+                process.replace(
+                    nodes=tuple(
+                        n.replace(doc=doc) if isinstance(n, Task) else n for n in process.nodes
+                    )
+                ),
+            )
+        )
+        for doc in ("Ask the customer.", "Ask the supplier.")
+    ]
+    yield _Change(
+        models[0], models[1], "omits documentation: that of a task does not affect the output"
     )
