@@ -63,13 +63,15 @@ def command(in_: str, target: str, from_: str | None, port: int, no_open: bool) 
         server = PageServer(port=port)
     except OSError as error:
         click.echo(
-            f"orgflowc watch: port {port}: {(error.strerror or str(error)).lower()}", err=True
+            f"orgflowc watch: port {port}: {(error.strerror or str(error)).lower()}; without --port "
+            "a free one is taken",
+            err=True,
         )
         leave(2)
     with server:
         address = server.add(page)
         try:
-            click.echo(f"{in_} at {address}")
+            click.echo(f"{in_} at {address}\nCtrl-C ends this")
             if not no_open and sys.stdout is not None and sys.stdout.isatty():
                 click.launch(address)
             while True:

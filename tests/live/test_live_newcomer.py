@@ -60,7 +60,7 @@ def test_the_readme_is_followed_from_a_fresh_clone(newcomer: Newcomer) -> None:
     install, first, own, library = blocks(newcomer.clone)
     for line in install.splitlines():
         newcomer.run(line.partition("#")[0])
-    for name in ("order.bpmn", "order.svg", "runs.html"):
+    for name in ("deadlock.svg", "order.json", "to-do.html", "runs.html"):
         assert (newcomer.clone / "build" / "demo" / name).exists(), name
 
     # `make demo` has taken the fix already: the page shows what it printed before.
