@@ -62,10 +62,9 @@ def command(in_: str, target: str, from_: str | None, port: int, no_open: bool) 
     try:
         server = PageServer(port=port)
     except OSError as error:
+        reason = (error.strerror or str(error)).lower()
         click.echo(
-            f"orgflowc watch: port {port}: {(error.strerror or str(error)).lower()}; without --port "
-            "a free one is taken",
-            err=True,
+            f"orgflowc watch: port {port}: {reason}; without --port a free one is taken", err=True
         )
         leave(2)
     with server:
