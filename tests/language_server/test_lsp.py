@@ -277,3 +277,54 @@ def test_texts_that_declare_an_encoding(encoding: str, tmp_path: Path) -> None:
     for edit in reversed(fix.edits):
         fixed = fixed[: edit.span.start] + edit.text + fixed[edit.span.end :]
     assert fixed == text.replace(JOIN, '<exclusiveGateway id="join"/>')
+
+
+def test_a_day_in_the_editor(tmp_path: Path) -> None:
+    """Names with spaces, empty and unfinished files, a rename, a file that is only in the editor, a
+    configuration that is broken, corrected and deleted, a fix of an old version."""
+    folder = tmp_path / "Ablage für Modelle & mehr"
+    folder.mkdir()
+    old, new = folder / "Auftrag #1.bpmn", folder / "Auftrag 2 %20.bpmn"
+    settings = folder / "orgflow.toml"
+
+    async def codes(editor: Editor, path: Path) -> set[str]:
+        return {str(d.code) for d in await editor.findings(path)}
+
+    async def story(editor: Editor) -> None:
+        editor.open(old, "")  # new, and never saved
+        assert await codes(editor, old)
+        editor.change(old, "<definitions")
+        assert await codes(editor, old) == {"OF010"}
+        editor.change(old, DEADLOCK)
+        assert "OF201" in await codes(editor, old)
+
+        editor.close(old)  # renamed: editors close one and open the other
+        assert await editor.findings(old) == []
+        editor.open(new, DEADLOCK)
+        assert "OF201" in await codes(editor, new)
+
+        offered = await editor.actions(new, place(DEADLOCK, JOIN))
+        fix = next(a for t, a in offered.items() if t.startswith("Make the parallel gateway"))
+        fixed = applied(DEADLOCK, fix, new)
+        editor.change(new, fixed)
+        assert "OF201" not in await codes(editor, new)
+        again = await editor.actions(new, place(fixed, '<exclusiveGateway id="join"'))
+        assert not [t for t in again if t.startswith("Make the parallel gateway")]
+        editor.change(new, DEADLOCK)  # undone
+        assert "OF201" in await codes(editor, new)
+
+        settings.write_text("[rules\n", "utf-8")
+        editor.open(settings, "[rules\n")
+        (broken,) = await editor.findings(settings)
+        assert broken.range.start.line == 0
+        settings.write_text('[rules]\ndeadlocked-join = "info"\n', "utf-8")
+        editor.change(settings, '[rules]\ndeadlocked-join = "info"\n')
+        assert await editor.findings(settings) == []
+        editor.save(settings)
+        found = (await editor.sent.get()).diagnostics
+        while not any(d.code == "OF201" for d in found):
+            found = (await editor.sent.get()).diagnostics
+        graded = next(d for d in found if d.code == "OF201")
+        assert graded.severity == lsp.DiagnosticSeverity.Information
+
+    in_editor(story, tmp_path)
