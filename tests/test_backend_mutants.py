@@ -126,7 +126,7 @@ def first_host(self: Graph, event: Event, scope: Scope) -> str | None:
 
 MUTANTS: dict[str, tuple[type[Graph], dict[str, Callable[..., Any]], str]] = {
     "drops the last flow": (Graph, {"flows": lambda s, scope: list(scope.flows[:-1])},
-                            "leaves out"),
+                            "omits a flow"),
     "drops flows that lead back": (
         Graph,
         {"flows": lambda s, scope: [f for n, f in enumerate(scope.flows) if not any(
@@ -140,9 +140,9 @@ MUTANTS: dict[str, tuple[type[Graph], dict[str, Callable[..., Any]], str]] = {
         {"flows": lambda s, scope: [] if isinstance(scope, SubProcess) else list(scope.flows)},
         "sub-process",
     ),
-    "sorts the labels of branches": (Graph, {"flow": sorted_labels}, "which way is which"),
+    "sorts the labels of branches": (Graph, {"flow": sorted_labels}, "cannot be distinguished"),
     "mixes conditions of branches": (Executing, {"condition": first_condition}, "mixes branches"),
-    "attaches events to the first activity": (Graph, {"attached": first_host}, "is attached to"),
+    "attaches events to the first activity": (Graph, {"attached": first_host}, "the attachment"),
     "loses defaults": (Executing, {"default": lambda s, flow: False}, "default"),
     "loses what a task does": (
         Executing, {"node": lambda s, node, scope: Graph.node(s, node, scope)}, "bindings"),
@@ -160,7 +160,7 @@ MUTANTS: dict[str, tuple[type[Graph], dict[str, Callable[..., Any]], str]] = {
     "loses lanes": (Executing, {"members": lambda s, lane: ()}, "omits lanes"),
     "loses documentation": (Executing, {"doc": lambda s, node: ""}, "documentation"),
     "loses message flows": (Executing, {"messages": lambda s, model: []}, "message flows"),
-    "loses attachments": (Graph, {"attached": lambda s, event, scope: None}, "is attached to"),
+    "loses attachments": (Graph, {"attached": lambda s, event, scope: None}, "the attachment"),
 }  # fmt: skip
 
 
