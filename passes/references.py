@@ -106,7 +106,7 @@ class References(Pass):
         processes = {p.id: p for p in model.processes}
         neighbours = cache(partial(_neighbours, model, ctx))
         for scope in ctx.scopes(model):
-            _nodes(scope, processes, neighbours, told, ctx)
+            _nodes(scope, model, processes, neighbours, told, ctx)
         for process in model.processes:
             inside = {n.id for s in process.scopes() for n in s.nodes}
             for scope in process.scopes():
@@ -125,6 +125,7 @@ class References(Pass):
 
 def _nodes(
     scope: Scope,
+    model: Model,
     processes: dict[str, Process],
     neighbours: Callable[[], Neighbours],
     told: set[str | None],
@@ -137,7 +138,7 @@ def _nodes(
             if called in processes:
                 _called(node, processes[called], ctx)
             else:
-                _called_elsewhere(node, neighbours, ctx)
+                _called_elsewhere(node, model, neighbours, ctx)
         elif isinstance(node, Event) and node.position == "boundary" and node.id not in told:
             if activities is None:
                 kinds = Task | CallActivity | SubProcess
@@ -158,9 +159,10 @@ def _neighbours(model: Model, ctx: PassContext) -> Neighbours:
 
 
 def _called_elsewhere(
-    node: CallActivity, neighbours: Callable[[], Neighbours], ctx: PassContext
+    node: CallActivity, model: Model, neighbours: Callable[[], Neighbours], ctx: PassContext
 ) -> None:
-    """A call of a process that the model does not have: a file beside it may."""
+    """A call of a process that the model does not have: it may name a global task, and a file
+    beside the model may have the process."""
     if not node.process.rpartition(":")[2]:
         ctx.emit(
             UnknownCalledProcess,
@@ -169,6 +171,11 @@ def _called_elsewhere(
             help="name the process it calls",
         )
         return
+    if model.opaque:
+        from orgflow_ir.analysis.calls import global_task
+
+        if global_task(node, model) is not None:
+            return
     from orgflow_ir.analysis.called_processes import NotFound
 
     found = neighbours().find(node)

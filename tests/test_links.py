@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from game_models import read_bpmn, shared
+from orgflow.compiler import compile_model
 from orgflow.passes.link_events import LinkEvents
 
 from orgflow_ir.analysis.soundness.wiring import Wiring
@@ -12,7 +13,9 @@ from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Event, EventDefinition, Flow, Model, Process
 from orgflow_ir.model.links import Links
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
 
+REGISTRY = Registry(outside=False)
 BPMN = "{http://www.omg.org/spec/BPMN/20100524/MODEL}"
 
 
@@ -76,3 +79,19 @@ def test_a_link_without_a_name_is_not_named_by_its_id() -> None:
     (found,) = reported(made(link("t", "throw")))
     assert "has no name, so no catching link in `P` belongs to it" in found.message
     assert found.help == "use the name of a catching link event, or draw a flow instead"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("To packing", "the link `To packing` became"),
+        ("", "the first unlabelled link intermediate event became"),
+    ],
+)
+def test_what_became_of_a_link_names_it_as_people_know_it(name: str, said: str) -> None:
+    """Not by the id of the event, which nobody has seen."""
+    throw = link("t", "throw", name, target="c_d")
+    ctx = PassContext()
+    assert compile_model(made(throw, link("c", "catch", name)), REGISTRY.backends["n8n"], ctx)
+    (found,) = (d for d in ctx.diagnostics if d.code == "OF401")
+    assert found.message.startswith(said)

@@ -119,9 +119,12 @@ class Reading:
         new = f"{raw}__{number}"
         self.ids[new] = node
         self._renamed[node] = new
+        # Without a name, an element would be called by the id that the message is about.
+        this = describe(node) if label(node) else f"a `<{node.qname}>`"
+        that = describe(first) if label(first) else f"another `<{first.qname}>`"
         self.report(
             DuplicateId,
-            f"{describe(node)} has the id `{raw}`, which {describe(first)} already has",
+            f"{this} has the id `{raw}`, which {that} already has",
             node,
             help=f"give one of them another id; this one is read as `{new}`",
             severity=None if raw in self._references else Severity.WARNING,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orgflow_ir.model import CallActivity, Model, Process, Scope, Task
+from orgflow_ir.model import CallActivity, Model, Opaque, Process, Scope, Task
 from orgflow_ir.model.bindings import Parameter, SubProcessCall
 
 Call = CallActivity | Task
 """A call, or the task that stands for one whose process is not in the model."""
 
+_GLOBAL_TASK = re.compile(r"(?:\{.*\})?global(?:User|Manual|Script|BusinessRule)?Task")
 _VARIABLE = r"(?a)=?\s*([A-Za-z_]\w*)|[$#]\{\s*([A-Za-z_]\w*)\s*\}"
 
 
@@ -24,6 +25,13 @@ def callee(call: CallActivity, model: Model) -> Process | None:
     """The process of the model that a call names; a namespace prefix is ignored."""
     name = call.process.rpartition(":")[2]
     return next((p for p in model.processes if p.id == name and p.nodes), None)
+
+
+def global_task(call: CallActivity, model: Model) -> Opaque | None:
+    """The global task of the model that a call names: work that no steps describe."""
+    name = call.process.rpartition(":")[2]
+    tasks = (one for one in model.opaque if _GLOBAL_TASK.fullmatch(one.tag) is not None)
+    return next((one for one in tasks if one.id == name), None)
 
 
 def variable_in(parameter: Parameter) -> str | None:

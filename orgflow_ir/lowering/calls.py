@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from orgflow_ir.analysis.calls import callee, hands_everything, takes_everything
+from orgflow_ir.analysis.calls import callee, global_task, hands_everything, takes_everything
 from orgflow_ir.lowering.common import as_task
 from orgflow_ir.model import CallActivity
 from orgflow_ir.model.bindings import SubProcessCall
@@ -43,15 +43,19 @@ class CallToNamedWork(RewritePattern):
         settings: tuple[tuple[str, str], ...] = ()
         if isinstance(given, SubProcessCall):
             # Of the call as such, not of the work: only named in the note.
-            named = (
+            stated = (
                 ("version", given.version), ("business key", given.business_key),
                 ("retries", given.retries), ("result", given.result),
             )  # fmt: skip
             # That it has an `inputOutput` is said by its mappings.
             more = (pair for pair in given.parameters if pair[0] != "inputOutput")
-            settings = (*((k, v) for k, v in named if v is not None), *more)
+            settings = (*((k, v) for k, v in stated if v is not None), *more)
+        named = global_task(call, rewriter.model)
+        label = one_line(called if named is None else named.label).replace("`", "'")
+        if named is not None:
+            settings = (("global task", label), *settings)
         binding = SubProcessCall(
-            process=called,
+            process=called if named is None else None,
             all_variables=hands_everything(call),
             all_results=takes_everything(call),
             inputs=given.inputs if given is not None else (),
@@ -66,9 +70,10 @@ class CallToNamedWork(RewritePattern):
             binding=binding,
         )
         rewriter.replace(scope.id, call.id, task)
-        process = one_line(called).replace("`", "'")
+        if named is not None:
+            return f"{ctx.name(call)} calls the global task `{label}`: the work is left open"
         return (
-            f"{ctx.name(call)} calls the process `{process}`, whose steps are not in the model: "
+            f"{ctx.name(call)} calls the process `{label}`, whose steps are not in the model: "
             "the work is left open"
         )
 

@@ -183,6 +183,8 @@ class LinkToFlow(RewritePattern):
         throw, catch = next((pair for pair in pairs if pair[0] is use.element), (None, None))
         if throw is None or catch is None:
             return None
+        name = throw.name or next((d.name for d in throw.definitions if d.name), None)
+        what = f"the link `{one_line(name)}`" if name else ctx.name(throw)
         for event in (throw, catch):
             if not rewriter.touched(scope.id, event.id):  # a catch may belong to several throws
                 rewriter.replace(
@@ -190,7 +192,7 @@ class LinkToFlow(RewritePattern):
                 )
         link = rewriter.fresh_id(throw.id, "link")
         rewriter.connect(scope.id, throw.id, catch.id, id=link)
-        return f"the link `{throw.label}` became a flow to its catch event"
+        return f"{what} became a flow to its catch event"
 
 
 LOWERINGS: tuple[RewritePattern, ...] = (

@@ -446,6 +446,18 @@ def test_why_a_process_is_not_found(tmp_path: Path, registry: Registry, reason: 
     assert "folder" in found.help
 
 
+def test_a_global_task_is_in_the_model(tmp_path: Path, registry: Registry) -> None:
+    """No file beside it has to have it, and it is no process."""
+    text = bpmn("main", row(START, call("gu"), END))
+    task = '<globalUserTask id="gu" name="Ask the customer"/></definitions>'
+    write(tmp_path, main=text.replace("</definitions>", task))
+    _, made, ctx = linked(tmp_path / "main.bpmn", registry)
+    assert made is not None
+    said = [d.message for d in ctx.diagnostics if d.code in ("OF120", "OF401", "OF404")]
+    assert any("calls the global task `Ask the customer`" in one for one in said)
+    assert not [one for one in said if "process" in one]
+
+
 def test_two_files_with_the_same_process_are_one(tmp_path: Path, registry: Registry) -> None:
     write(tmp_path, main=bpmn("main", row(START, call("part"), END)), a=PART, b=PART)
     assert names(linked(tmp_path / "main.bpmn", registry)[0]) == {"Look"}

@@ -43,6 +43,17 @@ def test_a_second_id_is_renamed_and_references_stay_with_the_first() -> None:
     assert only.related[0].loc.line == 1
 
 
+def test_an_element_without_a_name_is_not_called_by_the_id_that_it_shares() -> None:
+    _, diagnostics = parse(process(
+        '<task id="a"/><task id="b"/><sequenceFlow id="f" sourceRef="a" targetRef="b"/>'
+        '<sequenceFlow id="f" sourceRef="b" targetRef="a"/>'
+    ))  # fmt: skip
+    (only,) = (d for d in diagnostics if d.code == "OF150")
+    assert only.message == (
+        "a `<sequenceFlow>` has the id `f`, which another `<sequenceFlow>` already has"
+    )
+
+
 def test_what_contradicts_is_named_by_its_labels() -> None:
     """The ids of flows, data associations and types are nothing that the author has seen."""
     text = """
