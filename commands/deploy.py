@@ -80,7 +80,11 @@ _SUMMARY = f"Put workflows on an {DEFAULT_TARGET} server and publish them."
 @click.option(
     "--as", "name", metavar="NAME", help="Deploy one workflow separately under this name."
 )
-@click.option("--no-publish", is_flag=True, help="Leave new workflows as drafts.")
+@click.option(
+    "--no-publish",
+    is_flag=True,
+    help="Leave new workflows as drafts; changes of published ones still go live.",
+)
 @click.option(
     "--credentials",
     metavar="FILE",

@@ -322,7 +322,7 @@ N8N_TARGET = TargetSpec(
         "task": Legal("a placeholder until it is filled"),
         "activity.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
         "activity.quantity": Illegal(
-            "a node that runs once each time it is reached",
+            "its node runs once each time it is reached",
             "use a parallel gateway or a loop instead",
             yet=True,
         ),
