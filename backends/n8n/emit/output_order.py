@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from orgflow.backends.n8n.emit.emitter import CompiledScope
-from orgflow.backends.n8n.emit.graph import NodeKey, Port
+from orgflow.backends.n8n.emit.graph import NodeKey, Port, WorkflowGraph
 from orgflow.backends.n8n.emit.references import quote_node
 
 
 def order_outputs(compiled: CompiledScope, positions: Mapping[NodeKey, tuple[int, int]]) -> None:
     """Sort the outputs of each decision by values, of which no two are equal.
 
-    The fallback stays the last output, as n8n has it. What keeps process variables may read outputs
-    by number; the nodes that it reads from are left as they are.
+    The fallback stays the last output, as n8n has it. What keeps process variables reads outputs by
+    number: it reads the same ones after it.
     """
     graph = compiled.workflow_graph
-    keeping = ""
-    if compiled.carried is not None:
-        kept = (n.parameters for n in graph.nodes.values() if n.role in ("data", "latest"))
-        keeping = "\n".join(str(p.get("jsonOutput") or p.get("jsCode")) for p in kept)
     targets: dict[Port, list[NodeKey]] = {}
     for source, target in graph.wires:
         targets.setdefault(source, []).append(target.node)
@@ -32,8 +30,6 @@ def order_outputs(compiled: CompiledScope, positions: Mapping[NodeKey, tuple[int
         rules = node.parameters["rules"]["values"]
         if len(rules) != len(chosen):
             continue  # each branch has an If of its own
-        if keeping and quote_node(node.name) in keeping:
-            continue
         at_x = positions[gateway][0]
 
         def height(number: int, gateway: str = gateway, at_x: int = at_x) -> tuple[bool, int]:
@@ -45,6 +41,28 @@ def order_outputs(compiled: CompiledScope, positions: Mapping[NodeKey, tuple[int
         if order != list(range(len(rules))):
             node.parameters["rules"]["values"] = [rules[old] for old in order]
             moved |= {Port(gateway, old): Port(gateway, new) for new, old in enumerate(order)}
+            if compiled.carried is not None:
+                _read_again(graph, node.name, order)
     if moved:
         graph.wires = {(moved.get(a, a), b): flow for (a, b), flow in graph.wires.items()}
         compiled.exits.update((f, moved[p]) for f, p in compiled.exits.items() if p in moved)
+
+
+def _read_again(graph: WorkflowGraph, name: str, order: Sequence[int]) -> None:
+    """Write the new number of each output of a node where another node reads it."""
+    start = f"$({quote_node(name)}).first("
+    read = re.compile(re.escape(start) + r"(\d+)\)")
+
+    def renumbered(found: re.Match[str]) -> str:
+        old = int(found[1])
+        return f"{start}{order.index(old) if old in order else old})"
+
+    def written(value: Any) -> Any:
+        if isinstance(value, str):
+            return read.sub(renumbered, value) if start in value else value
+        if isinstance(value, dict):
+            return {key: written(inner) for key, inner in value.items()}
+        return [written(inner) for inner in value] if isinstance(value, list) else value
+
+    for node in graph.nodes.values():
+        node.parameters = written(node.parameters)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from canvas_metrics import boxes, measure, wires
+from game_models import read_bpmn, shared
 from model_gen import random_model
 from n8n_compiled import workflows
 from orgflow.backends.n8n.emit.layout import banded, grid
@@ -145,6 +147,31 @@ def test_outputs_stand_in_the_order_of_their_targets(seed: int) -> None:
             ]
             tops = [min(one) for one in ahead if one]
             assert tops == sorted(tops), name
+
+
+@pytest.mark.parametrize(
+    ("name", "decision", "first"),
+    [("25", "Is any job offer received?", "Yes"), ("47", "free spots?", "no")],
+)
+def test_outputs_that_variables_are_read_from_are_ordered_too(
+    name: str, decision: str, first: str
+) -> None:
+    """What reads an output by its number reads the one that leads to it."""
+    (workflow,) = workflows(read_bpmn(shared("pmo", "bpmn", f"{name}.bpmn")))
+    nodes = {node["name"]: node for node in workflow["nodes"]}
+    rules = nodes[decision]["parameters"]["rules"]["values"]
+    assert rules[0]["outputKey"] == first
+    read = re.compile(re.escape(f"$('{decision}').first(") + r"(\d+)\)")
+    outputs = workflow["connections"][decision]["main"]
+    found = [
+        (node["name"].removesuffix(" data"), int(number))
+        for node in workflow["nodes"]
+        for number in read.findall(json.dumps(node["parameters"]))
+    ]
+    assert found
+    for reader, number in found:
+        (end,) = outputs[number]
+        assert end["node"].startswith(reader), (end, reader)
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/model.*")), ids=lambda p: p.parent.name)
