@@ -178,8 +178,9 @@ def replay_model(
         left_out += len(runs.runs) - len(played)
         reports += played
     index = ctx.analysis(ModelIndex, model)
-    labels = {n.id: n.label for n in index.nodes.values()}
-    labels |= {f.id: f.name.strip() or index.label(f.target) for f in index.flows.values()}
+    names = ctx.analysis(ElementNames, model)
+    labels = {n.id: n.name.strip() or _plain(names.name(n)) for n in index.nodes.values()}
+    labels |= {f.id: f.name.strip() or labels.get(f.target, f.target) for f in index.flows.values()}
     return ReplayReport(
         tuple(reports),
         (covered, total),
@@ -189,6 +190,11 @@ def replay_model(
         tuple(unfinished),
         left_out,
     )
+
+
+def _plain(name: str) -> str:
+    """A name that messages use, where the whole of it may be quoted."""
+    return name.replace("`", "")
 
 
 def _flows_taken(played: Iterable[RunReport], process: Process) -> set[str]:

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from game_models import shared
+from orgflow import cli
 
 from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Lane, Model, Process, Task
 from orgflow_ir.model.element_names import ElementNames, ordinal
@@ -132,3 +134,12 @@ def test_a_backtick_in_a_label_does_not_end_it() -> None:
     assert task.caption == "Run `make` twice"
     model = Model(id="m", processes=(Process(id="P", nodes=(task,)),))
     assert ElementNames(model).name("t") == "`Run 'make' twice`"
+
+
+def test_runs_name_gateways_as_messages_do(capsys: pytest.CaptureFixture[str]) -> None:
+    """A gateway without a label has an id that nobody has seen."""
+    file = str(shared("outside-look", "bpmn", "names.bpmn"))
+    assert cli.run(["run", file, "--engine", "model"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "chose: the exclusive gateway after Check order → Pack" in said
+    assert "Gateway_1" not in said
