@@ -42,9 +42,9 @@ def _compiled(binding: AnyBinding | None, target: str) -> tuple[str, list[Diagno
     return _compiled_model(Model(id="m", processes=(_sequence("p", task),)), target)
 
 
-def _compiled_model(model: Model, target: str) -> tuple[str, list[Diagnostic]]:
-    ctx = PassContext(registry=REGISTRY)
-    made = compile_model(model, REGISTRY.backends[target], ctx)
+def _compiled_model(model: Model, target: str, **options: str) -> tuple[str, list[Diagnostic]]:
+    ctx = PassContext(registry=REGISTRY, options=options)
+    made = compile_model(model, REGISTRY.backends[target], ctx, options=options)
     assert made is not None, ctx.diagnostics
     return "\n".join(a.text for a in made.artifacts), ctx.diagnostics
 
@@ -79,6 +79,22 @@ def test_every_field_of_a_call_is_in_the_output_or_a_message(there: bool) -> Non
     wanted = ("AS IT WAS DRAWN", "VERSION", "KEY", "R7/PT13M", "TENANT", "TYPE",
               "taken", "given", "kept", "returned")  # fmt: skip
     assert [m for m in wanted if m not in seen] == []
+
+
+def test_what_a_call_says_is_beside_its_stub() -> None:
+    """Who puts something in the place of the stub has to know it."""
+    call = CallActivity(
+        id="t", name="Ship", called="${which}",
+        binding=SubProcessCall(
+            by="camunda7", process="${which}", version="VERSION", retries="R7/PT13M",
+            inputs=(Parameter(name="taken", text="given"),),
+        ),
+    )  # fmt: skip
+    model = Model(id="m", processes=(_sequence("p", call),))
+    text, found = _compiled_model(model, "n8n", unsupported="stub")
+    assert [d.code for d in found if d.code == "OF407"]
+    for word in ("VERSION", "R7/PT13M", "taken", "given"):
+        assert word in text
 
 
 @pytest.mark.parametrize("target", TARGETS)

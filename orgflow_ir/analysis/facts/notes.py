@@ -24,6 +24,7 @@ from orgflow_ir.model import (
     Flow,
     Gateway,
     Model,
+    Opaque,
     Process,
     Scope,
     SubProcess,
@@ -62,8 +63,9 @@ def keep(
     for scope in model.scopes():
         for node in scope.nodes:
             long = long or len(node.doc) > MOST_DOCUMENTATION
-            if isinstance(node, Task | CallActivity | Event) and node.binding is not None:
-                about[node.id] = list(statements(node))
+            of = _stands_for(node, source, ctx) if isinstance(node, Opaque) else node
+            if isinstance(of, Task | CallActivity | Event) and of.binding is not None:
+                about[node.id] = list(statements(of))
     whole = {process.id: list(facts.whole.get(process.id, ())) for process in model.processes}
     names = facts.lanes if lanes else {}
     if not (about or long or facts.about or names or any(whole.values())):
@@ -95,6 +97,15 @@ def keep(
         acted_on[id] = acted_on.get(id, frozenset()) | about_it
     _report(source, facts, lanes, where, cut, ctx, acted_on)
     return model.replace(processes=processes)
+
+
+def _stands_for(stub: Opaque, source: Model, ctx: PassContext) -> Element | None:
+    """The element of the source in whose place a stub is: who replaces the stub needs to know what
+    the model says of it."""
+    if stub.stops is None:
+        return None
+    elements = ctx.analysis(elements_by_id, source)
+    return next((elements[id] for id in source_ids(stub) if id in elements), None)
 
 
 def _repeated(source: Model, model: Model) -> dict[str, frozenset[Statement]]:
