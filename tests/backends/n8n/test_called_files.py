@@ -447,7 +447,7 @@ def test_why_a_process_is_not_found(tmp_path: Path, registry: Registry, reason: 
 
 
 def test_a_global_task_is_in_the_model(tmp_path: Path, registry: Registry) -> None:
-    """No file beside it has to have it, and it is no process."""
+    """No file beside it has to have it, and it is not a process."""
     text = bpmn("main", row(START, call("gu"), END))
     task = '<globalUserTask id="gu" name="Ask the customer"/></definitions>'
     write(tmp_path, main=text.replace("</definitions>", task))

@@ -127,7 +127,7 @@ def marker_of(workflow: Mapping[str, Any]) -> DeploymentMarker | None:
 
 def copied_from(workflow: Mapping[str, Any]) -> str | None:
     """The id on the server that the note of a copy names, empty where it names none; None for a
-    workflow that is no copy. Restoring a file by the API makes a copy, too."""
+    workflow that is not a copy. Restoring a file by the API makes a copy, too."""
     note = _note(workflow)
     return None if note is None or marker_of(workflow) is not None else note[1].server
 
