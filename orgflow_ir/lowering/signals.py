@@ -11,12 +11,13 @@ after it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.model import Event, Gateway, Model, Node, Scope, SubProcess, Task
 from orgflow_ir.model.bindings import Script
 from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern
 

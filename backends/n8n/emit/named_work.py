@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.emit.names import literal, plain, title
 from orgflow.backends.n8n.emit.scopes import WorkflowScope
@@ -34,6 +34,7 @@ from orgflow_ir.model.bindings import (
     Worker,
 )
 from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.records import NamedTuple
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
