@@ -269,7 +269,7 @@ def test_a_budget_of_money() -> None:
     with model_server([Scripted("2", usage=(1_000_000, 0))]) as server:
         model = client(server.url, tokens=None, cost=0.5, price_in=1.0)
         assert model.ask(QUESTION).text == "2"
-        with pytest.raises(OverBudget, match=r"budget of 0\.5 is spent"):
+        with pytest.raises(OverBudget, match=r"budget of 0\.5 is exhausted"):
             model.ask(QUESTION)
 
 

@@ -237,7 +237,7 @@ def test_every_tool_answers() -> None:
     assert len(TOOLS) == 8
     assert "shipped the parcel" in tools.call("search_messages", '{"query": "ship parcel"}')
     asked = tools.call("filter_messages", '{"sender": "salesson", "until": "2026-03-03"}')
-    assert asked.startswith("3 messages fit")
+    assert asked.startswith("3 messages match")
     assert tools.call("filter_messages", '{"since": "2030-01-01"}') == "No message fits."
     assert "SALES" in tools.call("list_participants", "")
     assert "\n" in tools.call("get_message_detail", '{"id": "[M1]"}')

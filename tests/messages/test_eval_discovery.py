@@ -76,7 +76,7 @@ def test_steps_are_found_by_their_messages_whatever_they_are_called() -> None:
 
 
 def test_a_truth_is_checked() -> None:
-    with pytest.raises(TruthError, match="is no truth"):
+    with pytest.raises(TruthError, match="is not a truth file"):
         read_truth("[]")
     with pytest.raises(TruthError, match="JSON"):
         read_truth("{")

@@ -186,7 +186,7 @@ def test_a_store_that_others_may_read_is_reported(
     assert "chmod" not in capsys.readouterr().err
     (store / "messages.db").chmod(0o644)
     assert cli.run(command) == 0
-    report = f"other users of this machine may read {store}; chmod -R go= {store} prevents it"
+    report = f"may read {store}; to prevent this, run chmod -R go= {store}"
     assert report in capsys.readouterr().err
     store.chmod(0o700)
     assert cli.run(command) == 0

@@ -172,7 +172,7 @@ def test_the_command(
         assert cli.run([*asked, str(tmp_path / "two"), *record]) == 0
         assert len(server.requests) == calls > 0, "recorded answers give the same corpus"
     err = capsys.readouterr().err
-    assert "messages in words of the language model" in err
+    assert "messages reworded by the language model" in err
     corpora = [
         [json.loads(line) for line in (tmp_path / name / "messages.jsonl").open(encoding="utf-8")]
         for name in ("plain", "one", "two")

@@ -75,7 +75,7 @@ def test_the_script_decides_silent_gateways_visit_by_visit():
     assert "script does not define" in silent.reason
     wrong = check(looped, ["a"], {"x": (("m-a",),)})
     assert wrong.index == 1
-    assert "not open" in wrong.reason
+    assert "not available here" in wrong.reason
 
 
 def test_a_stuck_execution_of_a_stuck_run_is_a_run():

@@ -98,7 +98,7 @@ def test_a_list_that_is_over_leaves_the_process_where_it_waits() -> None:
         ([Stimulus("a", "done")], "begins with a `start`"),
         ([Stimulus("a", "start")], "no process starts at `a`"),
         ([Stimulus("s", "start"), Stimulus("e", "done")], "`e` is not ready for `done`"),
-        ([*BEGUN, Stimulus("x", "decide")], "2 ways on"),
+        ([*BEGUN, Stimulus("x", "decide")], "2 outgoing choices"),
         (
             [*BEGUN, Stimulus("x", "decide", Payload(("nowhere",)))],
             "`x` is not ready for `decide`",
@@ -126,8 +126,8 @@ def test_the_json_fits_its_schema() -> None:
     [
         ({"kind": "fly"}, "stimulus 1: `kind` is none of"),
         ({"element": ""}, "stimulus 1: `element` is not an id"),
-        ({"at": -1}, "stimulus 1: `at` is not a number"),
-        ({"at": True}, "stimulus 1: `at` is not a number"),
+        ({"at": -1}, "stimulus 1: `at` is not a non-negative number"),
+        ({"at": True}, "stimulus 1: `at` is not a non-negative number"),
         ({"payload": []}, "stimulus 1: `payload` is not an object"),
         ({"payload": {"taken": [1]}}, "stimulus 1: `taken` is not a list"),
         ({"payload": {"values": 1}}, "stimulus 1: `values` is not an object"),

@@ -102,8 +102,8 @@ def named_work(task: Task) -> NamedWork | None:
     if binding is None or isinstance(binding, Form) or not has_implementation(task):
         return None
     match binding:
-        case Worker(by="catalogue"):
-            return None  # what n8n does not have is for somebody to choose again
+        case Worker(by="catalogue" | "n8n"):
+            return None  # a kind of node, which other tasks use for something else
         case Worker(target=str() as target) if target.startswith("##"):
             return None  # a kind of implementation (`##WebService`), and none of them
         case Worker(by=by, target=str() as target):

@@ -222,8 +222,8 @@ def test_the_check_finds_what_is_wrong(registry: Registry) -> None:
     assert any("not in its machine" in p for p in edited("Task t4", Next="Task t1"))
     assert any("nothing leads to" in p for p in edited("Gate a", Next="Gate z"))
     assert any("one of `Next` and `End`" in p for p in edited("Task t4", Next=None))
-    assert any("does not take" in p for p in edited("Task t4", Seconds=3))
-    assert any("no path" in p for p in edited("Task t4", ResultPath="$.results.a b"))
+    assert any("does not support" in p for p in edited("Task t4", Seconds=3))
+    assert any("not a path" in p for p in edited("Task t4", ResultPath="$.results.a b"))
     assert any("no `Choices`" in p for p in edited("Gate z", Choices=None))
     longer = copy.deepcopy(whole)
     longer["States"]["x" * 81] = {"Type": "Succeed"}

@@ -376,4 +376,4 @@ def test_run_where_a_webhook_is_late(site: Site, model: Path) -> None:
 def test_no_such_engine(model: Path) -> None:
     done = orgflowc("run", model, "--engine", "remote", env={})
     assert done.code == 2
-    assert "there is: local, model, or the URL of a server" in done.err
+    assert "use local, model, or the URL of a server" in done.err
