@@ -7,11 +7,18 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE, targets
-from orgflow.commands.options import process_option, resolve_target, source_options
+from orgflow.commands.options import (
+    model_flags_with,
+    model_options,
+    process_option,
+    resolve_target,
+    source_options,
+)
 from orgflow.commands.output import (
     destinations,
     is_folder,
@@ -86,6 +93,7 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
     metavar="FILE.md|FILE.html",
     help="Write a checklist of remaining work, and which element was compiled to which node.",
 )
+@model_options
 @process_option
 @source_options
 def command(
@@ -105,6 +113,7 @@ def command(
     from_: str | None,
     format_: str,
     verbose: bool,
+    **more: Any,
 ) -> None:
     """Compile the model in IN (a file, or - with --from) for a target; of a folder, all models in
     it.
@@ -124,6 +133,7 @@ def command(
         )
     if dry_run and edited is None:
         raise click.UsageError("--dry-run requires --merge")
+    flags = model_flags_with("--fill", more, used=fill)
     keep_input(output, *inputs)
     keep_input(report, *inputs, option="--report")
     if report is not None and output is not None and Path(report) == Path(output):
@@ -153,10 +163,7 @@ def command(
         if fill:
             from orgflow.commands.filling import fill_model
 
-            model = fill_model(
-                model, backend, session, ctx, flags={}, near=in_,
-                record='`record = "{}"` in [model] of orgflow.toml',
-            )  # fmt: skip
+            model = fill_model(model, backend, session, ctx, flags=flags, near=in_)
         models.append(model)
         some = _compile(
             model, backend, ctx, folder=folder, options=options, allow_lossy=allow_lossy,

@@ -11,16 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from orgflow.commands.completion_values import targets
 from orgflow.commands.ingest import DEFAULT_STORE
-from orgflow.commands.language_model import (
-    announce_model,
-    connect_model,
-    model_flags,
-    model_options,
-    paid_calls,
-    report_usage,
-)
+from orgflow.commands.language_model import announce_model, connect_model, paid_calls, report_usage
 from orgflow.commands.model import drawn
-from orgflow.commands.options import diagnostics_options, resolve_target
+from orgflow.commands.options import diagnostics_options, model_flags, model_options, resolve_target
 from orgflow.commands.output import destinations, write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import SERVER_FAILED

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import among
-from orgflow.commands.language_model import model_flags, model_options
-from orgflow.commands.options import resolve_target
+from orgflow.commands.options import model_flags, model_options, resolve_target
 from orgflow.commands.output import write_table
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import SERVER_FAILED, engine_runner, server_exit_code, server_options

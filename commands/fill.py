@@ -9,8 +9,14 @@ from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.compile import write_artifacts
 from orgflow.commands.completion_values import FILE, targets
 from orgflow.commands.filling import fill_model
-from orgflow.commands.language_model import feedback_option, model_flags, model_options
-from orgflow.commands.options import process_option, resolve_target, source_options
+from orgflow.commands.language_model import feedback_option
+from orgflow.commands.options import (
+    model_flags,
+    model_options,
+    process_option,
+    resolve_target,
+    source_options,
+)
 from orgflow.commands.output import keep_input
 from orgflow.commands.server import SERVER_FAILED
 from orgflow.commands.session import Session, exit_code, leave

@@ -51,7 +51,6 @@ def fill_model(
     feedback: str | None = None,
     more: tuple[str, ...] = (),
     report_open: bool = False,
-    record: str = "--record {}",
 ) -> Model:
     """The model with the answers of agents that passes accept; what was answered, refused and left
     out is in `ctx`.
@@ -64,7 +63,6 @@ def fill_model(
         more: further agents, which are asked first.
         feedback: a report of what went wrong with an earlier filling.
         report_open: whether every gap that stays open is reported, with the reason.
-        record: how the command is given a folder of recorded calls.
 
     Raises:
         click.UsageError: the target has no catalogue, an agent is unknown, or the language model is
@@ -106,7 +104,7 @@ def fill_model(
     before = dict(ctx.options)
     ctx.options = {**before, _ACCEPT: accept}
     try:
-        with paid_calls(client, record):
+        with paid_calls(client):
             give_feedback(failures, model, backend.name, session, ctx)
             agents = (*first, *choose_agents(names, session.registry))
             return fill_gaps(model, agents, ctx, report_open=report_open)

@@ -25,58 +25,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def model_options(function: F) -> F:
-    """The options of commands that may ask a language model."""
-    for option in reversed(
-        (
-            click.option(
-                "--model-url", metavar="URL",
-                help="Address of the language model.  [default: ORGFLOW_MODEL_URL]",
-            ),
-            click.option(
-                "--model", "model_name", metavar="NAME",
-                help="Name of the language model.  [default: ORGFLOW_MODEL]",
-            ),
-            click.option(
-                "--temperature", type=float, metavar="T", help="From 0 to 2.  [default: 0]"
-            ),
-            click.option(
-                "--tokens", type=int, metavar="N",
-                help="Limit of tokens for this run. [default: 50000]",
-            ),
-            click.option("--cost", type=float, metavar="C", help="Limit of the cost of this run."),
-            click.option(
-                "--timeout", type=float, metavar="SECONDS",
-                help="Time limit for one call, in seconds. [default: 120]",
-            ),
-            click.option(
-                "--record", metavar="DIR",
-                help="Record every call in this folder and reuse recorded answers.",
-            ),
-            click.option(
-                "--replay", is_flag=True, default=None,
-                help="Send nothing: answer only from --record.",
-            ),
-            click.option(
-                "--redact", type=click.Choice(("auto", "on", "off")),
-                help="Replace personal data before it is sent.  [default: auto, unless local]",
-            ),
-        )
-    ):  # fmt: skip
-        function = option(function)
-    return function
-
-
-def model_flags(given: dict[str, Any]) -> dict[str, Any]:
-    """What `model_options` gave, taken out of a command's parameters, as settings name it."""
-    names = {
-        "model_url": "url", "model_name": "name", "temperature": "temperature", "tokens": "tokens",
-        "cost": "cost", "timeout": "seconds", "record": "record", "replay": "replay",
-        "redact": "redact",
-    }  # fmt: skip
-    return {attribute: given.pop(option) for option, attribute in names.items()}
-
-
 def connect_model(session: Session, flags: dict[str, Any], near: str) -> OpenAIModelClient:
     """The client of the configured model, which also becomes a service of the session.
 
@@ -156,12 +104,13 @@ def give_feedback(
     ctx.options = {**ctx.options, FEEDBACK: feedback_of(failures)}
 
 
-def connect_to_diagnose(session: Session, near: str) -> None:
-    """Make the configured language model a service of the session; where there is none, say so."""
+def connect_to_diagnose(session: Session, flags: dict[str, Any], near: str) -> None:
+    """Make the configured language model a service of the session; where there is none, say so.
+    The arguments are as in `connect_model`."""
     from orgflow.agents.model_client.settings import NotConfigured
 
     try:
-        connect_model(session, {}, near)
+        connect_model(session, flags, near)
     except NotConfigured as error:
         session.note(f"{error}; failures without a rule stay unexplained")
 
@@ -199,14 +148,13 @@ def diagnose_runs(
     if client is None:
         return tuple(failures)
     from orgflow.agents.model_client.client import OpenAIModelClient
-    from orgflow.agents.model_client.settings import variable
     from orgflow.evaluation.feedback import expected_diagnosis
 
     if not isinstance(client, OpenAIModelClient):
         return diagnose_failures(failures, model, target, session)
     announce_model(session, client, expected_diagnosis(failures, model, target))
     try:
-        with paid_calls(client, f"{variable('record')}={{}}"):
+        with paid_calls(client):
             return diagnose_failures(failures, model, target, session)
     finally:
         report_usage(session, client)
@@ -230,18 +178,14 @@ def announce_model(session: Session, client: OpenAIModelClient, expected: Expect
 
 
 @contextlib.contextmanager
-def paid_calls(client: OpenAIModelClient | None, record: str = "--record {}") -> Iterator[None]:
+def paid_calls(client: OpenAIModelClient | None) -> Iterator[None]:
     """Where the user stops a command, keep the answers of the language model that are recorded
-    nowhere, and report how the next run uses them.
-
-    Args:
-        record: how a run is given the folder with them.
-    """
+    nowhere, and report how the next run uses them."""
     try:
         yield
     except (KeyboardInterrupt, click.Abort):
         if client is not None:
-            keep_calls(client, record)
+            keep_calls(client)
         raise
 
 
@@ -251,7 +195,7 @@ def _report_stop(line: str) -> None:
         click.echo(line, err=True)
 
 
-def keep_calls(client: OpenAIModelClient, record: str = "--record {}") -> None:
+def keep_calls(client: OpenAIModelClient) -> None:
     """Keep what was answered and is recorded nowhere; see `paid_calls`."""
     from orgflow_ir.pipeline.services import ServiceError
 
@@ -263,7 +207,7 @@ def keep_calls(client: OpenAIModelClient, record: str = "--record {}") -> None:
     if number:
         answers = "answer" if number == 1 else f"{number} answers"
         click.echo(
-            f"the {answers} so far: {folder}; the same command with {record.format(folder)} "
+            f"the {answers} so far: {folder}; the same command with --record {folder} "
             "reuses them without cost",
             err=True,
         )

@@ -14,13 +14,11 @@ from orgflow.commands.language_model import (
     connect_model,
     feedback_option,
     give_feedback,
-    model_flags,
-    model_options,
     paid_calls,
     read_feedback,
     report_usage,
 )
-from orgflow.commands.options import diagnostics_options, resolve_target
+from orgflow.commands.options import diagnostics_options, model_flags, model_options, resolve_target
 from orgflow.commands.output import (
     OutputError,
     keep_input,

@@ -187,3 +187,72 @@ def from_option(function: F) -> F:
         shell_complete=frontends,
         help="Format of the input; required for `-`, otherwise derived from the suffix.",
     )(function)
+
+
+def model_options(function: F) -> F:
+    """The options of commands that may ask a language model."""
+    for option in reversed(
+        (
+            click.option(
+                "--model-url", metavar="URL",
+                help="Address of the language model.  [default: ORGFLOW_MODEL_URL]",
+            ),
+            click.option(
+                "--model", "model_name", metavar="NAME",
+                help="Name of the language model.  [default: ORGFLOW_MODEL]",
+            ),
+            click.option(
+                "--temperature", type=float, metavar="T", help="From 0 to 2.  [default: 0]"
+            ),
+            click.option(
+                "--tokens", type=int, metavar="N",
+                help="Limit of tokens for this run. [default: 50000]",
+            ),
+            click.option("--cost", type=float, metavar="C", help="Limit of the cost of this run."),
+            click.option(
+                "--timeout", type=float, metavar="SECONDS",
+                help="Time limit for one call, in seconds. [default: 120]",
+            ),
+            click.option(
+                "--record", metavar="DIR",
+                help="Record every call in this folder and reuse recorded answers.",
+            ),
+            click.option(
+                "--replay", is_flag=True, default=None,
+                help="Send nothing: answer only from --record.",
+            ),
+            click.option(
+                "--redact", type=click.Choice(("auto", "on", "off")),
+                help="Replace personal data before it is sent.  [default: auto, unless local]",
+            ),
+        )
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def model_flags(given: dict[str, Any]) -> dict[str, Any]:
+    """What `model_options` gave, taken out of a command's parameters, as settings name it."""
+    names = {
+        "model_url": "url", "model_name": "name", "temperature": "temperature", "tokens": "tokens",
+        "cost": "cost", "timeout": "seconds", "record": "record", "replay": "replay",
+        "redact": "redact",
+    }  # fmt: skip
+    return {attribute: given.pop(option) for option, attribute in names.items()}
+
+
+def model_flags_with(option: str, given: dict[str, Any], *, used: bool) -> dict[str, Any]:
+    """As `model_flags`, for a command that asks a language model only with an option of its own.
+
+    Args:
+        used: whether that option is given.
+
+    Raises:
+        click.UsageError: it is not, and an option for the language model is.
+    """
+    names = [name for name, value in given.items() if value is not None]
+    if names and not used:
+        parameters = click.get_current_context().command.params
+        flag = next(p.opts[0] for p in parameters if p.name in names)
+        raise click.UsageError(f"{flag} requires {option}")
+    return model_flags(given)

@@ -11,7 +11,14 @@ import click
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.executions import Asked, Pull, executions_options, replay_production
 from orgflow.commands.language_model import connect_to_diagnose, diagnose_runs
-from orgflow.commands.options import process_option, resolve_target, source_options, target_option
+from orgflow.commands.options import (
+    model_flags_with,
+    model_options,
+    process_option,
+    resolve_target,
+    source_options,
+    target_option,
+)
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.run_table import report_text, wrapped
 from orgflow.commands.server import engine_runner, server_exit_code, server_options
@@ -56,6 +63,7 @@ MISUSE = 2
 @click.option(
     "--diagnose", is_flag=True, help="Ask the language model about failures that no rule explains."
 )
+@model_options
 @executions_options
 @process_option
 @server_options
@@ -79,6 +87,7 @@ def command(
     from_: str | None,
     format_: str,
     verbose: bool,
+    **more: Any,
 ) -> None:
     """Compile the model in IN, run it on the target's engine, and compare the result with the
     model.
@@ -90,12 +99,13 @@ def command(
     workflow are compared with the model. Exit code 1: a run differs, or the model has errors; 3:
     the server failed.
     """
+    flags = model_flags_with("--diagnose", more, used=diagnose)
     session = Session(format_, verbose=verbose)
     whole = format_ == "json" and executions is None  # the report has the findings
     as_json = as_json or format_ == "json"
     backend, options = resolve_target(target, session.registry, [in_])
     if diagnose:
-        connect_to_diagnose(session, in_)
+        connect_to_diagnose(session, flags, in_)
     ctx = session.context()
     pull = None
     if executions is not None:

@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from orgflow.commands.completion_values import FILE
-from orgflow.commands.language_model import (
-    announce_model,
-    connect_model,
-    model_flags,
-    model_options,
-    paid_calls,
-    report_usage,
-)
-from orgflow.commands.options import source_options
+from orgflow.commands.language_model import announce_model, connect_model, paid_calls, report_usage
+from orgflow.commands.options import model_flags, model_options, source_options
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import SERVER_FAILED

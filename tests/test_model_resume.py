@@ -148,10 +148,7 @@ def test_a_stopped_run_goes_on(name: str, at: int, recorded: bool, tmp_path: Pat
     assert whole.code == 0, whole.err
     assert len(every) > at + 1, "the case is about one of several calls"
 
-    settings = tmp_path / "orgflow.toml"
-    record = ("--record", "calls") if recorded and name != "compile" else ()
-    if recorded and name == "compile":
-        settings.write_text('[model]\nrecord = "calls"\n')
+    record = ("--record", "calls") if recorded else ()
     with model_server(slow(answer, at, LATE)) as server:
         first = stopped(tmp_path, server, at, *line, *record)
         assert asked_of(server) == every[: at + 1]
@@ -164,16 +161,16 @@ def test_a_stopped_run_goes_on(name: str, at: int, recorded: bool, tmp_path: Pat
         assert found is not None, first.err
         kept = Path(found[1])
         assert kept.stat().st_mode & 0o077 == 0
-        if name == "compile":
-            settings.write_text(f"[model]\n{found[2].split('`')[1]}\n")
-        else:
-            record = tuple(found[2].split())
+        record = tuple(found[2].split())
     assert "sk-x" not in "".join(path.read_text() for path in kept.rglob("*.json"))
     with model_server(answer) as server:
         second = orgflowc(*line, *record, cwd=tmp_path, env=variables(server))
         assert asked_of(server) == every[at + 1 :], "answered requests are not sent again"
     assert (second.code, second.out) == (whole.code, whole.out), second.err
     assert f"({at + 1} replayed)" in second.err
+    folder = str(kept) if not recorded else "calls"
+    third = orgflowc(*line, "--record", folder, "--replay", cwd=tmp_path)
+    assert (third.code, third.out) == (whole.code, whole.out), third.err
     if not recorded:
         shutil.rmtree(kept)
 
@@ -271,9 +268,7 @@ def test_a_stopped_evaluation_goes_on(tmp_path: Path) -> None:
     with model_server(slow(answer, 2, LATE)) as server:
         first = stopped(tmp_path, server, 2, *line)
     assert first.code == 130
-    found = re.search(
-        r"the 3 answers so far: (\S+); the same command with (.*?) does not", first.err
-    )
+    found = re.search(r"the 3 answers so far: (\S+); the same command with (.*?) reuses", first.err)
     assert found is not None, first.err
     with model_server(answer) as server:
         again = orgflowc(*line, *found[2].split(), cwd=tmp_path, env=variables(server))
@@ -283,7 +278,6 @@ def test_a_stopped_evaluation_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_stopped_diagnosis_goes_on(tmp_path: Path) -> None:
-    """`run --diagnose` has no option for recorded calls: a variable names the folder."""
     unexplained_failures(tmp_path)
     line = ("run", "order.triples", "--executions", "executions.json", "--json", "--diagnose")
 
@@ -300,13 +294,24 @@ def test_a_stopped_diagnosis_goes_on(tmp_path: Path) -> None:
     with model_server(slow(answer, 0, LATE)) as server:
         first = stopped(tmp_path, server, 0, *line)
     assert first.code == 130
-    found = re.search(
-        r"the answer so far: (\S+); the same command with (\w+)=(\S+) does", first.err
-    )
+    found = re.search(r"the answer so far: (\S+); the same command with (.*?) reuses", first.err)
     assert found is not None, first.err
     with model_server(answer) as server:
-        again = orgflowc(*line, cwd=tmp_path, env={**variables(server), found[2]: found[3]})
+        again = orgflowc(*line, *found[2].split(), cwd=tmp_path, env=variables(server))
         assert asked_of(server) == every[1:]
-    assert again.code == whole.code
-    assert json.loads(again.out)["failures"] == json.loads(whole.out)["failures"]
+    replayed = orgflowc(*line, *found[2].split(), "--replay", cwd=tmp_path)
+    for one in (again, replayed):
+        assert one.code == whole.code
+        assert json.loads(one.out)["failures"] == json.loads(whole.out)["failures"]
     shutil.rmtree(found[1])
+
+
+@pytest.mark.parametrize(("command", "option"), [("compile", "--fill"), ("run", "--diagnose")])
+def test_the_options_of_the_language_model_have_no_effect_alone(
+    command: str, option: str, tmp_path: Path
+) -> None:
+    """They are refused where the command asks no language model, rather than ignored."""
+    (tmp_path / "order.bpmn").write_text(MODEL)
+    ran = orgflowc(command, "order.bpmn", "--target", "n8n", "--record", "calls", cwd=tmp_path)
+    assert ran.code == 2
+    assert f"--record requires {option}" in ran.err
