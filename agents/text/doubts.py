@@ -1,5 +1,5 @@
 """What stays doubtful in a draft, as questions to a person with the sentence; answers change the
-kind of a gateway and of the join that belongs to it."""
+kind of a gateway, and of the join that belongs to a split."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from orgflow_ir.analysis.control_flow.regions import reduce
-from orgflow_ir.model import Event, Gateway, GatewayKind, Model, Process
+from orgflow_ir.model import Event, Gateway, GatewayKind, Model, Node, Process
 from orgflow_ir.model.element_names import listed, one_line
 
 FORMAT, VERSION = "orgflow-questions", 1
@@ -44,7 +44,7 @@ class Question:
     Attributes:
         element: the id of the gateway.
         text: what is asked.
-        sentence: what the text says there: what the gateway cites, else its next steps; empty
+        sentence: what the text says there: what the gateway cites, else the steps beside it; empty
             where they cite nothing.
         current: the answer that the draft has.
     """
@@ -60,24 +60,40 @@ class AnswersError(ValueError):
 
 
 def questions(model: Model) -> tuple[Question, ...]:
-    """Splits whose kind the text does not clearly say: parallel ones without a word for it,
-    inclusive ones, and exclusive ones between steps that `or` joins, without a condition."""
+    """Gateways whose kind the text does not clearly say.
+
+    Of splits: parallel ones without a word for it, inclusive ones, and exclusive ones between steps
+    that `or` joins, without a condition. Of joins, which mostly follow their split: those of
+    another kind, where nothing is asked about the split, and those without a split that wait for
+    several branches.
+    """
     found: list[Question] = []
     for process in model.processes:
+        splits = {pair.join: pair for pair in reduce(process).pairs}
+        asked = {}
         for node in process.nodes:
             if isinstance(node, Gateway) and node.gateway_kind in OPTIONS:
-                question = _question(process, node)
-                if question is not None:
-                    found.append(question)
+                asked[node.id] = _about_split(process, node)
+        for node in process.nodes:
+            if node.id not in asked:
+                continue
+            assert isinstance(node, Gateway)
+            question = asked[node.id]
+            pair = splits.get(node.id)
+            if question is None and (
+                pair is None or (pair.kind == "clash" and asked.get(pair.split) is None)
+            ):
+                question = _about_join(process, node, alone=pair is None)
+            if question is not None:
+                found.append(question)
     return tuple(found)
 
 
-def _question(process: Process, gateway: Gateway) -> Question | None:
+def _about_split(process: Process, gateway: Gateway) -> Question | None:
     branches = [f for f in process.flows if f.source == gateway.id]
     if len(branches) < 2:
         return None
-    sentence = " ".join(one_line(e.quote) for e in gateway.evidence)
-    said = _PARALLEL.search(sentence) is not None
+    sentence = _cited((gateway,))
     names = {n.id: n for n in process.nodes}
     if gateway.gateway_kind == "exclusive":
         targets = (names.get(f.target) for f in branches if not f.name)
@@ -85,19 +101,47 @@ def _question(process: Process, gateway: Gateway) -> Question | None:
         joined = _OR.search(sentence) is not None and _ONE_OF.search(sentence) is None
         if gateway.name or len(steps) < len(branches) or not joined:
             return None
-    elif gateway.gateway_kind == "parallel" and said:
+    elif gateway.gateway_kind == "parallel" and _PARALLEL.search(sentence):
         return None
     if not sentence:
-        told = (names[f.target] for f in branches if f.target in names)
-        quotes = dict.fromkeys(one_line(e.quote) for step in told for e in step.evidence)
-        sentence = " ".join(quotes)
+        sentence = _cited(names[f.target] for f in branches if f.target in names)
     labels = []
     for flow in branches:
         target = names.get(flow.target)
-        name = flow.name or (target.label if target is not None and target.name else "nothing")
-        labels.append(f"`{one_line(name).replace('`', chr(39))}`")
-    text = f"{listed(labels)}: do all of them happen, one, or one or more?"
+        labels.append(
+            flow.name or (target.label if target is not None and target.name else "nothing")
+        )
+    text = f"{_quoted(labels)}: do all of them happen, one, or one or more?"
     return Question(gateway.id, text, sentence, gateway.gateway_kind)
+
+
+def _about_join(process: Process, gateway: Gateway, *, alone: bool) -> Question | None:
+    names = {n.id: n for n in process.nodes}
+    before = [names[f.source] for f in process.flows if f.target == gateway.id]
+    after = [names[f.target] for f in process.flows if f.source == gateway.id]
+    if len(before) < 2 or len(after) > 1:
+        return None
+    sentence = _cited((gateway,))
+    if alone and (
+        gateway.gateway_kind == "exclusive"
+        or (gateway.gateway_kind == "parallel" and _PARALLEL.search(sentence))
+    ):
+        return None
+    labels = [n.label for n in before]
+    what = f"before {_quoted([after[0].label])}" if after else "here"
+    text = (
+        f"{_quoted(labels)} come together {what}: do all of them happen first, one, or one or more?"
+    )
+    return Question(gateway.id, text, sentence or _cited((*before, *after)), gateway.gateway_kind)
+
+
+def _cited(nodes: Iterable[Node]) -> str:
+    """The sentences that nodes rest on, each once."""
+    return " ".join(dict.fromkeys(one_line(e.quote) for n in nodes for e in n.evidence))
+
+
+def _quoted(labels: Iterable[str]) -> str:
+    return listed([f"`{one_line(label).replace('`', chr(39))}`" for label in labels])
 
 
 def questions_json(
@@ -154,7 +198,7 @@ def answered(model: Model, answers: Mapping[str, GatewayKind]) -> Model:
         for element, kind in answers.items():
             kinds[element] = kind
             join = joins.get(element)
-            if join is not None:
+            if join is not None and join not in answers:
                 kinds[join] = kind
         nodes = tuple(
             n.replace(gateway_kind=kinds[n.id]) if isinstance(n, Gateway) and n.id in kinds else n

@@ -217,6 +217,52 @@ def test_steps_joined_by_or_may_both_happen(sentence: str, asked: bool) -> None:
         assert orgflow.check(some).ok
 
 
+CLASH = (
+    "T1 open case | clerk | s1\nX1 late? | | s2\nT2 call customer | clerk | s2\n"
+    "T3 write letter | clerk | s3\nA1 join | | \nT4 close case | clerk | s4\n"
+    "Start -> T1 -> X1\nX1 -(late)-> T2 -> A1\nX1 -(otherwise)-> T3 -> A1\nA1 -> T4 -> End\n"
+)
+CLASHING = (
+    "The clerk opens the case. If it is late, she calls the customer. Otherwise she writes a "
+    "letter. She closes the case."
+)
+
+
+def test_a_join_that_does_not_fit_its_split_is_a_question() -> None:
+    result, _, _ = draft(CLASH, text=CLASHING)
+    assert result.model is not None
+    (question,) = questions(result.model)
+    assert question.text == (
+        "`call customer` and `write letter` come together before `close case`: do all of them "
+        "happen first, one, or one or more?"
+    )
+    assert "She closes the case." in question.sentence
+    assert question.current == "parallel"
+    joined = answered(result.model, {question.element: "exclusive"})
+    assert orgflow.check(joined).ok
+    assert not orgflow.check(result.model).ok
+    assert questions(joined) == ()
+
+
+def test_a_join_without_a_split_of_its_own_is_a_question() -> None:
+    lines = (
+        "T1 open case | clerk | s1\nX1 late? | | s2\nT2 call customer | clerk | s2\n"
+        "X2 gone? | | s3\nT3 write letter | clerk | s3\nT4 close case | clerk | s4\n"
+        "T5 file letter | clerk | s4\n"
+        "Start -> T1 -> X1\nX1 -(late)-> T2 -> A1\nX1 -(otherwise)-> X2\n"
+        "X2 -(gone)-> T3 -> A1\nX2 -(otherwise)-> T4 -> End\nA1 -> T5 -> End\n"
+    )
+    result, _, _ = draft(lines, lines, lines, text=CLASHING)
+    assert result.model is not None
+    (question,) = questions(result.model)
+    assert question.text.startswith(
+        "`call customer` and `write letter` come together before `file letter`: "
+    )
+    joined = answered(result.model, {question.element: "exclusive"})
+    assert orgflow.check(joined).ok
+    assert questions(joined) == ()
+
+
 def test_a_question_about_a_gateway_without_sentences_shows_those_of_its_steps() -> None:
     lines = (
         "T1 pack goods | clerk | s1\nT2 book invoice | clerk | s2\nStart -> A1\n"
