@@ -174,6 +174,9 @@ class _Builder:
         return _Open(split)
 
     def _joined(self, given: list[_Open]) -> _Open:
+        given = list(dict.fromkeys(given))  # several silent branches of one split are one
+        if len(given) == 1:
+            return given[0]
         join = self._gateway("parallel")
         for one in given:
             self._connect(one, join)

@@ -49,6 +49,22 @@ def test_sound_by_construction(seed: int) -> None:
         assert not _does_something(powl)
 
 
+@pytest.mark.parametrize("order", [[], [["a", "b"], ["a", "c"], ["b", "d"], ["c", "d"]]])
+def test_silent_steps_beside_each_other_are_one_branch(order: list[list[str]]) -> None:
+    steps = [
+        {"type": "activity", "label": id} if id in "ad" else {"type": "silent"} for id in "abcd"
+    ]
+    nodes = [{"id": id, **step} for id, step in zip("abcd", steps, strict=True)]
+    powl = {"type": "partial-order", "nodes": nodes, "order": order}
+    text = json.dumps({"powl": 1, "model": powl})
+    model, _ = read(text)
+    assert model is not None
+    assert [d for d in orgflow.check(model).diagnostics if d.code == "OF131"] == []
+    ways = {(f.source, f.target) for f in model.processes[0].flows}
+    assert len(ways) == len(model.processes[0].flows)
+    assert played(model, LONGEST) == ({("a", "d")} if order else {("a", "d"), ("d", "a")})
+
+
 def _does_something(powl: Powl) -> bool:
     """Whether each loop does a visible step in every round."""
     from orgflow.backends.powl.format import Loop, children
