@@ -78,11 +78,23 @@ KINDS = {
         ),
         "orgflowc list agents",
     ),
+    "drafter": Kind(
+        "agents",
+        (
+            *_SHARED,
+            ("src/{module}/__init__.py", "agent_init.py.j2"),
+            ("src/{module}/agent.py", "drafter.py.j2"),
+            ("tests/test_{under}.py", "drafter_test.py.j2"),
+        ),
+        "orgflowc model TEXT --agent {name}",
+    ),
 }
 """Every kind with its files; words in braces are those of `names`."""
 
 
-@click.command("new", short_help="Create a package with a backend, frontend, pass or agent.")
+@click.command(
+    "new", short_help="Create a package with a backend, frontend, pass, agent or drafter."
+)
 @click.argument("kind", metavar="|".join(KINDS), shell_complete=among(*KINDS))
 @click.argument("name", metavar="NAME")
 @click.option(
@@ -92,9 +104,10 @@ KINDS = {
     help="Folder to create; it must not exist. [default: orgflow-NAME]",
 )
 def command(kind: str, name: str, output: str | None) -> None:
-    """Create an installable package with a backend, frontend, pass or agent called NAME.
+    """Create an installable package with a backend, frontend, pass, agent or drafter called NAME.
 
-    The package works and its tests pass; change it to your needs.
+    An agent answers gaps of a model, a drafter produces a model from texts. The package works and
+    its tests pass; change it to your needs.
     """
     if kind not in KINDS:
         raise click.UsageError(f"no kind `{kind}`; {suggestion(kind, tuple(KINDS))}")
@@ -156,6 +169,8 @@ def names(kind: str, name: str) -> dict[str, Any]:
         "module": f"orgflow_{under}",
         "camel": "".join(part.capitalize() for part in name.split("-")),
         "code": letters if len(letters) > 1 and not letters.startswith("OF") else f"X{letters}",
+        "table": KINDS[kind].table,
+        "contract": "agent" if kind == "drafter" else kind,
         "try_it": KINDS[kind].try_it.format(name=name, joined=joined),
     }
 

@@ -97,12 +97,22 @@ def _use(kind: str, folder: Path, tmp_path: Path, env: dict[str, str]) -> None:
         assert (done.returncode, done.stderr) == (0, "")
         assert "agent `white-board` of plugin `white-board`, asked about OF504" in done.stdout
         assert '{"kind": "duration", "value": "P2D"}' in done.stdout
+    elif kind == "drafter":
+        text = tmp_path / "order.txt"
+        text.write_text("Orders:\n1. Check order\n2. Ship order\n")
+        ran = orgflowc("model", text, "--agent", "white-board", "--target", "triples", env=env)
+        assert ran.code == 0, ran.err
+        assert "Check order" in ran.out
+        text.write_text("We ship orders.\n")
+        ran = orgflowc("model", text, "--agent", "white-board", env=env)
+        assert (ran.code, ran.out) == (1, "")
+        assert "error WHIT301 [no-items]" in ran.err
     else:
         model.write_text(LINEAR.replace("Ship order", "Ship " + "very " * 20 + "slowly"))
         ran = orgflowc("check", model, env=env)
         assert ran.code == 0
         assert "warning WHIT201 [long-label]" in ran.out + ran.err
-    rule = {"frontend": "WHIT002", "pass": "WHIT201"}.get(kind)
+    rule = {"frontend": "WHIT002", "pass": "WHIT201", "drafter": "WHIT301"}.get(kind)
     if rule is not None:
         assert "Why it is wrong" in orgflowc("explain", rule, env=env).out
 
@@ -117,6 +127,7 @@ def test_a_made_test_can_fail(kind: str, tmp_path: Path) -> None:
         "frontend": ("frontend.py", "NoSteps, message", "NoProcess, message"),
         "pass": ("checks.py", "length > self.max_length", "length >= self.max_length"),
         "agent": ("agent.py", '"hour": "PT{}H"', '"hour": "PT{}M"'),
+        "drafter": ("agent.py", "name=label", "name=label.lower()"),
     }[kind]
     path = folder / "src" / "orgflow_board" / code[0]
     assert path.read_text().count(code[1]) == 1
