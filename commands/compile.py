@@ -232,7 +232,7 @@ def _models_in(inputs: tuple[str, ...], session: Session) -> tuple[list[str], li
     takers = [f for f in frontends.values() if SourceKind.FOLDER in f.accepts]
     if takers and len(inputs) == 1:
         return list(inputs), []
-    return expand(inputs, frontends)
+    return expand(inputs, session.registry)
 
 
 def _compile(

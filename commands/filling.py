@@ -68,6 +68,7 @@ def fill_model(
         click.UsageError: the target has no catalogue, an agent is unknown, or the language model is
             configured wrongly.
     """
+    from orgflow.agents.model_client.client import OpenAIModelClient
     from orgflow.agents.model_client.settings import NotConfigured
 
     try:
@@ -81,9 +82,11 @@ def fill_model(
         first = choose_agents(more, session.registry)
     except (UnknownName, UnsupportedError) as error:
         raise click.UsageError(str(error)) from None
-    client = None
-    names: tuple[str, ...] = BY_RULES
-    if not no_model:
+    # One client for all models of a command: its limits are those of the whole run.
+    before_it = session.services.model
+    client = before_it if isinstance(before_it, OpenAIModelClient) else None
+    names: tuple[str, ...] = WITH_MODEL if client is not None else BY_RULES
+    if not no_model and client is None:
         try:
             client = connect_model(session, flags, near)
         except NotConfigured as error:

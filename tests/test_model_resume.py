@@ -306,6 +306,33 @@ def test_a_stopped_diagnosis_goes_on(tmp_path: Path) -> None:
     shutil.rmtree(found[1])
 
 
+def test_the_limit_of_tokens_is_for_all_models_of_a_command(tmp_path: Path) -> None:
+    answer, _ = case("compile", tmp_path)
+    (tmp_path / "second.bpmn").write_text(MODEL.replace('process id="', 'process id="second_'))
+    line = ("compile", "order.bpmn", "--target", "n8n", "--fill", "-o", "out/")
+    with model_server(answer) as server:
+        one = orgflowc(*line, cwd=tmp_path, env=variables(server))
+        alone = len(server.requests)
+    assert one.code == 0, one.err
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (tmp_path / "order.bpmn").rename(folder / "order.bpmn")
+    (tmp_path / "second.bpmn").rename(folder / "second.bpmn")
+    line = ("compile", "models", "--target", "n8n", "--fill", "-o", "all/")
+    with model_server(answer) as server:
+        both = orgflowc(*line, cwd=tmp_path, env=variables(server))
+        whole = len(server.requests)
+    assert both.code == 0, both.err
+    assert whole == 2 * alone, "all models in a folder are filled"
+    dear = 2_000
+    with model_server(lambda request: Scripted(answer(request), usage=(dear, 0))) as server:
+        limit = str(dear * alone * 3 // 2)
+        ran = orgflowc(*line, "--tokens", limit, cwd=tmp_path, env=variables(server))
+        limited = len(server.requests)
+    assert ran.code == 0, ran.err
+    assert alone < limited < whole, "the second model has what the first has left"
+
+
 @pytest.mark.parametrize(("command", "option"), [("compile", "--fill"), ("run", "--diagnose")])
 def test_the_options_of_the_language_model_have_no_effect_alone(
     command: str, option: str, tmp_path: Path
