@@ -1,4 +1,4 @@
-"""How good discovery is: `discovery.py [plain] [hard] [--fresh] [--keep DIR]`.
+"""How good discovery is: `discovery.py [plain] [hard] [--fresh] [--wordings] [--keep DIR]`.
 
 One corpus is the hand-written `communications` of the shared data; three are made by `synth` from
 models of the PMo dataset. Every figure is held out: the weights by which messages become cases
@@ -6,6 +6,8 @@ models of the PMo dataset. Every figure is held out: the weights by which messag
 that were fitted without it. `plain` has roles and threads and a quarter of noise; `hard` has staff
 that work in several processes, no roles and no threads. `--fresh` measures two corpora of the
 examples and of MIWG's reference models instead, one of them in German, on which nothing was chosen.
+`--wordings` measures two corpora of terse mail that is not written like `synth`
+(`tests/support/terse_mails.py`), one of them in German, by the weights of the program.
 `--short` measures mailboxes of short threads instead (`tests/support/short_threads.py`).
 Prints the figures of each corpus, their median and range. `--sample` prints steps, each with a
 sentence behind it, for a person to judge; `--named` prints which share of the true tasks the
@@ -57,6 +59,7 @@ from orgflow_ir.plugins import Registry
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from short_threads import in_right_process, short_threads  # noqa: E402
+from terse_mails import terse_mails  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data"
 SYNTH = {
@@ -66,6 +69,9 @@ SYNTH = {
 }
 FRESH = {"fresh D": "en", "fresh E": "de"}
 """Corpora by language that were made when nothing was to be changed any more."""
+
+TERSE = {"terse F": ("en", 31), "terse G": ("de", 32)}
+"""Corpora of other wordings: their language and seed."""
 
 HELD_OUT = Path(__file__).resolve().with_name("held_out_weights.json")
 HARD = "shared-staff,lost-threads,lost-roles"
@@ -119,17 +125,23 @@ def make(folder: Path, name: str, kind: str) -> tuple[Path, Path]:
         stress = HARD if kind == "hard" else ""
         orgflowc("synth", *models, "-o", str(place), "--stress", stress, "--seed",
                  str(ord(name[-1])))  # fmt: skip
+    elif name in TERSE:
+        language, seed = TERSE[name]
+        records, known = terse_mails(language, seed, kind == "hard")
+        lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
+        stream.write_text("".join(lines), "utf-8")
+        truth.write_text(json.dumps(known, ensure_ascii=False), "utf-8")
     else:
         given = DATA / "communications"
         file = "messages_shared_staff.jsonl" if kind == "hard" else "messages.jsonl"
-        lines = [
+        records = [
             json.loads(line)
             for part in (file, "noise.jsonl")
             for line in (given / part).read_text("utf-8").splitlines()
         ]
         if kind == "hard":
-            lines = [without_roles(line) for line in lines]
-        stream.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+            records = [without_roles(record) for record in records]
+        stream.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
         truth.write_text((given / "ground_truth.json").read_text("utf-8"), "utf-8")
     orgflowc("ingest", str(stream), "--store", str(store))
     return store, truth
@@ -343,6 +355,7 @@ def main() -> None:
     parser.add_argument("--tokens", action="store_true", help="print what the agent sends instead")
     parser.add_argument("--only", metavar="NAME", help="one corpus")
     parser.add_argument("--fresh", action="store_true", help="the fresh corpora")
+    parser.add_argument("--wordings", action="store_true", help="terse mail of other wordings")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
     parser.add_argument("--short", action="store_true", help="mailboxes of short threads")
     arguments = parser.parse_args()
@@ -350,6 +363,7 @@ def main() -> None:
         print("\n".join(short(range(arguments.seed, arguments.seed + 6))))
         return
     names = list(FRESH) if arguments.fresh else ["communications", *SYNTH]
+    names = list(TERSE) if arguments.wordings else names
     names = [arguments.only] if arguments.only else names
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(arguments.keep or temporary)
