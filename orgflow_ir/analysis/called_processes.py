@@ -300,13 +300,29 @@ def _files(folder: str, suffixes: tuple[str, ...]) -> _Folder:
     found: dict[str, _File] = {}
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            with contextlib.suppress(OSError):
-                if entry.is_file():
-                    state = entry.stat()
-                    found[entry.name] = _File(state.st_mtime_ns, state.st_size)
-    readable = sorted(name for name in found if name.endswith(suffixes))[:MOST_FILES]
-    known = frozenset(found.items()) if len(found) <= MOST_KNOWN else None
+            state = _state(entry)
+            if state is not None:
+                found[entry.name] = state
+    readable = sorted([name for name in found if name.endswith(suffixes)])[:MOST_FILES]
+    known = _one_of_equal(frozenset(found.items())) if len(found) <= MOST_KNOWN else None
     return _Folder(folder, found, tuple(readable), known)
+
+
+def _state(entry: os.DirEntry[str]) -> _File | None:
+    """The state of a file; `None` for a folder, and for what cannot be looked at."""
+    try:
+        if not entry.is_file():
+            return None
+        state = entry.stat()
+    except OSError:
+        return None
+    return _File(state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _one_of_equal(states: frozenset[tuple[str, _File]]) -> frozenset[tuple[str, _File]]:
+    """The first of equal arguments: keys with it are compared without comparing each file."""
+    return states
 
 
 @lru_cache(maxsize=8 * MOST_FILES)
