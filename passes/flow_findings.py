@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import ClassVar
 
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.soundness import Analysis, Fault, analyse
-from orgflow_ir.analysis.soundness.analysis import game_of
+from orgflow_ir.analysis.soundness.analysis import Games
 from orgflow_ir.analysis.soundness.findings import MAX_STATES
 from orgflow_ir.analysis.soundness.memory import Memory
 from orgflow_ir.analysis.soundness.verdicts import Kind
@@ -64,26 +64,27 @@ class FlowAnalyses:
         self.model = model
         self.memory = Memory()
         self._made: dict[int, tuple[Analysis, ...]] = {}
-        # Not a method: the analyses keep it, and must not lead back here and to the context.
-        self._game = cache(lambda at: game_of(model, model.processes[at]))
+        # An object of its own: the analyses keep it, and must not lead to the context.
+        self.games = Games(model)
 
     def of(self, max_states: int, wiring: Callable[[Scope], Wiring]) -> tuple[Analysis, ...]:
         """The analysis of every process that has steps, with a budget. `wiring` gives that of a
         scope."""
         if max_states not in self._made:
-            self.memory.wiring = wiring
+            self.memory.make_wiring = wiring
             self._made[max_states] = tuple(
                 analyse(
                     process,
                     self.model,
                     max_states=max_states,
-                    game=partial(self._game, at),
+                    game=partial(self.games.of, process),
                     memory=self.memory,
                 )
-                for at, process in enumerate(self.model.processes)
+                for process in self.model.processes
                 if process.nodes
             )
-            self.memory.wiring = Wiring  # `wiring` leads to the context, which keeps this object
+            # `wiring` leads to the context, which keeps this object.
+            self.memory.make_wiring = Wiring
         return self._made[max_states]
 
 
@@ -97,15 +98,15 @@ def analyses(model: Model, ctx: PassContext, max_states: int) -> tuple[Analysis,
 def findings(model: Model, ctx: PassContext, max_states: int, kind: Kind) -> Iterator[Fault]:
     """Faults of one kind, in model order; of one element only the first, a shown one if any."""
     for found in analyses(model, ctx, max_states):
-        if not found.faults and not found.masked:
-            continue
-        order = {id(s): i for i, s in enumerate(found.process.scopes())}
-        told: set[str] = set()
         faults = [
             f
             for f in (*found.faults, *found.masked)
             if f.kind == kind and not ctx.analysis(_malformed, f.scope)
         ]
+        if not faults:
+            continue
+        order = {id(s): i for i, s in enumerate(ctx.scopes(found.process))}
+        told: set[str] = set()
         faults.sort(key=lambda f: (order[id(f.scope)], f.masked))
         inside: dict[int, frozenset[str]] = {}
         for fault in faults:

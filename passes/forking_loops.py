@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Step
@@ -10,13 +10,14 @@ from orgflow_ir.model import (
     CallActivity,
     Event,
     Gateway,
-    Model,
     Opaque,
-    Process,
     SubProcess,
     Task,
 )
 from orgflow_ir.model import Node as ModelNode
+
+if TYPE_CHECKING:
+    from orgflow_ir.analysis.token_game.semantics import Game
 
 _ENDING = frozenset({"terminate", "error", "cancel"})
 
@@ -50,22 +51,17 @@ def endless_forks(graph: ControlFlow) -> tuple[tuple[str, frozenset[str]], ...]:
     return tuple(found)
 
 
-def round_trip(model: Model, process: Process, fork: str) -> tuple[Step, ...]:
-    """A run of the token game that passes `fork` twice; nothing where it has to wait on the way."""
-    from orgflow_ir.analysis.token_game.semantics import (
-        Game,
-        Policy,
-    )
-
-    graph = ControlFlow(process)
+def round_trip(graph: ControlFlow, game: Game, fork: str) -> tuple[Step, ...]:
+    """A run of the token game of a process that passes `fork` twice; nothing where it has to wait
+    on the way. `graph` is the graph of the process."""
     if fork not in graph.nodes or not graph.entries:
         return ()
+    process = graph.scope.id
     succ = {n: [a.target for a in arcs] for n, arcs in graph.out.items()}
     way = _shortest(graph.entries, fork, succ)
     back = _shortest(tuple(succ[fork]), fork, succ)
-    game = Game(model, Policy(once=True))
-    start = way[0] if way and way[0] in game.starts(process.id) else None
-    state = game.initial(process.id, start)
+    start = way[0] if way and way[0] in game.starts(process) else None
+    state = game.initial(process, start)
     steps: list[Step] = []
     route = [*way, *back]
     for here, ahead in zip(route, [*route[1:], ""], strict=True):
@@ -73,8 +69,8 @@ def round_trip(model: Model, process: Process, fork: str) -> tuple[Step, ...]:
         for _ in range(2):  # a step that opens, and one that is done
             fitting = [
                 s
-                for s in game.enabled(state)
-                if s.element == here and (not ahead or not s.taken or flows & set(s.taken))
+                for s in game.steps_of(state, here)
+                if not ahead or not s.taken or flows & set(s.taken)
             ]
             if not fitting:
                 break

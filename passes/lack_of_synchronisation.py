@@ -6,13 +6,19 @@ from typing import ClassVar
 
 from orgflow.passes.causes import arrivals, beside, jump
 from orgflow.passes.duplicate_flows import branch_key
-from orgflow.passes.flow_findings import MASKED, FlowPass, findings, related
+from orgflow.passes.flow_findings import (
+    MASKED,
+    FlowAnalyses,
+    FlowPass,
+    findings,
+    related,
+)
 from orgflow.passes.forking_loops import endless_forks, round_trip
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.soundness import Fault
-from orgflow_ir.diagnostics import Category, Related, Rule, Severity
+from orgflow_ir.diagnostics import Category, Related, Rule, Severity, Step
 from orgflow_ir.model import Event, Gateway, Model, Process, Scope
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
@@ -114,6 +120,10 @@ class LackOfSynchronisation(FlowPass):
         name = namer.name(fork)
         decide = f"decide when a run continues from {name} and when it returns"
         repaired = None if shown is None else self.repaired(shown, model, ctx, decide)
+        trace: tuple[Step, ...] = ()
+        if isinstance(scope, Process):
+            game = ctx.analysis(FlowAnalyses, model).games.of(scope)
+            trace = round_trip(ctx.analysis(ControlFlow, scope), game, fork)
         ctx.emit(
             UnboundedWork,
             f"the loop through {name} never ends: every iteration both continues and returns, and "
@@ -121,7 +131,7 @@ class LackOfSynchronisation(FlowPass):
             element=namer.nodes[fork],
             help=decide,
             advice=repaired,
-            trace=round_trip(model, scope, fork) if isinstance(scope, Process) else (),
+            trace=trace,
         )
 
 

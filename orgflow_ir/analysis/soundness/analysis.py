@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from orgflow_ir.analysis.soundness.activity_summaries import (
@@ -64,22 +64,42 @@ def analyse(
     return made.run()
 
 
-def game_of(model: Model, process: Process) -> Game:
-    """The token game in which runs of one process are shown, with the policies of the analysis. It
-    contains the process alone if only messages connect it with other processes; messages arrive
-    when they are awaited."""
-    from orgflow_ir.analysis.token_game.semantics import Game, Policy  # only for faulty models
+class Games:
+    """The token games in which runs of the processes of a model are shown, with the policies of the
+    analysis, each compiled once. A game contains one process alone if only messages connect the
+    processes; messages arrive when they are awaited."""
 
-    if len(model.processes) > 1 and not any(map(_reaches_out, model.processes)):
-        model = model.replace(processes=(process,), pools=(), message_flows=())
-    return Game(model, Policy(once=True))
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._made: dict[int, tuple[Process | None, Game]] = {}
+
+    def of(self, process: Process) -> Game:
+        """The game that contains a process."""
+        alone = process if self._separate else None
+        if id(alone) not in self._made:
+            from orgflow_ir.analysis.token_game.semantics import (  # only for faulty models
+                Game,
+                Policy,
+            )
+
+            model = self.model
+            if alone is not None:
+                model = model.replace(processes=(alone,), pools=(), message_flows=())
+            self._made[id(alone)] = alone, Game(model, Policy(once=True))
+        return self._made[id(alone)][1]
+
+    @cached_property
+    def _separate(self) -> bool:
+        """Whether there are several processes that only messages connect."""
+        processes = self.model.processes
+        return len(processes) > 1 and not any(map(_reaches_out, processes))
 
 
 def _reaches_out(process: Process) -> bool:
     """Whether a process calls another one, or has signals."""
     return any(
         node.kind == "call-activity"
-        or (isinstance(node, Event) and any(d.kind == "signal" for d in node.definitions))
+        or (node.kind == "event" and "signal" in [d.kind for d in node.definitions])
         for scope in process.scopes()
         for node in scope.nodes
     )
@@ -103,7 +123,7 @@ class _Analyser:
         self.process, self.model, self.max_states = process, model, max_states
         self.show, self.memory = show, memory
         self.calling = calling | {process.id}
-        self.make_game = game or partial(game_of, model, process)
+        self.make_game = game or partial(Games(model).of, process)
         self.nesting = Nesting(process, model)
         self.thrown = Thrown(self.nesting)
         self.nets: dict[int, Net] = {}

@@ -33,7 +33,9 @@ class Classifier:
 
     def run(self) -> None:
         found, net = self.found, self.net
-        exact = reduce_net(net, repair=False, collapse_or=not found.awaits_itself)
+        exact = self.fast
+        if exact.repaired or found.awaits_itself:
+            exact = reduce_net(net, repair=False, collapse_or=not found.awaits_itself)
         space, seen = explored(exact, self.max_states)
         if (seen.double or not seen.complete) and exact.merged_or:
             # which branches an inclusive join takes together depends on how often it is come to
@@ -250,14 +252,11 @@ class Classifier:
     def _component(self, node: int) -> int:
         if not hasattr(self, "_components"):
             net = self.net
-            follow = {str(n): [str(net.dst[a]) for a in outs] for n, outs in enumerate(net.outs)}
-            number = components(follow)
+            number = components({n: [net.dst[a] for a in outs] for n, outs in enumerate(net.outs)})
             sizes: dict[int, int] = {}
             for c in number.values():
                 sizes[c] = sizes.get(c, 0) + 1
-            self._components = {
-                int(n): c if sizes[c] > 1 else -1 - int(n) for n, c in number.items()
-            }
+            self._components = {n: c if sizes[c] > 1 else -1 - n for n, c in number.items()}
         return self._components.get(node, -1)
 
     def _stuck(self) -> None:

@@ -19,13 +19,21 @@ class Memory:
     the events that end it, and the budget. Values are immutable, so an unchanged scope is
     recognised by object identity.
 
-    `wiring` returns the wiring of a scope.
+    `make_wiring` returns the wiring of a scope that has not been asked for.
     """
 
-    def __init__(self, wiring: Callable[[Scope], Wiring] = Wiring) -> None:
-        self.wiring = wiring
+    def __init__(self) -> None:
+        self.make_wiring: Callable[[Scope], Wiring] = Wiring
+        self._wirings: dict[int, Wiring] = {}
         self._judged: dict[_Key, tuple[Scope, ScopeVerdict]] = {}
         self._completed: dict[_Key, tuple[Scope, bool]] = {}
+
+    def wiring(self, scope: Scope) -> Wiring:
+        """The wiring of a scope."""
+        known = self._wirings.get(id(scope))
+        if known is None:
+            known = self._wirings[id(scope)] = self.make_wiring(scope)
+        return known
 
     def verdict(
         self,

@@ -72,6 +72,11 @@ class Reduction:
     merged_or: bool = False
 
     @property
+    def repaired(self) -> bool:
+        """Whether clashes were repaired, so that the result may behave differently."""
+        return self.trap < 0
+
+    @property
     def structured(self) -> bool:
         """Whether the net was reduced completely."""
         return not self.edges
