@@ -60,7 +60,7 @@ class Compensation(Pass):
         """Report; the model is given back as it is."""
         found = [
             node
-            for scope in model.scopes()
+            for scope in ctx.scopes(model)
             for node in scope.nodes
             if isinstance(node, Event)
             and node.position == "boundary"

@@ -49,7 +49,7 @@ class DeadSteps(FlowPass):
             for fault in found[Property.DEAD].faults:
                 if fault.element in ctx.analysis(Wiring, fault.scope).led_to:
                     by_scope.setdefault(id(fault.scope), []).append(fault.element)
-            for scope in found.process.scopes():
+            for scope in ctx.scopes(found.process) if by_scope else ():
                 steps = by_scope.get(id(scope))
                 if steps:
                     namer = ctx.analysis(Namer, scope)

@@ -163,7 +163,7 @@ class EventPlacement(Pass):
         for process in model.processes:
             # Each scope with whether it is, or lies within, a transaction.
             within: dict[str, bool] = {}
-            for scope in process.scopes():
+            for scope in ctx.scopes(process):
                 transacted = _is(scope, "transaction") or within.get(scope.id, False)
                 hosts: dict[str, ModelNode] = {}
                 for node in scope.nodes:

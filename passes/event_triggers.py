@@ -114,7 +114,7 @@ class EventTriggers(Pass):
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report; the model is given back as it is."""
         for process in model.processes:
-            for scope in process.scopes():
+            for scope in ctx.scopes(process):
                 for node in scope.nodes:
                     if isinstance(node, Event):
                         _check(node, scope, process, ctx)

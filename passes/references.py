@@ -108,18 +108,19 @@ class References(Pass):
         for scope in ctx.scopes(model):
             _nodes(scope, model, processes, neighbours, told, ctx)
         for process in model.processes:
-            inside = {n.id for s in process.scopes() for n in s.nodes}
-            for scope in process.scopes():
-                for lane in scope.lanes:
-                    lost = [m for m in lane.members if m not in inside]
-                    if lost and lane.id not in told:
-                        ctx.emit(
-                            UnknownLaneMember,
-                            f"{ctx.full_name(lane)} lists `{lost[0]}`, which is not a step of "
-                            f"{ctx.name(process)}",
-                            element=lane,
-                            help="list an existing step, or remove the entry",
-                        )
+            scopes = ctx.scopes(process)
+            lanes = [lane for scope in scopes for lane in scope.lanes]
+            inside = {n.id for s in scopes for n in s.nodes} if lanes else set()
+            for lane in lanes:
+                lost = [m for m in lane.members if m not in inside]
+                if lost and lane.id not in told:
+                    ctx.emit(
+                        UnknownLaneMember,
+                        f"{ctx.full_name(lane)} lists `{lost[0]}`, which is not a step of "
+                        f"{ctx.name(process)}",
+                        element=lane,
+                        help="list an existing step, or remove the entry",
+                    )
         return model
 
 

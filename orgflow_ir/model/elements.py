@@ -326,7 +326,7 @@ class _Scope(Element):
         while stack:
             scope = stack.pop()
             yield scope
-            stack.extend(n for n in reversed(scope.nodes) if isinstance(n, SubProcess))
+            stack.extend([n for n in reversed(scope.nodes) if n.kind == "sub-process"])
 
 
 class SubProcess(_Scope):

@@ -20,9 +20,11 @@ class Links:
     """
 
     def __init__(self, nodes: Iterable[Node]) -> None:
-        events = [n for n in nodes if isinstance(n, Event) and n.position != "start"]
-        self.throws = tuple(e for e in events if e.position != "catch" and _definitions(e))
-        self.catches = tuple(e for e in events if e.position == "catch" and _definitions(e))
+        events = [
+            n for n in nodes if isinstance(n, Event) and n.position != "start" and _definitions(n)
+        ]
+        self.throws = tuple(e for e in events if e.position != "catch")
+        self.catches = tuple(e for e in events if e.position == "catch")
         self._by_id = {d.id: e for e in self.catches for d in _definitions(e) if d.id}
         self._by_source: dict[str, list[Event]] = {}
         self._by_name: dict[str, list[Event]] = {}

@@ -193,9 +193,10 @@ class PassContext:
         result: R = hit[1]
         return result
 
-    def scopes(self, model: Model) -> tuple[Scope, ...]:
-        """Every process and sub-process of a model, outermost first, computed once."""
-        return self.analysis(_scopes, model)
+    def scopes(self, of: Model | Scope) -> tuple[Scope, ...]:
+        """Every process and sub-process of a model, or a scope with those in it, outermost first,
+        computed once."""
+        return self.analysis(_scopes, of)
 
     def drawn(self, element: Element) -> Element:
         """The first source element that a generated one is derived from; the element itself if the
@@ -220,8 +221,8 @@ class PassContext:
         return any(d.severity is Severity.ERROR and d.suppressed is None for d in self._found)
 
 
-def _scopes(model: Model) -> tuple[Scope, ...]:
-    return tuple(model.scopes())
+def _scopes(of: Model | Scope) -> tuple[Scope, ...]:
+    return tuple(of.scopes())
 
 
 def _passage(evidence: Evidence) -> Related:

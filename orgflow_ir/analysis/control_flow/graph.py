@@ -108,8 +108,8 @@ class ControlFlow:
         sizes: dict[int, int] = {}
         for number in self.components.values():
             sizes[number] = sizes.get(number, 0) + 1
-        loops = {n for n, arcs in self.out.items() if any(a.target == n for a in arcs)}
-        return frozenset(n for n, c in self.components.items() if sizes[c] > 1 or n in loops)
+        after = self.successors
+        return frozenset(n for n, c in self.components.items() if sizes[c] > 1 or n in after[n])
 
     @cached_property
     def dominator(self) -> dict[str, str]:
@@ -143,12 +143,12 @@ def reach(
     return frozenset(seen)
 
 
-def components(succ: Mapping[str, list[str]]) -> dict[str, int]:
+def components(succ: Mapping[_N, list[_N]]) -> dict[_N, int]:
     """Tarjan's strongly connected components, iteratively; numbers in reverse topological order."""
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    result: dict[str, int] = {}
-    stack: list[str] = []
+    index: dict[_N, int] = {}
+    low: dict[_N, int] = {}
+    result: dict[_N, int] = {}
+    stack: list[_N] = []
     found = 0
     for root in succ:
         if root in index:

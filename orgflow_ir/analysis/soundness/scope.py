@@ -63,11 +63,10 @@ def _awaits_itself(net: Net) -> bool:
     joins = [n for n in range(FIRST, len(net.kind)) if net.kind[n] == "O" and len(net.ins[n]) > 1]
     if not joins or not net.by_event:
         return False
-    follow = {str(n): [str(net.dst[a]) for a in outs] for n, outs in enumerate(net.outs)}
-    number = components(follow)
-    inside = {number[str(n)] for n in joins}
+    number = components({n: [net.dst[a] for a in outs] for n, outs in enumerate(net.outs)})
+    inside = {number[n] for n in joins}
     return any(
-        number[str(net.src[a])] == number[str(net.dst[a])] and number[str(net.src[a])] in inside
+        number[net.src[a]] == number[net.dst[a]] and number[net.src[a]] in inside
         for a in net.by_event
     )
 

@@ -105,27 +105,32 @@ class Space:
         self.kinds, self.ways, self.never, self.trap = kinds, ways, never, trap
         self.ins: dict[int, int] = {}
         self.outs: dict[int, int] = {}
+        self.ghost = self.perhaps = bare = instant = 0
         for number, way in enumerate(ways):
-            self.outs[way.src] = self.outs.get(way.src, 0) | 1 << number
-            self.ins[way.dst] = self.ins.get(way.dst, 0) | 1 << number
+            bit = 1 << number
+            self.outs[way.src] = self.outs.get(way.src, 0) | bit
+            self.ins[way.dst] = self.ins.get(way.dst, 0) | bit
+            if way.ghost:
+                self.ghost |= bit
+            if way.perhaps:
+                self.perhaps |= bit
+            if way.bare:
+                bare |= bit
+            if way.at_once:
+                instant |= bit
         self.end = self.ins.get(SINK, 0)
         self.term = self.ins.get(TERM, 0)
         self.trapped = self.ins.get(trap, 0)
         void = self.ins.get(VOID, 0)
         self.over = self.end | self.term | void
-        self.ghost = sum(1 << i for i, w in enumerate(ways) if w.ghost)
-        self.perhaps = sum(1 << i for i, w in enumerate(ways) if w.perhaps)
-        bare_term = sum(1 << i for i, w in enumerate(ways) if w.bare and 1 << i & self.term)
-        self.flat = void | self.perhaps | bare_term
+        self.flat = void | self.perhaps | bare & self.term
         """Edges on which one token stands for any number."""
-        bare = sum(1 << i for i, w in enumerate(ways) if w.bare and 1 << i & self.end)
-        self.capped = bare | self.trapped | self.term & ~self.flat
+        self.capped = bare & self.end | self.trapped | self.term & ~self.flat
         """Edges on which two tokens stand for any greater number."""
         self.sinks = {SINK, TERM, VOID, trap}
         self.order, self.cyclic = self._ranked()
         waiting = [n for n in self.order if kinds[n] == "O" and self.ins[n].bit_count() > 1]
         self.one_order = not self.cyclic and not waiting
-        instant = sum(1 << i for i, w in enumerate(ways) if w.at_once)
         self.over_now = 0 if self.one_order else instant  # in one order others have yet to move
         closed = frozenset(i for i, w in enumerate(ways) if w.event)
         self.path_rule = {
@@ -136,13 +141,13 @@ class Space:
         )
 
     def _ranked(self) -> tuple[list[int], bool]:
-        follow: dict[str, list[str]] = {}
+        follow: dict[int, list[int]] = {}
         for way in self.ways:
             if way.dst not in self.sinks:
-                follow.setdefault(str(way.src), []).append(str(way.dst))
-                follow.setdefault(str(way.dst), [])
+                follow.setdefault(way.src, []).append(way.dst)
+                follow.setdefault(way.dst, [])
         number = components(follow)
-        nodes = sorted((n for n in map(int, follow) if n != SOURCE), key=lambda n: -number[str(n)])
+        nodes = sorted((n for n in follow if n != SOURCE), key=lambda n: -number[n])
         loops = any(way.src == way.dst for way in self.ways)
         return nodes, loops or len(set(number.values())) < len(number)
 
@@ -409,13 +414,13 @@ def _livelocks(
     if not lost:
         return []
     # Of these, each component that no edge leaves is one livelock; others only lead into one.
-    names = {s: str(i) for i, s in enumerate(lost)}
-    number = components({names[s]: [names[t] for t in after[s] if t in names] for s in lost})
+    among = set(lost)
+    number = components({s: [t for t in after[s] if t in among] for s in lost})
     groups: dict[int, list[State]] = {}
     for state in lost:
-        groups.setdefault(number[names[state]], []).append(state)
+        groups.setdefault(number[state], []).append(state)
     return [
         group
         for c, group in sorted(groups.items(), key=lambda item: item[0])
-        if all(t in names and number[names[t]] == c for s in group for t in after[s])
+        if all(number.get(t) == c for s in group for t in after[s])
     ]

@@ -228,7 +228,7 @@ def _play(teller: _Teller, net: Net, log: list[Firing], finish: bool) -> None:
         if within:
             kept.setdefault(element, []).extend(flows)
             teller.enter(element)
-        elif any(net.dst[a] == TERM for a in implicit) and holder.body >= 0:
+        elif holder.body >= 0 and any(net.dst[a] == TERM for a in implicit):
             teller.enter(element)
             teller.run_body(element, lambda s, e=element: e not in game.open_elements(s))  # type: ignore[misc]
         elif not elsewhere or flows or holder.links:

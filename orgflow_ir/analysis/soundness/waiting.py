@@ -33,10 +33,10 @@ class Knots:
             return [Knot((waiting[0],), ())]
         tokens = list(bits(state.mask & ~space.over))
         wait_for = {n: self._before(n, state.mask, tokens) & set(waiting) for n in waiting}
-        number = components({str(n): [str(m) for m in sorted(w)] for n, w in wait_for.items()})
+        number = components({n: sorted(w) for n, w in wait_for.items()})
         groups: dict[int, list[int]] = {}
         for n in waiting:
-            groups.setdefault(number[str(n)], []).append(n)
+            groups.setdefault(number[n], []).append(n)
         tied = [g for g in groups.values() if all(wait_for[n] <= set(g) for n in g)]
         bound = {n for g in tied for n in g}
         loose = [n for n in waiting if n not in bound]

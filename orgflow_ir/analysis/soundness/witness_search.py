@@ -109,7 +109,7 @@ class Play:
                 default=FAR,
             )
 
-        return min(arcs, key=far)
+        return arcs[0] if len(arcs) == 1 else min(arcs, key=far)
 
     def choose(self, node: int, goals: list[int], aims: list[list[int]]) -> list[int]:
         """The outgoing flows that lead nearest to the goals."""
@@ -146,21 +146,24 @@ class Play:
         near: list[tuple[int, int]] = []
         open_goals: list[int] = []
         open_aims: list[list[int]] = []
+        touched: set[int] = set()
+        waiting: list[tuple[int, int]] = []
         while True:
-            missed = {g for g in missed if g not in self.marks}
+            missed.difference_update(self.marks)
             if enough(self.marks) if enough else not missed:
                 return
             if len(open_goals) != (len(missed) or len(goals)):  # another goal is reached
                 open_goals = [g for g in goals if g in missed] or goals
                 open_aims = [a for g, a in zip(goals, aims, strict=True) if g in open_goals]
                 near = _nearest(open_aims, {net.dst[a] for a in self.marks}, frozen)
+                heapify(near)
+            else:  # a join may have got what it lacked
+                for found in (*waiting, *_nearest(open_aims, touched, frozen)):
+                    heappush(near, found)
             node, taken, waiting = self._next(near)
             put = self.choose(node, open_goals, open_aims)
             self.fire(node, taken, put)
-            for found in waiting:  # a join may have got what it lacked
-                heappush(near, found)
-            for found in _nearest(open_aims, {node, *(net.dst[a] for a in put)}, frozen):
-                heappush(near, found)
+            touched = {node, *[net.dst[a] for a in put]}
 
     def _next(
         self, near: list[tuple[int, int]]
@@ -207,14 +210,13 @@ class Play:
 
 
 def _nearest(aims: list[list[int]], nodes: Iterable[int], frozen: int) -> list[tuple[int, int]]:
-    """A heap of those nodes that the goals can be reached from, with how near they are."""
-    found = [
-        (min((aim[node] for aim in aims), default=FAR), node)
-        for node in nodes
-        if node >= FIRST and node != frozen
-    ]
-    found = [pair for pair in found if pair[0] < FAR]
-    heapify(found)
+    """Those nodes that the goals can be reached from, with how near they are."""
+    found = []
+    for node in nodes:
+        if node >= FIRST and node != frozen:
+            far = aims[0][node] if len(aims) == 1 else min([aim[node] for aim in aims], default=FAR)
+            if far < FAR:
+                found.append((far, node))
     return found
 
 
@@ -412,15 +414,12 @@ def _valid(net: Net, log: list[Firing]) -> dict[int, int] | None:
     play.left = len(log) + 1
     for step in log:
         if step.node != SOURCE or step.taken:
-            if step.node < FIRST or not set(step.taken) <= play.marks.keys():
-                return None
-            kind = net.kind[step.node]
             allowed = play.enabled(step.node)
-            if not allowed or (kind != "X" and set(allowed) != set(step.taken)):
-                return None
-            if net.ghosts.intersection(step.put):
-                return None
-            if kind == "X" and (len(step.taken) != 1 or len(step.put) != 1):
+            if net.kind[step.node] == "X":  # it takes any one of the tokens before it
+                fits = len(step.taken) == len(step.put) == 1 and step.taken[0] in play.marks
+            else:
+                fits = allowed == step.taken or set(allowed) == set(step.taken)
+            if not (allowed and fits and net.ghosts.isdisjoint(step.put)):
                 return None
         play.fire(step.node, step.taken, step.put)
     return play.marks

@@ -79,7 +79,7 @@ def _consume(net: Net, draft: Draft, at: FrameId, node: NetNode) -> None:
         if node.action == "start" and frame.owner is not None:
             _withdraw_starts(net, draft, at)
     elif node.join == "each":
-        draft.add(at, next(p for p in node.ins if count(tokens, p)), -1)
+        draft.add(at, next(p for p, _ in tokens if p in node.ins), -1)
     else:
         for place in node.ins:
             if count(tokens, place):

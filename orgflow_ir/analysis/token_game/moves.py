@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from orgflow_ir.analysis.token_game.net import ARRIVED, COMPLETED, FIRED, SLOTS, Net, NetNode
@@ -32,6 +32,10 @@ class Around(NamedTuple):
     guards: frozenset[int]
 
 
+_OPENING: tuple[tuple[tuple[str, ...], tuple[int, ...]]] = (((), ()),)
+"""The one choice of a move that opens an element: it takes no flow."""
+
+
 class Moves:
     """Finds moves, based only on the net and its policy."""
 
@@ -39,16 +43,16 @@ class Moves:
         self.net = net
         self.policy = net.policy
 
-    def choices(self, move: Move) -> Iterator[tuple[str, ...]]:
+    def choices(self, move: Move) -> Iterable[tuple[tuple[str, ...], tuple[int, ...]]]:
+        """The flows that a move may take, and their places."""
         if move.kind == "race":
-            for place in self.net.nodes[move.other].outs:
-                if self.net.consumer[place] == move.node.index:
-                    for ids in move.node.options:
-                        yield (self.net.flows[place].id, *ids)
-        elif move.action == "open":
-            yield ()
-        else:
-            yield from move.node.options
+            return [
+                ((self.net.flows[place].id, *ids), taken)
+                for place in self.net.nodes[move.other].outs
+                if self.net.consumer[place] == move.node.index
+                for ids, taken in move.node.options.items()
+            ]
+        return _OPENING if move.action == "open" else move.node.options.items()
 
     def taken(self, move: Move, ids: tuple[str, ...]) -> tuple[int, ...] | None:
         if move.kind == "race":

@@ -116,18 +116,19 @@ class _Compiler:
             inside = self.policy.calls == "inside" and node.body < 0
             if isinstance(element, CallActivity) and inside and element.process:
                 node.body = self.net.processes.get(element.process.rpartition(":")[2], -1)
-            live = tuple(
-                b for b in node.boundaries if "compensation" not in self.net.nodes[b].kinds()
-            )
-            for b in node.boundaries:
-                if b not in live:
-                    node.handler = handlers.get(self.net.nodes[b].id, -1)
-            node.boundaries = live
+            if node.boundaries:
+                live = tuple(
+                    b for b in node.boundaries if "compensation" not in self.net.nodes[b].kinds()
+                )
+                for b in node.boundaries:
+                    if b not in live:
+                        node.handler = handlers.get(self.net.nodes[b].id, -1)
+                node.boundaries = live
             node.waits = self._waits(element)
             node.race = isinstance(element, Gateway) and (
                 element.gateway_kind == "event" and not element.await_all
             )
-            node.opens = node.waits or node.race or node.body >= 0 or bool(live)
+            node.opens = node.waits or node.race or node.body >= 0 or bool(node.boundaries)
             if isinstance(element, Event) and element.position == "start":
                 node.action = "start"
         for node in self.net.nodes:
@@ -180,11 +181,9 @@ class _Compiler:
 
     def _bind_near(self) -> None:
         for node in self.net.nodes:
-            races = {
-                self.net.producer[p] for p in node.ins if self.net.nodes[self.net.producer[p]].race
-            }
-            held = {node.attached} if node.attached >= 0 else set()
-            node.near = tuple(sorted({node.index} | races | held))
+            races = [i for p in node.ins if self.net.nodes[i := self.net.producer[p]].race]
+            held = [node.attached] if node.attached >= 0 else []
+            node.near = tuple(sorted({node.index, *races, *held}))
         for scope in self.net.scopes:
             if scope.loop is not None or scope.ad_hoc:
                 for i in scope.nodes:
@@ -352,11 +351,12 @@ class _Compiler:
                         node.single = element.gateway_kind == "exclusive"
                 case Task() | CallActivity() | SubProcess():
                     ways = outgoing(flows)
-                    chosen = {id(f) for f in (*ways.chosen, ways.default)}
-                    node.free = tuple(
-                        p for p, f in zip(node.outs, flows, strict=True) if id(f) in chosen
-                    )
-                    node.always = tuple(p for p in node.outs if p not in node.free)
+                    if ways.decides:
+                        chosen = {id(f) for f in (*ways.chosen, ways.default)}
+                        node.free = tuple(
+                            p for p, f in zip(node.outs, flows, strict=True) if id(f) in chosen
+                        )
+                        node.always = tuple(p for p in node.outs if p not in node.free)
                 case Event() | Opaque():
                     pass  # every flow is taken
                 case _:
@@ -366,14 +366,17 @@ class _Compiler:
                 node.default = defaults[0]
                 node.free = tuple(p for p in node.free if p != node.default)
             for taken in self._combinations(node):
-                node.options[tuple(self.net.flows[p].id for p in taken)] = taken
+                node.options[tuple([self.net.flows[p].id for p in taken])] = taken
 
     def _combinations(self, node: NetNode) -> Iterator[tuple[int, ...]]:
         if node.race:
             yield ()
             return
-        if node.single and node.free:
-            yield from ((p,) for p in node.free)
+        if not node.free and node.default < 0:
+            yield node.always
+            return
+        if node.single:
+            yield from [(p,) for p in node.free]
             return
         left = self.policy.subsets
         for chosen in _subsets(node.free):
@@ -384,7 +387,7 @@ class _Compiler:
             yield tuple(sorted((*node.always, *chosen)))
         if node.default >= 0:
             yield tuple(sorted((*node.always, node.default)))
-        elif node.always or not node.free:
+        elif node.always:
             yield node.always
 
 

@@ -135,7 +135,7 @@ class Game:
         """
         found: dict[Step, None] = {}
         for move in self._moves.of_state(state):
-            for ids in self._moves.choices(move):
+            for ids, _ in self._moves.choices(move):
                 found.setdefault(Step(move.action, move.node.id, ids, move.instance))
         return tuple(found)
 
@@ -147,7 +147,7 @@ class Game:
         found: dict[Step, None] = {}
         moves = list(self._moves.of_element(state, element))
         for move in moves:
-            for ids in self._moves.choices(move):
+            for ids, _ in self._moves.choices(move):
                 found.setdefault(Step(move.action, element, ids, move.instance))
         steps = tuple(found)
         self._asked = (state, element, moves, steps)
@@ -164,10 +164,9 @@ class Game:
         for move in self._moves.of_state(state, self._around[1]):
             if move.node.id not in elements:
                 continue
-            for ids in self._moves.choices(move):
+            for ids, taken in self._moves.choices(move):
                 step = Step(move.action, move.node.id, ids, move.instance)
-                taken = self._moves.taken(move, ids)
-                if step not in found and taken is not None:
+                if step not in found:
                     found.add(step)
                     yield step, partial(apply, self.net, state, move, taken)
 

@@ -155,11 +155,6 @@ class Draft:
         if self.talks and ended:
             roots = {f.root for f in frames.values()}
             self.talks = tuple(t for t in self.talks if t[0] in roots)
-        ordered = (
-            tuple(frames.values()) if len(frames) < 2 else tuple(sorted(frames.values(), key=_id))
-        )
+        # The ids of frames come first in them and differ.
+        ordered = tuple(sorted(frames.values()) if len(frames) > 1 else frames.values())
         return State(ordered, self.messages, self.talks, self.ended)
-
-
-def _id(frame: Frame) -> FrameId:
-    return (frame.scope, frame.key)
