@@ -26,6 +26,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Empty,
     Feel,
     Logical,
+    Member,
     Not,
     Path,
     Tree,
@@ -336,15 +337,28 @@ def needed(
     return (Need((), always), *rest) if always else rest
 
 
-def asked(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Guards, Call], ...]:
-    """Methods that conditions call on variables, in evaluation order (`needed`), each with the
-    guards of the call."""
-    found: dict[tuple[Guards, Call], None] = {}
+Asked = Call | Comparison | Member
+
+
+def asked(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Guards, Asked], ...]:
+    """Methods that conditions call on variables, comparisons of variables in JUEL, and members of
+    objects in JavaScript, in evaluation order (`needed`), each with its guards: an engine may end
+    with an error there."""
+    found: dict[tuple[Guards, Asked], None] = {}
     before: Guards = ()
     for tree in trees:
         for guards, node in walked(tree, before):
+            if isinstance(node, Member):
+                found[guards, node] = None
+            if isinstance(node, Call) and node.function == "item":
+                continue
             if isinstance(node, Call) and isinstance(node.arguments[0], Variable):
                 found[guards, node] = None
+            if isinstance(node, Comparison) and isinstance(node.left, Variable):
+                equality = node.meaning == "juel" and node.operator in ("==", "!=")
+                both = equality and isinstance(node.right, Variable)
+                if both or node.meaning == "equals":
+                    found[guards, node] = None
         if in_turn:
             before = (*before, (tree, False))
     return tuple(found)

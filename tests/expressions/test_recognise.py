@@ -6,7 +6,8 @@ import pytest
 
 from orgflow_ir.analysis.expressions.evaluator import evaluate
 from orgflow_ir.analysis.expressions.recognise import read_condition
-from orgflow_ir.analysis.expressions.syntax import Comparison, ConditionError
+from orgflow_ir.analysis.expressions.syntax import Comparison, ConditionError, as_javascript
+from orgflow_ir.analysis.work.scripts import read_script
 from orgflow_ir.model import Expression
 
 JAVA = "http://www.java.com/java"
@@ -89,3 +90,33 @@ def test_spans_are_those_of_the_whole_text() -> None:
     assert isinstance(tree, Comparison)
     assert text[slice(*tree.span)] == 'kind.equals("vip")'
     assert text[slice(*tree.left.span)] == "kind"
+
+
+@pytest.mark.parametrize("text", ["${'abc' == 5}", "${a && 5 < 'abc'}", "${5 != true}"])
+def test_comparisons_that_are_errors_in_juel_are_refused(text: str) -> None:
+    with pytest.raises(ConditionError, match="a text that is none"):
+        read_condition(Expression(text=text))
+
+
+@pytest.mark.parametrize(
+    ("code", "language", "reason"),
+    [
+        ("x = a / b", "java", "depends on types"),
+        ("x = 'ab' * n", "groovy", "of texts"),
+        ("x = a * 1.1 == 3.3", "groovy", "decimals"),
+        ("x = 0.1 / 3", "groovy", "decimals"),
+    ],
+)
+def test_scripts_whose_value_depends_on_types_are_refused(
+    code: str, language: str, reason: str
+) -> None:
+    with pytest.raises(ConditionError, match=reason):
+        read_script(code, language)
+
+
+@pytest.mark.parametrize("code", ["0.1 + 0.2 == 0.3", "1.1 * 3 == 3.3"])
+def test_decimals_in_groovy_are_exact(code: str) -> None:
+    value = read_script(code, "groovy").value
+    assert value is not None
+    assert evaluate(value, {}) is True
+    assert evaluate(as_javascript(value), {}) is True

@@ -14,14 +14,14 @@ from orgflow.backends.n8n.node_types.conditions import equals, expression, is_tr
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import Branch, Decision
-from orgflow_ir.analysis.expressions.syntax import Call, Path, Variable
+from orgflow_ir.analysis.expressions.syntax import Comparison, Member, Path, Variable
 from orgflow_ir.model import Event
 from orgflow_ir.model.element_names import listed
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
 
-    from orgflow_ir.analysis.variables import Guards, Need
+    from orgflow_ir.analysis.variables import Asked, Guards, Need
 
 
 def emit_decision(decision: Decision, compiled: CompiledScope) -> None:
@@ -104,17 +104,35 @@ def _needs(decision: Decision) -> tuple[Need, ...]:
     return needed(trees, null_tested(trees), in_turn=not decision.several)
 
 
-def _asked(decision: Decision) -> tuple[tuple[Guards, Call], ...]:
-    """Methods that the conditions call on variables: an engine ends with an error where one is
-    neither a text nor a collection."""
+def _asked(decision: Decision) -> tuple[tuple[Guards, Asked], ...]:
+    """Methods that the conditions call on variables, comparisons of variables, and members of
+    objects: an engine ends with an error where there is no such method or object, or where values
+    cannot be converted."""
     from orgflow_ir.analysis.variables import asked
 
     trees = [b.tree for b in decision.branches if b.tree is not None]
     return asked(trees, in_turn=not decision.several)
 
 
-def _unfit(call: Call) -> str:
-    """Whether the receiver of a method does not have it."""
+_NO_NUMBER = (
+    '((a, b) => [[a, b], [b, a]].some(([x, y]) => typeof x === "number" && y != null && '
+    '(!["number", "string"].includes(typeof y) || (typeof y === "string" && y !== "" && '
+    "!/^[-+]?([0-9]+\\.?[0-9]*|\\.[0-9]+)(e[-+]?[0-9]+)?$/i.test(y)))))"
+)
+"""Whether one of two values is a number, and the other none and no text of one."""
+
+
+def _unfit(call: Asked) -> str:
+    """Whether the receiver of a method does not have it, values cannot be compared, or there is no
+    object that could have a member."""
+    if isinstance(call, Member):
+        return f"({on_item(call.path[:-1])} == null)"
+    if isinstance(call, Comparison):
+        assert isinstance(call.left, Variable)
+        if call.meaning == "equals":
+            return f"({on_item(call.left.path)} == null)"
+        assert isinstance(call.right, Variable)
+        return f"{_NO_NUMBER}({on_item(call.left.path)}, {on_item(call.right.path)})"
     receiver = call.arguments[0]
     assert isinstance(receiver, Variable)
     value = on_item(receiver.path)
@@ -211,6 +229,20 @@ def unset_messages(decision: Decision, compiled: CompiledScope) -> list[tuple[st
         text = unset_text(name, decision.gateway.id, label, compiled)
         result.append((f"{on_item((name,))} === undefined", text))
     for _, call in _asked(decision):
+        if isinstance(call, Member):
+            *path, last = call.path
+            text = f"“{'.'.join(path)}” has no value, and “{label}” reads “{last}” of it."
+            result.append((_unfit(call), text))
+            continue
+        if isinstance(call, Comparison):
+            sides = [one for one in (call.left, call.right) if isinstance(one, Variable)]
+            names = [".".join(one.path) for one in sides]
+            text = f"“{names[0]}” has no value, and “{label}” asks whether it equals another."
+            if call.meaning != "equals":
+                shown = " and ".join(f"“{name}”" for name in names)
+                text = f"“{label}” compares {shown}, of which one is a number and one is not."
+            result.append((_unfit(call), text))
+            continue
         receiver = call.arguments[0]
         assert isinstance(receiver, Variable)
         kinds = "neither a text nor a list" if call.function in _LISTS else "no text"

@@ -85,6 +85,9 @@ def _printed(tree: Tree, variable: Callable[[Path], str]) -> str:
         case Logical(word, left, right):
             sign = "&&" if word == "and" else "||"
             return f"({_printed(left, variable)} {sign} {_printed(right, variable)})"
+        case Comparison(operator, left, right, "xpath"):
+            values = f"{_printed(left, variable)}, {_printed(right, variable)}"
+            return f"{_in_xpath(operator)}({values})"
         case Comparison(operator, left, right, meaning):
             sign = f"{operator}=" if meaning == "strict" else operator
             return f"({_printed(left, variable)} {sign} {_printed(right, variable)})"
@@ -124,7 +127,60 @@ _HELPERS: dict[Function, str] = {
 Groovy."""
 
 
+_SAME = (
+    "const same = (a, b) => { if (a == null || b == null) return a == b; "
+    'if (a === b || typeof a !== "object" || typeof b !== "object") return a === b; '
+    "const keys = Object.keys(a); "
+    "return Array.isArray(a) === Array.isArray(b) && keys.length === Object.keys(b).length && "
+    "keys.every((k) => Object.keys(b).includes(k) && same(a[k], b[k])); };"
+)
+_NUMBER = r"/^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?$/i"
+_XPATH = (
+    "const every = (v) => [].concat(v ?? []); "
+    "const truth = (v) => Array.isArray(v) ? v.length > 0 : Boolean(v); "
+    r'const number = (v) => typeof v !== "string" ? Number(v) : '
+    r"/^[ \t\r\n]*-?([0-9]+(\.[0-9]*)?|\.[0-9]+)[ \t\r\n]*$/.test(v) ? Number(v) : NaN; "
+)
+
+
+def _in_xpath(operator: str) -> str:
+    """A function that compares two values, of which a list is compared by its values."""
+    first = ""
+    fits = f"number(x) {operator} number(y)"
+    if operator in ("==", "!="):
+        boolean = '[typeof a, typeof b].includes("boolean")'
+        first = f"if ({boolean}) return truth(a) {operator} truth(b); "
+        number = '[typeof x, typeof y].includes("number")'
+        fits = f"{number} ? {fits} : String(x) {operator} String(y)"
+    found = f"every(a).some((x) => every(b).some((y) => ({fits})))"
+    return f"((a, b) => {{ {_XPATH}{first}return {found}; }})"
+
+
+_OF_TWO: dict[Function, str] = {
+    "same": f"(x, y) => {{ {_SAME} return same(x, y); }}",
+    "juel equal": (
+        f"(x, y) => {{ {_SAME} if (x == null || y == null) return x == y; "
+        "const types = [typeof x, typeof y]; "
+        'const number = (v) => typeof v === "number" ? v : v === "" ? 0 : '
+        f'typeof v === "string" && {_NUMBER}.test(v) ? Number(v) : NaN; '
+        'if (types.includes("number")) return number(x) === number(y); '
+        'if (types.includes("boolean")) return !types.includes("object") && '
+        '(String(x).toLowerCase() === "true") === (String(y).toLowerCase() === "true"); '
+        "return same(x, y); }"
+    ),
+}
+"""Functions of two values."""
+
+
 def _asked(function: Function, arguments: list[str]) -> str:
+    if function in _OF_TWO:
+        return f"({_OF_TWO[function]})({', '.join(arguments)})"
+    if function == "type":
+        return f"typeof {arguments[0]}"
+    if function == "says true":
+        return f"/^true$/i.test({arguments[0]})"
+    if function == "item":
+        return f"[].concat({arguments[0]})[{int(arguments[1]) - 1}]"
     if function == "text":
         return f'[{", ".join(arguments)}].map((v) => v ?? "").join("")'
     if function == "json":

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 from orgflow_ir.analysis.expressions.syntax import (
+    JUEL_NUMBER,
+    XPATH_NUMBER,
     Arithmetic,
     Call,
     Comparison,
@@ -29,6 +31,11 @@ from orgflow_ir.analysis.expressions.syntax import (
     Tree,
     Variable,
 )
+
+_TYPES_OF = {
+    "truth": "boolean", "number": "number", "text": "string", "object": "object",
+    "nothing": "undefined",
+}  # fmt: skip
 
 
 class _Undefined:
@@ -94,8 +101,12 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
         case Comparison(operator, left, right, meaning):
             one, two = _value(left, values, forced), _value(right, values, forced)
             if operator in ("==", "!="):
+                if meaning == "xpath" and forced is None:
+                    return _in_xpath(operator, one, two)
                 equal = _equal(one, two, forced or meaning)
                 return equal if equal is None or operator == "==" else not equal
+            if meaning == "xpath" and forced is None:
+                return _in_xpath(operator, one, two)
             return _ordered(operator, one, two, _plain(forced or meaning))
         case Arithmetic(operator, left, right, meaning):
             one, two = _value(left, values, forced), _value(right, values, forced)
@@ -129,6 +140,22 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
         case Call("truth", (argument,)):
             found = _value(argument, values, forced)
             return bool(found)
+        case Call("item", (of, Constant(int() as number))):
+            found = _value(of, values, forced)
+            every = found if isinstance(found, list | tuple) else [found]
+            return every[number - 1] if 0 < number <= len(every) else None
+        case Call("type", (argument,)):
+            return _TYPES_OF[_type(_value(argument, values, forced))]
+        case Call("says true", (argument,)):
+            found = _value(argument, values, forced)
+            return found is True or (isinstance(found, str) and found.lower() == "true")
+        case Call("same", (left, right)):
+            return _equal(_value(left, values, forced), _value(right, values, forced), "java")
+        case Call("juel equal", (left, right)):
+            try:
+                return _equal_converted(*(_value(part, values, forced) for part in (left, right)))
+            except _NoAnswer:
+                return False
         case Call("entry", (of, Constant(key))):
             return _entry(_value(of, values, forced), key)
         case Call(function, arguments):
@@ -204,7 +231,7 @@ def _asked(function: Function, receiver: Any, others: Sequence[Any]) -> Any:
 
 def _plain(meaning: Meaning) -> Meaning:
     """`===` differs from `==` in equality only."""
-    return "loose" if meaning == "strict" else meaning
+    return "loose" if meaning in ("strict", "xpath") else meaning
 
 
 def _logical(
@@ -239,11 +266,11 @@ def _truth(value: Any, meaning: Meaning) -> bool | None:
             if isinstance(value, str):
                 return value.lower() == "true"
             raise _NoAnswer
-        case "loose" | "strict":
+        case "loose" | "strict" | "xpath":
             return isinstance(value, list | tuple | dict) or not (
                 _nothing(value) or value == "" or value == 0 or value != value
             )
-        case "java":
+        case "java" | "equals":
             return bool(value)
         case "exact":
             raise _NoAnswer
@@ -256,19 +283,21 @@ def _equal(one: Any, two: Any, meaning: Meaning) -> bool | None:
         case "feel":
             if _nothing(one) or _nothing(two):
                 return _nothing(one) and _nothing(two)
-            return bool(one == two) if _type(one) == _type(two) else None
+            return _alike(one, two) if _type(one) == _type(two) else None
         case "juel":
             return _equal_converted(one, two)
-        case "loose":
+        case "loose" | "xpath":
             return _equal_loosely(one, two)
         case "strict":
             if _nothing(one) or _nothing(two):
                 return one is two
             return _type(one) == _type(two) and _same(one, two)
-        case "java":
+        case "java" | "equals":
+            if meaning == "equals" and _nothing(one):
+                raise _NoAnswer
             if _nothing(one) or _nothing(two):
                 return _nothing(one) and _nothing(two)
-            return _type(one) == _type(two) and bool(one == two)
+            return _type(one) == _type(two) and _alike(one, two)
         case "exact":
             if _nothing(one) or _nothing(two):
                 return _nothing(one) and _nothing(two)
@@ -293,11 +322,11 @@ def _ordered(operator: str, one: Any, two: Any, meaning: Meaning) -> bool | None
                 one, two = _juel_text(one), _juel_text(two)
             elif not isinstance(one, bool) or not isinstance(two, bool):
                 raise _NoAnswer
-        case "loose" | "strict":
+        case "loose" | "strict" | "xpath":
             one, two = _primitive(one), _primitive(two)
             if not (isinstance(one, str) and isinstance(two, str)):
                 one, two = _js_number(one), _js_number(two)
-        case "java":
+        case "java" | "equals":
             if _type(one) != _type(two) or _type(one) not in ("number", "text", "truth"):
                 raise _NoAnswer
         case "exact":
@@ -326,12 +355,12 @@ def _computed(operator: str, one: Any, two: Any, meaning: Meaning) -> Any:
             one, two = _number(one, meaning), _number(two, meaning)
             if operator == "%" and two == 0:
                 raise _NoAnswer
-        case "loose" | "strict":
+        case "loose" | "strict" | "xpath":
             one, two = _primitive(one), _primitive(two)
             if operator == "+" and (isinstance(one, str) or isinstance(two, str)):
                 return _js_text(one) + _js_text(two)
             one, two = _js_number(one), _js_number(two)
-        case "java":
+        case "java" | "equals":
             if operator == "+" and isinstance(one, str):
                 return one + (two if isinstance(two, str) else _js_text(two))
             if _type(one) != "number" or _type(two) != "number":
@@ -374,14 +403,13 @@ def _number(value: Any, meaning: Meaning) -> Any:
             if _nothing(value) or value == "":
                 return 0
             if isinstance(value, str):
-                try:
-                    return float(value) if any(c in value for c in ".eE") else int(value)
-                except ValueError:
-                    raise _NoAnswer from None
+                if JUEL_NUMBER.fullmatch(value) is None:
+                    raise _NoAnswer
+                return float(value) if any(c in value for c in ".eE") else int(value)
             raise _NoAnswer
-        case "loose" | "strict":
+        case "loose" | "strict" | "xpath":
             return _js_number(_primitive(value))
-        case "java" | "exact":
+        case "java" | "equals" | "exact":
             raise _NoAnswer
         case _:
             assert_never(meaning)
@@ -405,11 +433,55 @@ def _length(value: Any) -> int | None:
     return len(value) if isinstance(value, str | list | tuple | dict) else None
 
 
+def _alike(one: Any, two: Any) -> bool:
+    """Whether values are equal without conversion: Python's true is 1."""
+    if isinstance(one, list | tuple) and isinstance(two, list | tuple):
+        return len(one) == len(two) and all(map(_alike, one, two))
+    if isinstance(one, dict) and isinstance(two, dict):
+        return one.keys() == two.keys() and all(_alike(one[k], two[k]) for k in one)
+    if _nothing(one) or _nothing(two):
+        return _nothing(one) and _nothing(two)
+    return _type(one) == _type(two) and bool(one == two)
+
+
 def _same(one: Any, two: Any) -> bool:
     """Objects are the same where they are one object, all else where it is equal."""
     if _type(one) == "object":
         return one is two
     return bool(one == two) if _type(one) != "number" else _double(one) == _double(two)
+
+
+# XPath
+
+
+def _in_xpath(operator: str, one: Any, two: Any) -> bool:
+    """XPath 1.0, 3.4: a list is compared by its values, of which one has to fit."""
+    if operator in ("==", "!=") and "truth" in (_type(one), _type(two)):
+        truths = [bool(value) for value in (one, two)]
+        return (truths[0] == truths[1]) is (operator == "==")
+    return any(_fits(operator, x, y) for x in _every(one) for y in _every(two))
+
+
+def _every(value: Any) -> Sequence[Any]:
+    if isinstance(value, list | tuple):
+        return value
+    return () if _nothing(value) else (value,)
+
+
+def _fits(operator: str, one: Any, two: Any) -> bool:
+    if operator in ("==", "!="):
+        if "number" in (_type(one), _type(two)):
+            equal = _xpath_number(one) == _xpath_number(two)
+        else:
+            equal = _js_text(_primitive(one)) == _js_text(_primitive(two))
+        return equal is (operator == "==")
+    return bool(_ordered(operator, _xpath_number(one), _xpath_number(two), "loose"))
+
+
+def _xpath_number(value: Any) -> float:
+    if not isinstance(value, str):
+        return _js_number(_primitive(value))
+    return float(value) if XPATH_NUMBER.fullmatch(value) else math.nan
 
 
 # JUEL
@@ -425,7 +497,7 @@ def _equal_converted(one: Any, two: Any) -> bool:
         return _truth(one, "juel") == _truth(two, "juel")
     if "text" in kinds:
         return _juel_text(one) == _juel_text(two)
-    return bool(one == two)
+    return _alike(one, two)
 
 
 def _juel_text(value: Any) -> str:

@@ -19,15 +19,21 @@ from orgflow_ir.analysis.expressions.parsers.javascript import (
 )
 from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
 from orgflow_ir.analysis.expressions.syntax import (
+    JUEL_NUMBER,
     Arithmetic,
+    Call,
     Comparison,
+    Conditional,
     ConditionError,
     Constant,
+    Logical,
     Negative,
     Not,
     Tree,
     Variable,
+    children,
     nodes,
+    with_members,
 )
 from orgflow_ir.model import Expression
 from orgflow_ir.model.records import NamedTuple
@@ -84,32 +90,106 @@ class Recognised(NamedTuple):
             if self.parser is not FeelParser or not self.marked:
                 raise
         else:
-            if self.parser is not FeelParser or not self.marked or not _needs_feel(tree):
+            if self.parser is JuelParser and any(map(_is_error, nodes(tree))):
+                raise ConditionError("a number is compared with a text that is none")
+            if self.parser is not FeelParser or not self.marked:
                 return tree
+            if not _needs_feel(tree):
+                return _from_one(tree)
         from orgflow_ir.analysis.expressions.feel.reading import read_feel  # needed for few models
 
         return read_feel(self.text, self.start, self.end)
 
 
+def _is_error(node: Tree) -> bool:
+    """Whether JUEL ends with an error where it compares two constants."""
+    match node:
+        case Comparison(_, Constant(one), Constant(two), "juel"):
+            kinds = [type(value) for value in (one, two)]
+            other = two if kinds[0] in (int, float) else one
+            number = int in kinds or float in kinds
+            text = isinstance(other, str) and other and not JUEL_NUMBER.fullmatch(other)
+            return number and bool(text or isinstance(other, bool))
+    return False
+
+
+_MOST_DIGITS = 15
+"""As many digits of a decimal number are kept by a double."""
+_BEYOND_UTF16 = "\ud800"
+
+
 def _needs_feel(tree: Tree) -> bool:
     """Whether a tree of FEEL has what the shared grammar takes for something else: numbers that are
-    no doubles, entries that are counted from 1, and the negation of what is neither true nor
-    false."""
-    for node in nodes(tree):
-        match node:
-            case Negative(Constant()):
-                pass
-            case Arithmetic() | Negative():
+    no doubles, entries that are counted from 1, comparisons of what is not a variable or constant,
+    and texts whose order is another one in UTF-16."""
+    match tree:
+        case Comparison(operator, left, right, "feel"):
+            sides = (left, right)
+            if any(isinstance(s, Constant) and _out_of_order(s.value, operator) for s in sides):
                 return True
-            case Variable(path) if any(step.lstrip("-").isdigit() for step in path):
-                return True
-            case Not(operand) if any(
-                isinstance(n, Comparison) and n.operator not in ("==", "!=") for n in nodes(operand)
-            ):
-                return True
-            case _:
-                pass
-    return False
+            if isinstance(right, Arithmetic):
+                left, right = right, left
+            if isinstance(left, Arithmetic):
+                return not _is_exact(left, right)
+            return not all(_is_operand(s, other) for s, other in ((left, right), (right, left)))
+        case Arithmetic() | Negative():
+            return not isinstance(tree, Negative) or not isinstance(tree.operand, Constant)
+        case Variable(path):
+            return any(step.lstrip("-").isdigit() for step in path)
+    return any(_needs_feel(child) for child in children(tree))
+
+
+def _out_of_order(value: object, operator: str) -> bool:
+    ordered = operator not in ("==", "!=")
+    return ordered and isinstance(value, str) and any(c >= _BEYOND_UTF16 for c in value)
+
+
+def _is_operand(side: Tree, other: Tree) -> bool:
+    """Whether a side of a comparison means the same in the shared grammar, where the first entries
+    of lists are told from `_from_one`."""
+    if isinstance(side, Negative):
+        side = side.operand
+        return isinstance(side, Constant)
+    if isinstance(side, Variable) and side.path[-1].isdigit():
+        alone = not any(step.isdigit() for step in side.path[:-1]) and side.path[-1] != "0"
+        return alone and isinstance(other, Constant | Negative) and other != Constant(None)
+    return isinstance(side, Constant) or (isinstance(side, Variable) and not _needs_feel(side))
+
+
+def _is_exact(tree: Arithmetic, limit: Tree) -> bool:
+    """Whether a double computes what a decimal number of FEEL does, where the result is compared:
+    a variable times or divided by a power of two."""
+    factor, variable = tree.right, tree.left
+    if tree.operator == "*" and isinstance(factor, Variable):
+        factor, variable = variable, factor
+    if tree.operator not in ("*", "/") or not isinstance(variable, Variable):
+        return False
+    if not isinstance(factor, Constant) or not isinstance(limit, Constant):
+        return False
+    by, to = factor.value, limit.value
+    if type(by) is not int or type(to) not in (int, float) or _needs_feel(variable):
+        return False
+    if by < 1 or by > 1024 or by & (by - 1):
+        return False
+    from decimal import Decimal  # few conditions compute
+
+    number = Decimal(repr(to))
+    at = number / by if tree.operator == "*" else number * by
+    return abs(at) < 10**9 and all(len(n.as_tuple().digits) <= _MOST_DIGITS for n in (number, at))
+
+
+def _from_one(tree: Tree) -> Tree:
+    """A tree of FEEL in which the entries of lists are told from the parts of contexts."""
+    match tree:
+        case Comparison(operator, left, right, meaning, span):
+            return Comparison(operator, _from_one(left), _from_one(right), meaning, span)
+        case Logical(operator, left, right, meaning, span):
+            return Logical(operator, _from_one(left), _from_one(right), meaning, span)
+        case Not(operand, meaning, span):
+            return Not(_from_one(operand), meaning, span)
+        case Variable((*path, last), span) if last.isdigit():
+            return Call("item", (Variable(tuple(path), span), Constant(int(last))), span)
+    return tree
 
 
 def recognise(condition: Expression) -> Recognised:
@@ -157,7 +237,10 @@ def read_condition(condition: Expression) -> Tree | None:
     """
     code = recognise(condition)
     if code.marked:
-        return code.parse()
+        marked = code.parse()
+        if code.parser is not JavaScriptParser:
+            return marked
+        return _truth_of(with_members(marked))
     language = (condition.language or "").lower()
     tree = _if_compared(code)
     if "xpath" in language and _PATH.search(_QUOTED.sub("", code.text)):
@@ -168,6 +251,13 @@ def read_condition(condition: Expression) -> Tree | None:
     if tree is None and language != "n8n" and _CODE.search(code.text):
         code.parse()  # says what is not supported
         raise ConditionError("it compares nothing")
+    return tree
+
+
+def _truth_of(tree: Tree) -> Tree:
+    """Whether a value counts as true in JavaScript: n8n takes the text `false` for no truth."""
+    if isinstance(tree, Variable | Logical | Conditional):
+        return Not(Not(tree, "loose", tree.span), "loose", tree.span)
     return tree
 
 

@@ -8,6 +8,7 @@ ignores positions in the text (`span`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, dataclass_transform
@@ -17,7 +18,7 @@ from orgflow_ir.model.records import NamedTuple
 if TYPE_CHECKING:
     from orgflow_ir.analysis.expressions.feel.syntax import Tree as FeelTree
 
-Meaning = Literal["feel", "juel", "loose", "strict", "java", "exact"]
+Meaning = Literal["feel", "juel", "loose", "strict", "java", "equals", "xpath", "exact"]
 """The language whose rules compute a node.
 
 - `feel`: three-valued logic; operands of different types give null, and so do operands of `and`,
@@ -29,12 +30,20 @@ Meaning = Literal["feel", "juel", "loose", "strict", "java", "exact"]
 - `strict`: JavaScript with `===`.
 - `java`: equality as in `equals`: texts by content, numbers by value, without conversion. Groovy
   and Python agree with it on the subset read here.
+- `equals`: the method of that name, which null does not have.
+- `xpath`: comparisons of XPath 1.0, in which one value of a list has to fit.
 - `exact`: rules of no particular language, whose result is the same in every language. No value is
   converted or missing; expressions that would need either have no result.
 """
 
 ComparisonOperator = Literal["==", "!=", "<", "<=", ">", ">="]
 ArithmeticOperator = Literal["+", "-", "*", "/", "%"]
+JUEL_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+"""Texts that JUEL converts to numbers."""
+
+XPATH_NUMBER = re.compile(r"[ \t\r\n]*-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[ \t\r\n]*")
+"""Texts that XPath converts to numbers."""
+
 Path = tuple[str, ...]
 Scalar = bool | int | float | str | None
 
@@ -121,6 +130,20 @@ class Variable(Node):
     path: Path
     span: Span = NOWHERE
 
+    def __eq__(self, other: object) -> bool:
+        return self.path == other.path if isinstance(other, Variable) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((Variable, self.path))
+
+
+class Member(Variable):
+    """A path whose last name is read in JavaScript, where it is an error that there is nothing to
+    read it of. It is equal to the same path elsewhere."""
+
+    path: Path
+    span: Span = NOWHERE
+
 
 class Not(Node):
     """Negation of a truth value."""
@@ -187,14 +210,20 @@ class Conditional(Node):
 
 Function = Literal[
     "size", "is empty", "contains", "starts with", "ends with", "lower", "upper", "trim", "text",
-    "json", "entry", "list", "map", "append", "single", "truth",
+    "json", "entry", "list", "map", "append", "single", "truth", "item", "type", "says true",
+    "same", "juel equal",
 ]  # fmt: skip
 """Methods of texts and collections, under one name for all languages. `text` concatenates values to
 a text, in which null is empty. `json` parses JSON text, and `entry` is the entry of an object or
 list under a constant name or number. `list` makes a list of values, `map` an object of constant
 names, each followed by its value. `append` is a list with a value added at the end, `single` the
 only value of a list or object (null if it is empty, no result if there are several), and `truth`
-whether a value counts as true in Groovy."""
+whether a value counts as true in Groovy. `item` is FEEL's `list[n]`, counted from 1, where any
+value is a list of itself.
+
+The others occur only in translations to JavaScript: `type` is `typeof`, `says true` whether a value
+is true or a text that says so, `same` whether two values are equal without conversion, lists and
+objects by what is in them, and `juel equal` whether they are equal in JUEL."""
 
 
 class Call(Node):
@@ -279,6 +308,21 @@ def replaced(tree: Tree, values: Mapping[str, Tree]) -> Tree:
     return type(tree)(**{**fields, **parts})
 
 
+def with_members(tree: Tree) -> Tree:
+    """The tree with paths as members of objects."""
+    if isinstance(tree, Variable):
+        return Member(tree.path, tree.span) if len(tree.path) > 1 else tree
+    if isinstance(tree, Call):
+        return Call(tree.function, tuple(map(with_members, tree.arguments)), tree.span)
+    fields = {name: getattr(tree, name) for name in tree.__match_args__}
+    parts = {
+        name: with_members(cast("Tree", part))
+        for name, part in fields.items()
+        if isinstance(part, Node) and not isinstance(tree, Feel)
+    }
+    return type(tree)(**{**fields, **parts})
+
+
 def constants(tree: Tree) -> Iterator[bool | int | float | str]:
     """Constants in a tree except null: the values at which comparisons change."""
     for node in nodes(tree):
@@ -299,13 +343,15 @@ def is_plain(tree: Tree) -> bool:
 def as_javascript(tree: Tree) -> Tree:
     """The same tree with the semantics of its translation to JavaScript.
 
-    FEEL equality becomes `===`, except with null, since JavaScript has two null values; JUEL's
-    conversions and Java's `equals` become `==`. Where JavaScript converts null, texts or truth
-    values differently, the tree contains the tests that give the result of the language.
+    Equality without conversion becomes `===`, except with null, since JavaScript has two null
+    values; JUEL's conversions become `==`. Where JavaScript converts null, texts or truth values
+    differently, the tree contains the tests that give the result of the language.
     """
     match tree:
         case Constant() | Variable() | Feel():
             return tree
+        case Not(meaning="feel") | Logical(meaning="feel") | Comparison(meaning="feel"):
+            return _in_feel(tree, True)
         case Conditional(condition, then, otherwise, meaning, span):
             return Conditional(
                 _truth(condition, meaning),
@@ -318,8 +364,6 @@ def as_javascript(tree: Tree) -> Tree:
             return Call(function, tuple(map(as_javascript, arguments)), span)
         case Empty(operand, span):
             return Empty(as_javascript(operand), span)
-        case Not(Variable() as operand, "feel", span):
-            return Comparison("==", operand, Constant(False), "strict", span)
         case Not(operand, meaning, span):
             return Not(_truth(operand, meaning), "loose", span)
         case Negative(operand, _, span):
@@ -337,6 +381,9 @@ def as_javascript(tree: Tree) -> Tree:
             )
         case Arithmetic(sign, left, right, _, span):
             return Arithmetic(sign, as_javascript(left), as_javascript(right), "loose", span)
+    if tree.meaning == "xpath":
+        left, right = as_javascript(tree.left), as_javascript(tree.right)
+        return Comparison(tree.operator, left, right, "xpath", tree.span)
     if tree.operator in ("==", "!="):
         return _equality(tree)
     return _order(tree)
@@ -345,10 +392,111 @@ def as_javascript(tree: Tree) -> Tree:
 def _truth(tree: Tree, meaning: Meaning) -> Tree:
     """What decides by its truth value: in JUEL the text "false" is false, in FEEL only true is."""
     if isinstance(tree, Variable) and meaning == "juel":
-        return _either(tree, (True, "true"), tree.span)
+        return Call("says true", (tree,), tree.span)
     if isinstance(tree, Variable) and meaning == "feel":
         return Comparison("==", tree, Constant(True), "strict", tree.span)
     return as_javascript(tree)
+
+
+_OPPOSITE: dict[ComparisonOperator, ComparisonOperator] = {
+    "==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">",
+}  # fmt: skip
+_TYPES: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
+
+
+def _in_feel(tree: Tree, wanted: bool) -> Tree:
+    """Whether an expression of FEEL, which may also be null, has this truth value."""
+    match tree:
+        case Constant(value):
+            return Constant(value is wanted, tree.span)
+        case Not(operand, "feel"):
+            return _in_feel(operand, not wanted)
+        case Logical(operator, left, right, "feel", span):
+            if not wanted:
+                operator = "and" if operator == "or" else "or"
+            return Logical(operator, _in_feel(left, wanted), _in_feel(right, wanted), "loose", span)
+        case Comparison(operator, left, right, "feel", span):
+            if operator == "!=" or (operator != "==" and not wanted):
+                operator = _OPPOSITE[operator]
+                wanted = not wanted if operator == "==" else wanted
+            if operator == "==":
+                return _equal_in_feel(left, right, wanted, span)
+            return _ordered_in_feel(operator, left, right, span)
+        case Not() | Logical() | Comparison() | Empty():
+            found = as_javascript(tree)
+            return found if wanted else Not(found, "loose", tree.span)
+        case _:
+            return Comparison("==", as_javascript(tree), Constant(wanted), "strict", tree.span)
+
+
+def _equal_in_feel(left: Tree, right: Tree, wanted: bool, span: Span) -> Tree:
+    """Values of different types are neither equal nor different, but null differs from all."""
+    if isinstance(left, Constant) and not isinstance(right, Constant):
+        left, right = right, left
+    one, two = as_javascript(left), as_javascript(right)
+    sign: ComparisonOperator = "==" if wanted else "!="
+    if Constant(None) in (left, right):
+        return Comparison(sign, one, two, "loose", span)
+    known = _known_type(two)
+    if known is None:
+        same = Call("same", (one, two), span)
+        if wanted:
+            return same
+        types = (Call("type", (one,), span), Call("type", (two,), span))
+        of_one_type = Comparison("==", *types, "strict", span)
+        for part in (two, one):
+            nothing = Comparison("==", part, Constant(None), "loose", span)
+            of_one_type = Logical("or", nothing, of_one_type, "loose", span)  # type: ignore[assignment]
+        return Logical("and", of_one_type, Not(same, "loose", span), "loose", span)
+    found = Comparison(sign, one, two, "strict", span)
+    if isinstance(one, Arithmetic):
+        right_type = _is_a(_variable_of(one), "number")
+        both = Logical("and", right_type, Comparison("==", one, two, "strict", span), "loose", span)
+        return both if wanted else Not(both, "loose", span)
+    if wanted or _known_type(one) == known:
+        return found
+    nothing = Comparison("==", one, Constant(None), "loose", span)
+    differs = Logical("and", _is_a(one, known), found, "loose", span)
+    return Logical("or", nothing, differs, "loose", span)
+
+
+def _ordered_in_feel(operator: ComparisonOperator, left: Tree, right: Tree, span: Span) -> Tree:
+    """Only two numbers, or two texts, are in an order."""
+    one, two = as_javascript(left), as_javascript(right)
+    types = {_known_type(one), _known_type(two)}
+    found: Tree = Comparison(operator, one, two, "loose", span)
+    if types == {None}:
+        same = Comparison("==", Call("type", (one,)), Call("type", (two,)), "strict", span)
+        kinds = [_is_a(one, kind) for kind in ("number", "string")]
+        either = Logical("or", kinds[0], kinds[1], "loose", span)
+        return Logical("and", Logical("and", same, either, "loose", span), found, "loose", span)
+    kinds_known = types - {None}
+    kind = kinds_known.pop()
+    if kinds_known or kind not in ("number", "string"):
+        return Constant(False, span)
+    for side in (two, one):
+        if _known_type(side) is None:
+            found = Logical("and", _is_a(_variable_of(side), kind), found, "loose", span)
+    return found
+
+
+def _known_type(tree: Tree) -> str | None:
+    """The type in JavaScript of a constant."""
+    inner = tree.operand if isinstance(tree, Negative) else tree
+    if isinstance(inner, Constant):
+        return "null" if inner.value is None else _TYPES[type(inner.value)]
+    return None
+
+
+def _variable_of(tree: Tree) -> Tree:
+    """The operand of an arithmetic operation with a constant; any other tree is itself."""
+    if isinstance(tree, Arithmetic):
+        return tree.right if isinstance(tree.left, Constant) else tree.left
+    return tree
+
+
+def _is_a(tree: Tree, kind: str) -> Tree:
+    return Comparison("==", Call("type", (tree,), tree.span), Constant(kind), "strict", tree.span)
 
 
 def _either(tree: Tree, values: tuple[Scalar, ...], span: Span) -> Tree:
@@ -360,46 +508,51 @@ def _either(tree: Tree, values: tuple[Scalar, ...], span: Span) -> Tree:
     return found
 
 
-_SAME_TRUTH: dict[Scalar, tuple[Scalar, ...]] = {
-    True: (True, "true"), False: (False, "false", ""),
-    "true": (True, "true"), "false": (False, "false"),
-}  # fmt: skip
-"""What JUEL takes for equal to a truth value, or to a text that says one."""
-
-
 def _equality(tree: Comparison) -> Tree:
     left, right = as_javascript(tree.left), as_javascript(tree.right)
+    found: Tree | None = None
+    constant = isinstance(left, Constant) or isinstance(right, Constant)
     if tree.meaning == "juel":
         for one, other in ((left, right), (right, left)):
             if isinstance(one, Variable) and isinstance(other, Constant):
-                same = _SAME_TRUTH.get(other.value) if type(other.value) in (bool, str) else None
-                if same is not None:
-                    found = _either(one, same, tree.span)
-                    return found if tree.operator == "==" else Not(found, "loose", tree.span)
+                found = _like(one, other.value, tree.span)
+        if isinstance(left, Variable) and isinstance(right, Variable):
+            found = Call("juel equal", (left, right), tree.span)
+    elif tree.meaning in ("java", "equals") and not constant:
+        found = Call("same", (left, right), tree.span)
+    if found is not None:
+        return found if tree.operator == "==" else Not(found, "loose", tree.span)
     strict = tree.meaning == "strict" or (
-        tree.meaning == "feel" and Constant(None) not in (tree.left, tree.right)
+        tree.meaning in ("java", "equals") and Constant(None) not in (left, right)
     )
-    meaning: Meaning = "strict" if strict else "loose"
-    return Comparison(tree.operator, left, right, meaning, tree.span)
+    return Comparison(tree.operator, left, right, "strict" if strict else "loose", tree.span)
+
+
+def _like(one: Tree, value: Scalar, span: Span) -> Tree | None:
+    """Whether a value is equal in JUEL to a truth value or a text that says one."""
+    if value is True:
+        return Call("says true", (one,), span)
+    if value is False:
+        there = Comparison("!=", one, Constant(None), "loose", span)
+        return Logical("and", there, Not(Call("says true", (one,)), "loose", span), "loose", span)
+    if isinstance(value, str) and value.lower() in ("true", "false"):
+        return _either(one, (value.lower() == "true", value), span)
+    return None
 
 
 def _order(tree: Comparison) -> Tree:
     """An order, which nothing with null is in but for JavaScript, where null is 0."""
     left, right = as_javascript(tree.left), as_javascript(tree.right)
     found: Tree = Comparison(tree.operator, left, right, "loose", tree.span)
-    if tree.meaning not in ("juel", "feel"):
+    if tree.meaning != "juel":
         return found
     may = [one for one in (left, right) if isinstance(one, Variable)]
     if not may or not _holds_of_null(tree.operator, left, right):
         return found
     known = [Comparison("!=", one, Constant(None), "loose", tree.span) for one in may]
     guard: Tree = known[0]
-    if len(known) == 2:
-        guard = (
-            Comparison("==", known[0], known[1], "loose", tree.span)
-            if tree.meaning == "juel"  # null is as much as null there
-            else Logical("and", known[0], known[1], "loose", tree.span)
-        )
+    if len(known) == 2:  # null is as much as null there
+        guard = Comparison("==", known[0], known[1], "loose", tree.span)
     return Logical("and", guard, found, "loose", tree.span)
 
 

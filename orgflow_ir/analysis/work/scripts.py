@@ -20,6 +20,7 @@ from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
 from orgflow_ir.analysis.expressions.parsers.literals import (
     GroovyValues,
     JavaScriptValues,
+    JavaValues,
     MvelValues,
     PythonValues,
     groovy_truth,
@@ -44,7 +45,7 @@ from orgflow_ir.model.records import NamedTuple
 
 _LANGUAGES: tuple[tuple[str, type[Parser]], ...] = (
     ("javascript", JavaScriptValues), ("ecmascript", JavaScriptValues), ("groovy", GroovyValues),
-    ("python", PythonValues), ("mvel", MvelValues), ("java", MvelValues), ("juel", JuelParser),
+    ("python", PythonValues), ("mvel", MvelValues), ("java", JavaValues), ("juel", JuelParser),
 )  # fmt: skip
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\f\v]+|//[^\n]*|/\*.*?\*/)|(?P<line>\n)
@@ -406,7 +407,7 @@ class _Reader:
         """`for (name in values)` and `for (type name : values)`."""
         self.at += 1
         inside = _without_type_arguments(self.parenthesised())
-        words = ("in", "of") if self.parser is not MvelValues else (":",)
+        words = ("in", "of") if not issubclass(self.parser, MvelValues) else (":",)
         sign = next((n for n, p in enumerate(inside) if p.text in (*words, ":")), 0)
         named = inside[:sign]
         if len(named) == 2 and (named[0].text in _DECLARES or named[0].kind == "name"):

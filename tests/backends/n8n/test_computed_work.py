@@ -218,10 +218,11 @@ LEFT = (
     ("python", "import os", "`import` is not supported"),
     ("groovy", "int i = 5 / 2", "a fraction in an integer variable is not supported"),
     (
-        "java",
+        "mvel",
         "int i = 1; i = i / 2;",
         "a fraction in an integer variable is not supported",
     ),
+    ("java", "y = x / 2;", "whether `/` gives a fraction depends on types"),
     ("groovy", 'y = "${x"', "`}` expected"),
     ("groovy", "y = [1, a: 2]", "an entry with a name is not supported here"),
     ("javascript", "y = {a: 1, 2}", "an entry without a name is not supported here"),

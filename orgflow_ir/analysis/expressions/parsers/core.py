@@ -347,7 +347,8 @@ class Parser:
         span = Span(receiver.span.start, self.tokens[self.at - 1].span.end)
         match name, given:
             case "equals", [other]:
-                return Comparison("==", receiver, other, "java", span)
+                meaning: Meaning = "java" if isinstance(receiver, Constant) else "equals"
+                return Comparison("==", receiver, other, meaning, span)
             case "concat", [other] if self.meaning != "loose":  # in JavaScript also of lists
                 return Arithmetic("+", receiver, other, "java", span)
             case (("getSingleResult" | "getFirstResult" | "getSingleEntry"), []):

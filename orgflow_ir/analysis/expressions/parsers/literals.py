@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from orgflow_ir.analysis.expressions.parsers.core import OBJECT_NAMES, TOKEN, Parser
 from orgflow_ir.analysis.expressions.parsers.java import MvelParser
@@ -24,8 +24,10 @@ from orgflow_ir.analysis.expressions.syntax import (
     Function,
     Logical,
     Not,
+    Scalar,
     Span,
     Tree,
+    nodes,
 )
 
 
@@ -150,6 +152,8 @@ def _in_groovy(tree: Tree) -> Tree:
             )
         case Comparison(operator, left, right, meaning, span):
             left, right = _in_groovy(left), _in_groovy(right)
+            if any(map(_is_decimal, (left, right))):
+                raise ConditionError("whether decimals computed here are equal depends on types")
             values = [one.value for one in (left, right) if isinstance(one, Constant)]
             if operator in ("==", "!=") and values and None not in values:
                 meaning = "strict"
@@ -159,9 +163,38 @@ def _in_groovy(tree: Tree) -> Tree:
         case Arithmetic(operator, left, right, meaning, span):
             if any(isinstance(o, Call) and o.function in ("list", "map") for o in (left, right)):
                 raise ConditionError(f"`{operator}` of lists is not supported")
-            return Arithmetic(operator, _in_groovy(left), _in_groovy(right), meaning, span)
+            left, right = _in_groovy(left), _in_groovy(right)
+            sides = [s.value for s in (left, right) if isinstance(s, Constant)]
+            if operator != "+" and any(isinstance(value, str) for value in sides):
+                raise ConditionError(f"`{operator}` of texts is not supported")
+            if len(sides) == 2 and any(isinstance(value, float) for value in sides):
+                return Constant(_exactly(operator, *sides), span)
+            return Arithmetic(operator, left, right, meaning, span)
         case _:
             return tree
+
+
+def _is_decimal(tree: Tree) -> bool:
+    """Whether Groovy may compute a value with exact decimals: those of a script are."""
+    return isinstance(tree, Arithmetic) and any(
+        isinstance(node, Constant) and isinstance(node.value, float) for node in nodes(tree)
+    )
+
+
+def _exactly(operator: str, one: Any, two: Any) -> Scalar:
+    """What Groovy computes of two constants, of which one is a decimal."""
+    from decimal import Decimal  # few scripts have it
+
+    if isinstance(one, str) or isinstance(two, str):
+        raise ConditionError("the text of a decimal is not supported")
+    first, second = Decimal(repr(one)), Decimal(repr(two))
+    if operator == "+":
+        return float(first + second)
+    if operator == "-":
+        return float(first - second)
+    if operator == "*":
+        return float(first * second)
+    raise ConditionError(f"`{operator}` of decimals is not supported")
 
 
 class PythonValues(_Literals, PythonParser):
@@ -174,3 +207,9 @@ class MvelValues(_Literals, MvelParser):
     """Values in MVEL and Java scripts, which have no map literals in braces."""
 
     braces = False
+
+
+class JavaValues(MvelValues):
+    """Values in Java scripts, where a division of whole numbers has no fraction."""
+
+    fractions: ClassVar[bool] = False

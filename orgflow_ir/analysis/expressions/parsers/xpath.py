@@ -8,6 +8,7 @@ from typing import ClassVar, cast
 from orgflow_ir.analysis.expressions.parsers.core import Kind, Parser, Token
 from orgflow_ir.analysis.expressions.syntax import (
     Call,
+    Comparison,
     ComparisonOperator,
     ConditionError,
     Constant,
@@ -98,6 +99,13 @@ class XPathParser(Parser):
     def negation(self) -> Tree:
         """`not` is a function here."""
         return self.comparison()
+
+    def comparison(self) -> Tree:
+        """A comparison of values, or of one value in each list."""
+        tree = super().comparison()
+        if isinstance(tree, Comparison):
+            return Comparison(tree.operator, tree.left, tree.right, "xpath", tree.span)
+        return tree
 
     def step(self) -> str:
         """One step of a path: the name of a child element."""
