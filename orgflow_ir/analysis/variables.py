@@ -350,7 +350,7 @@ def asked(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Guards, Asked]
         for guards, node in walked(tree, before):
             if isinstance(node, Member):
                 found[guards, node] = None
-            if isinstance(node, Call) and node.function == "item":
+            if isinstance(node, Call) and node.function in ("item", "truth"):
                 continue
             if isinstance(node, Call) and isinstance(node.arguments[0], Variable):
                 found[guards, node] = None

@@ -120,3 +120,8 @@ def test_decimals_in_groovy_are_exact(code: str) -> None:
     assert value is not None
     assert evaluate(value, {}) is True
     assert evaluate(as_javascript(value), {}) is True
+
+
+def test_groovy_conditions_on_computed_decimals_are_refused() -> None:
+    with pytest.raises(ConditionError, match="decimals"):
+        read_condition(Expression(text="a + 0.1 == 0.3", language="groovy"))

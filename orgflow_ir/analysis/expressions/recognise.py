@@ -92,6 +92,10 @@ class Recognised(NamedTuple):
         else:
             if self.parser is JuelParser and any(map(_is_error, nodes(tree))):
                 raise ConditionError("a number is compared with a text that is none")
+            if self.parser is GroovyParser:
+                from orgflow_ir.analysis.expressions.parsers.literals import in_groovy  # rare
+
+                return in_groovy(tree)
             if self.parser is not FeelParser or not self.marked:
                 return tree
             if not _needs_feel(tree):

@@ -91,7 +91,7 @@ ROWS: tuple[tuple[str, str | None, dict[str, Any], bool | None], ...] = (
 
 LANGUAGES = {
     "-": None, "javascript": "javascript", "xpath": XPATH, "java": "http://www.java.com/java",
-    "mvel": "http://www.mvel.org/2.0",
+    "mvel": "http://www.mvel.org/2.0", "groovy": "groovy",
 }  # fmt: skip
 RESULTS = {"true": True, "false": False, "error": None}
 

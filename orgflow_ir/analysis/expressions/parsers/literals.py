@@ -119,7 +119,7 @@ class GroovyValues(_Literals, GroovyParser):
 
     def parse(self) -> Tree:
         """As in the base class."""
-        return _in_groovy(super().parse())
+        return in_groovy(super().parse())
 
 
 _TRUTHS = frozenset(("is empty", "contains", "starts with", "ends with", "truth"))
@@ -135,35 +135,34 @@ def groovy_truth(tree: Tree) -> Tree:
     return Call("truth", (tree,), tree.span)
 
 
-def _in_groovy(tree: Tree) -> Tree:
+def in_groovy(tree: Tree) -> Tree:
+    """The tree with what is true and equal in Groovy. Raises `ConditionError` for what depends on
+    types that are not known."""
     match tree:
         case Not(operand, meaning, span):
-            return Not(groovy_truth(_in_groovy(operand)), meaning, span)
+            return Not(groovy_truth(in_groovy(operand)), meaning, span)
         case Logical(operator, left, right, meaning, span):
-            left, right = groovy_truth(_in_groovy(left)), groovy_truth(_in_groovy(right))
+            left, right = groovy_truth(in_groovy(left)), groovy_truth(in_groovy(right))
             return Logical(operator, left, right, meaning, span)
         case Conditional(condition, then, otherwise, meaning, span):
             return Conditional(
-                groovy_truth(_in_groovy(condition)),
-                _in_groovy(then),
-                _in_groovy(otherwise),
+                groovy_truth(in_groovy(condition)),
+                in_groovy(then),
+                in_groovy(otherwise),
                 meaning,
                 span,
             )
         case Comparison(operator, left, right, meaning, span):
-            left, right = _in_groovy(left), _in_groovy(right)
+            left, right = in_groovy(left), in_groovy(right)
             if any(map(_is_decimal, (left, right))):
                 raise ConditionError("whether decimals computed here are equal depends on types")
-            values = [one.value for one in (left, right) if isinstance(one, Constant)]
-            if operator in ("==", "!=") and values and None not in values:
-                meaning = "strict"
             return Comparison(operator, left, right, meaning, span)
         case Call(function, arguments, span):
-            return Call(function, tuple(map(_in_groovy, arguments)), span)
+            return Call(function, tuple(map(in_groovy, arguments)), span)
         case Arithmetic(operator, left, right, meaning, span):
             if any(isinstance(o, Call) and o.function in ("list", "map") for o in (left, right)):
                 raise ConditionError(f"`{operator}` of lists is not supported")
-            left, right = _in_groovy(left), _in_groovy(right)
+            left, right = in_groovy(left), in_groovy(right)
             sides = [s.value for s in (left, right) if isinstance(s, Constant)]
             if operator != "+" and any(isinstance(value, str) for value in sides):
                 raise ConditionError(f"`{operator}` of texts is not supported")
