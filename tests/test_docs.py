@@ -464,7 +464,7 @@ def test_the_page_on_this_machine_works_line_by_line(
         cwd=ROOT, stdout=subprocess.PIPE, text=True, encoding="utf-8", preexec_fn=interruptible,
     ) as child:  # fmt: skip
         assert child.stdout is not None
-        line = child.stdout.readline()
+        line = child.stdout.readline() + child.stdout.readline()
         child.send_signal(signal.SIGINT)
         assert child.wait(timeout=30) == 0
     assert shown(watch.output, line), line

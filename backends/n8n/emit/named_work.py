@@ -68,6 +68,11 @@ class NamedWork(NamedTuple):
     key: str
     shared: bool = False
 
+    @property
+    def process(self) -> str:
+        """The id of the process that becomes its workflow."""
+        return f"work-{self.key}"
+
     def scope(self, model: Model, caller: Process, doc: str = "") -> WorkflowScope:
         """What becomes its workflow; `doc` is the contract.
 
@@ -77,7 +82,7 @@ class NamedWork(NamedTuple):
         """
         own = f"{plain(self.name)} ({self.kind})"
         process = Process(
-            id=f"work-{self.key}",
+            id=self.process,
             name=own if self.shared else f"{title(model, caller)}: {own}",
             doc=doc,
             nodes=(

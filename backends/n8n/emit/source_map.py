@@ -9,7 +9,7 @@ from orgflow.backends.n8n.emit.emitter import CompiledScope
 from orgflow.backends.n8n.emit.graph import GraphNode
 
 from orgflow_ir.model import Event, Node, Task
-from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.model.provenance import joint_source_ids, source_ids
 from orgflow_ir.targets.artifact import Part, pointer
 
 _DONE_OUTSIDE = ("message", "signal", "conditional")
@@ -20,11 +20,20 @@ def parts(files: Mapping[str, CompiledScope]) -> Iterator[Part]:
     """Nodes, sticky notes and wires of each workflow, by the path of its file.
 
     Places are JSON Pointers. A silent gateway has no part, nor has a flow out of one: its tokens
-    run on the wires of the flows into it.
+    run on the wires of the flows into it. A workflow for work that elements only name is made from
+    these elements.
     """
+    callers: dict[str, tuple[str, ...]] = {}
+    if any(compiled.scope.only_called for compiled in files.values()):
+        from orgflow.backends.n8n.emit.named_work import uses
+
+        for work, called in uses(files.values()).items():
+            callers[work.process] = joint_source_ids(use.task for use in called)
     for path, compiled in files.items():
-        yield from _nodes(path, compiled)
-        yield from _wires(path, compiled)
+        found = (*_nodes(path, compiled), *_wires(path, compiled))
+        made_from = callers.get(compiled.process.id)
+        for part in found:
+            yield part if made_from is None else part._replace(role="made", elements=made_from)
 
 
 def _nodes(path: str, compiled: CompiledScope) -> Iterator[Part]:
