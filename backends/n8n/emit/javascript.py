@@ -177,7 +177,7 @@ def _asked(function: Function, arguments: list[str]) -> str:
         return f"({_OF_TWO[function]})({', '.join(arguments)})"
     if function == "type":
         return f"typeof {arguments[0]}"
-    if function == "says true":
+    if function == "is true":
         return f"/^true$/i.test({arguments[0]})"
     if function == "item":
         return f"[].concat({arguments[0]})[{int(arguments[1]) - 1}]"

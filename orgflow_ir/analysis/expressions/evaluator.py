@@ -146,7 +146,7 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
             return every[number - 1] if 0 < number <= len(every) else None
         case Call("type", (argument,)):
             return _TYPES_OF[_type(_value(argument, values, forced))]
-        case Call("says true", (argument,)):
+        case Call("is true", (argument,)):
             found = _value(argument, values, forced)
             return found is True or (isinstance(found, str) and found.lower() == "true")
         case Call("same", (left, right)):

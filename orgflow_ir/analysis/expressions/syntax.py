@@ -210,7 +210,7 @@ class Conditional(Node):
 
 Function = Literal[
     "size", "is empty", "contains", "starts with", "ends with", "lower", "upper", "trim", "text",
-    "json", "entry", "list", "map", "append", "single", "truth", "item", "type", "says true",
+    "json", "entry", "list", "map", "append", "single", "truth", "item", "type", "is true",
     "same", "juel equal",
 ]  # fmt: skip
 """Methods of texts and collections, under one name for all languages. `text` concatenates values to
@@ -221,9 +221,9 @@ only value of a list or object (null if it is empty, no result if there are seve
 whether a value counts as true in Groovy. `item` is FEEL's `list[n]`, counted from 1, where any
 value is a list of itself.
 
-The others occur only in translations to JavaScript: `type` is `typeof`, `says true` whether a value
-is true or a text that says so, `same` whether two values are equal without conversion, lists and
-objects by what is in them, and `juel equal` whether they are equal in JUEL."""
+The others occur only in translations to JavaScript: `type` is `typeof`, `is true` whether a value
+is true or the text `true`, `same` whether two values are equal without conversion (lists and
+objects by their content), and `juel equal` whether they are equal in JUEL."""
 
 
 class Call(Node):
@@ -392,7 +392,7 @@ def as_javascript(tree: Tree) -> Tree:
 def _truth(tree: Tree, meaning: Meaning) -> Tree:
     """What decides by its truth value: in JUEL the text "false" is false, in FEEL only true is."""
     if isinstance(tree, Variable) and meaning == "juel":
-        return Call("says true", (tree,), tree.span)
+        return Call("is true", (tree,), tree.span)
     if isinstance(tree, Variable) and meaning == "feel":
         return Comparison("==", tree, Constant(True), "strict", tree.span)
     return as_javascript(tree)
@@ -531,10 +531,10 @@ def _equality(tree: Comparison) -> Tree:
 def _like(one: Tree, value: Scalar, span: Span) -> Tree | None:
     """Whether a value is equal in JUEL to a truth value or a text that says one."""
     if value is True:
-        return Call("says true", (one,), span)
+        return Call("is true", (one,), span)
     if value is False:
         there = Comparison("!=", one, Constant(None), "loose", span)
-        return Logical("and", there, Not(Call("says true", (one,)), "loose", span), "loose", span)
+        return Logical("and", there, Not(Call("is true", (one,)), "loose", span), "loose", span)
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return _either(one, (value.lower() == "true", value), span)
     return None
