@@ -69,7 +69,7 @@ def test_it_is_refused_where_nothing_may_be_lost(registry: Registry) -> None:
     assert compile_model(hoc(), registry.backends["n8n"], ctx) is None
     (refusal,) = (d for d in ctx.diagnostics if d.severity == "error")
     assert (refusal.code, refusal.element) == ("OF402", "sub")
-    assert "which of its steps are done" in refusal.message
+    assert "which steps are done" in refusal.message
 
 
 @pytest.mark.parametrize(

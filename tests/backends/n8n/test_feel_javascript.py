@@ -243,7 +243,7 @@ def test_what_is_not_translated_is_refused() -> None:
 def test_a_number_that_json_does_not_have_is_an_error() -> None:
     code = compiled("10 ** 400")
     assert run_javascript([f"return {code};"])[0] == (
-        "error", "Error: FEEL: a number that JSON cannot represent",
+        "error", "Error: FEEL: a number that JSON does not have",
     )  # fmt: skip
 
 
