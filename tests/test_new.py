@@ -206,8 +206,8 @@ def test_codes_are_not_those_of_orgflow() -> None:
         ("tëst", "such as `t-st`"),
         ("a\nb", "such as `a-b`"),
         ("a" * (MAX_NAME + 1), f"the maximum is {MAX_NAME}"),
-        ("orgflow-board", "leave `orgflow` out"),
-        ("n8n", "there is a backend `n8n` already"),
+        ("orgflow-board", "omit `orgflow` from the name"),
+        ("n8n", "a backend `n8n` already exists"),
     ],
 )
 def test_bad_names(name: str, said: str) -> None:
