@@ -38,7 +38,7 @@ def test_making_a_value_does_not_validate_it() -> None:
     ],
 )
 def test_missing_and_unknown_fields_are_refused(given: dict[str, Any], wrong: str) -> None:
-    with pytest.raises(TypeError, match=f"wrong fields: {wrong}$"):
+    with pytest.raises(TypeError, match=f"missing or unknown fields: {wrong}$"):
         Flow(**given)
 
 
