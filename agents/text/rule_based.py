@@ -491,7 +491,7 @@ class _Reader:
             if person is None or person.ent_type_ in _AMOUNTS:
                 return ""
             named = self._phrase(person)
-            return "" if named.lower() in _MEANS else named
+            return "" if named.lower().rpartition(" ")[2] in _MEANS else named  # `registered mail`
         if subject is not None and subject.pos_ in ("NOUN", "PROPN", "ADJ"):
             self._actor = self._phrase(subject)
         elif subject is not None and subject.text == "I" and self._speaker:

@@ -524,6 +524,7 @@ def test_repeating_it_goes_back() -> None:
 
 def test_how_something_is_done_is_no_actor() -> None:
     model = drafted("The customer is informed by e-mail. The parcel is confirmed by phone. "
+                    "The passport is sent by registered mail. "
                     "The letter is signed by the director.")  # fmt: skip
     assert [lane.name for lane in model.processes[0].lanes if lane.name] == ["director"]
 
