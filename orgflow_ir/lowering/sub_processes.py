@@ -72,7 +72,7 @@ class TransactionToSubProcess(RewritePattern):
         if undone:
             return None
         rewriter.replace(scope.id, sub.id, sub.replace(flavour="plain"))
-        return f"the transaction {ctx.name(sub)}, which nothing cancels, is a plain sub-process"
+        return f"{ctx.name(sub)} is a plain sub-process, since nothing cancels it"
 
 
 class HandlerToFlow(RewritePattern):
