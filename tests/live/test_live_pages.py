@@ -113,7 +113,7 @@ def test_processes_are_decided_about_in_a_browser(tmp_path: Path) -> None:
             assert sections.count() == 3
             page.get_by_label("Process to merge into").nth(1).select_option(label=name)
             page.get_by_role("button", name="Merge into").nth(1).click()
-            page.get_by_text("is part of").wait_for()
+            page.get_by_text("is now part of").wait_for()
             assert sections.count() == 2
             case = sections.nth(1).locator(".case").first
             case.locator("summary").click()

@@ -59,7 +59,7 @@ def test_the_link_in_a_mail_leads_to_the_form_whose_answer_decides(
             (id,) = set(client.workflows()) - before
             (hook,) = [n for n in client.workflow(id)["nodes"] if n["name"] == "Order"]
             url = f"{client.url}/webhook/{hook['parameters']['path']}"
-            for amount, end in (("11", "Big"), ("3", "Small")):
+            for number, (amount, end) in enumerate((("11", "Big"), ("3", "Small")), 1):
                 mail.mails.clear()
                 assert client.call(url, {"boss": "kim@a.example"})["status"] == 200
                 until(lambda: bool(mail.mails))
@@ -75,6 +75,7 @@ def test_the_link_in_a_mail_leads_to_the_form_whose_answer_decides(
                 page.locator("#field-0").fill(amount)
                 with page.expect_request(lambda request: request.method == "POST"):
                     page.click("#submit-btn")
+                until(lambda wanted=number: len(client.executions(id)) == wanted)
                 until(lambda: newest(client, id)["status"] == "success")
                 done = newest(client, id)["data"]["resultData"]["runData"]
                 assert {"Big", "Small"} & done.keys() == {end}
