@@ -7,7 +7,7 @@ by their form, dates of birth by the words before them. Names of persons are fou
 where it is installed, by given names of many languages (Faker's lists, where it is installed), and
 by forms of address, roles, greetings, signatures, initials, labels, mail headers, mentions and
 e-mail addresses (`zsofia.bernath@…`) in any case, also by the first or the last name of a person
-found in another text, in small letters and without accents, too.
+found in another text, also in small letters and without accents.
 Placeholders are the same for the same text in one run, so that a model still sees who is who.
 """
 

@@ -586,7 +586,7 @@ _PROCESS = ("process", "procedure", "workflow")
 
 
 def _repeats_it(doc: Any) -> bool:
-    """Whether a sentence has what was told before repeated: `this is repeated until …`."""
+    """Whether a sentence repeats the steps before it: `this is repeated until …`."""
     return any(_repeats(token) for token in doc)
 
 
@@ -724,7 +724,7 @@ def _speakers(sentences: tuple[Sentence, ...]) -> tuple[str, ...]:
 
 
 def _begins_beside(text: str) -> bool:
-    """Whether a sentence begins with a cue that it happens beside what was told before."""
+    """Whether a sentence begins with a cue that it happens in parallel to the steps before it."""
     cue = _PARALLEL.search(text)
     return cue is not None and cue.start() < 12
 
@@ -749,7 +749,7 @@ def _open_choice(items: list[Any]) -> _Block | None:
 
 
 def _put_beside(items: list[Any]) -> None:
-    """Put the choice at the end of the items beside what was told before it, if neither leaves."""
+    """Put the last choice in parallel to the steps before it, if neither leaves."""
     block = items.pop()
     leaves = any(step is None or isinstance(step, _Back) for _, b in block.branches for step in b)
     if items and not leaves and not _leaves(items, items[-1].sentence):

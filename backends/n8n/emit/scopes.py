@@ -33,7 +33,7 @@ class WorkflowScope:
         around: ids of the sub-processes around a sub-process, the outermost first.
         only_called: whether the process is made for being called by workflows of the model.
         on_error: whether the process is made for being told of errors of the others.
-        shared: whether workflows of other models may call it, too.
+        shared: whether workflows of other models may call it.
     """
 
     model: Model

@@ -183,7 +183,7 @@ def _is_exact(tree: Arithmetic, limit: Tree) -> bool:
 
 
 def _from_one(tree: Tree) -> Tree:
-    """A tree of FEEL in which the entries of lists are told from the parts of contexts."""
+    """A tree of FEEL that distinguishes entries of lists from parts of contexts."""
     match tree:
         case Comparison(operator, left, right, meaning, span):
             return Comparison(operator, _from_one(left), _from_one(right), meaning, span)
