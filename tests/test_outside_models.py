@@ -62,6 +62,16 @@ def test_a_model_without_a_process_in_any_format(invoke: Invoke, tmp_path: Path)
     assert "OF903" not in ran.err
 
 
+def test_a_timer_without_any_time_is_a_warning_in_an_executable_process(
+    invoke: Invoke, outside: Path, shared: Path
+) -> None:
+    ran = invoke("check", str(outside / "lint" / "x.timer-nothing.bpmn"))
+    assert "warning OF504 [open-time]" in ran.out
+    drawn = invoke("check", str(shared / "data" / "pmo" / "bpmn" / "30.bpmn"))
+    assert "info OF504 [open-time]" in drawn.out
+    assert "warning OF504" not in drawn.out
+
+
 @pytest.mark.parametrize("name", ["k5", "crash2"])
 def test_a_forking_loop_is_reported_without_an_internal_error(
     name: str, invoke: Invoke, outside: Path

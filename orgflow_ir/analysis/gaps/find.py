@@ -18,6 +18,7 @@ from orgflow_ir.analysis.gaps import rules, schemas
 from orgflow_ir.analysis.gaps.gap import Gap
 from orgflow_ir.analysis.gaps.implementation import has_implementation
 from orgflow_ir.analysis.signals import other_end
+from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -109,6 +110,12 @@ class _Finder:
         from orgflow_ir.analysis.gaps.setters import Setters
 
         return Setters(self.model, self.variables)
+
+    @functools.cached_property
+    def executable(self) -> frozenset[str]:
+        """The scopes of executable processes."""
+        processes = [process for process in self.model.processes if process.executable]
+        return frozenset(scope.id for process in processes for scope in process.scopes())
 
     def scope(self, scope: Scope) -> Iterator[Gap]:
         graph, decisions, owners = self.deciding(scope)
@@ -284,6 +291,7 @@ class _Finder:
 
         text = next((d.expression.text for d in event.definitions if d.expression is not None), "")
         computed = any(isinstance(d.time, Computed) for d in event.definitions)
+        severity = None
         if computed:
             message = (
                 f"the time of {named} is computed by `{one_line(text)}`, but the model does not "
@@ -293,6 +301,7 @@ class _Finder:
             message = f"the time of {named}, `{one_line(text)}`, is not an ISO 8601 time"
         else:
             message = f"{named} has no time"
+            severity = Severity.WARNING if scope.id in self.executable else None
         start = event.position == "start"
         help_text = (
             "give the event a cycle such as R/P1D"
@@ -303,8 +312,9 @@ class _Finder:
         if one_line(text):
             default = "refuse a time that the target does not support"
         return Gap(
-            "time", rules.OpenTime, event, scope.id, message, help_text, schemas.TIME, default
-        )
+            "time", rules.OpenTime, event, scope.id, message, help_text, schemas.TIME, default,
+            severity,
+        )  # fmt: skip
 
     def _starts(self, scope: Scope) -> Iterator[Gap]:
         starts = [n for n in scope.nodes if isinstance(n, Event) and n.position == "start"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from orgflow_ir.diagnostics import Rule
+from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.model import Element
 from orgflow_ir.model.records import NamedTuple
 
@@ -27,6 +27,7 @@ class Gap(NamedTuple):
         schema: JSON Schema (2020-12) of an answer; `None` if the model cannot hold one, so that
             only a person can change the diagram.
         default: a description of what a target does until there is an answer.
+        severity: that of the diagnostic, where it differs from the rule's.
     """
 
     kind: GapKind
@@ -37,3 +38,4 @@ class Gap(NamedTuple):
     help: str
     schema: dict[str, Any] | None
     default: str
+    severity: Severity | None = None

@@ -15,7 +15,7 @@ def report_gaps(model: Model, ctx: PassContext) -> tuple[Gap, ...]:
     """Report every gap of a model; returns the gaps in the order of their diagnostics."""
     found = find_gaps(model, ctx)
     for gap in found:
-        ctx.emit(gap.rule, gap.message, element=gap.element, help=gap.help)
+        ctx.emit(gap.rule, gap.message, element=gap.element, help=gap.help, severity=gap.severity)
     return found
 
 

@@ -69,10 +69,12 @@ class UnlabelledBranch(Rule):
 class OpenTime(Rule):
     """
     What it finds
-        A timer event without a usable time: none at all, free text, or an expression.
+        A timer event without a usable time: none at all, free text, or an expression. In an
+        executable process, one without any time is a warning.
     Why it is wrong
-        It is undefined when the timer fires. If there is no time at all, the target waits 0 seconds
-        or starts manually until you set one. It rejects texts and expressions that it does not
+        It is undefined when the timer fires; an executable process must define it (BPMN 2.0.2,
+        10.5.5.11). If there is no time at all, the target waits 0 seconds or starts manually until
+        you set one. It rejects texts and expressions that it does not
         support (OF405).
     Example
         A timer event `some days later` without a timer definition.
