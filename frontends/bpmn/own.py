@@ -100,6 +100,20 @@ def restore_ids(elements: Sequence[XmlElement]) -> None:
             node.text = own[node.text]
 
 
+def redirect(process: XmlElement, old: str, new: str) -> None:
+    """Let the references in a process to one id name another one."""
+    for node in process.descendants():
+        if node.ns != BPMN:
+            continue
+        for key, value in node.attrs.items():
+            if key == "default" or key.endswith(_POINTERS):
+                words = value.split()
+                if old in words:
+                    node.attrs[key] = " ".join(new if word == old else word for word in words)
+        if node.local.endswith(_POINTERS) and node.text.strip() == old:
+            node.text = new
+
+
 def is_empty(node: XmlElement) -> bool:
     """Whether an expression says nothing: it only stands where the schema wants one."""
     return not node.text.strip() and not node.children and not node.attrs.keys() - {"xsi:type"}

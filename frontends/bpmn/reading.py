@@ -17,6 +17,7 @@ from orgflow.frontends.bpmn.own import (
     own_attributes,
     own_extensions,
     read_evidence,
+    redirect,
     restore_ids,
 )
 from orgflow.frontends.bpmn.reading_rules import (
@@ -97,21 +98,45 @@ class Reading:
             if node.local.endswith("EventDefinition") and node.ns == BPMN:
                 self.event_definitions[node.attrs.get("id", "").strip()] = node
         for raw, nodes in again.items():
-            self._resolve_duplicates(raw, [n for n in nodes if n.local in ELEMENTS])
+            self._resolve_duplicates(raw, nodes)
         for node in flows:
             source, target = self.ref(node, "sourceRef") or "", self.ref(node, "targetRef") or ""
             self.flows[self.claim(node)] = (source, target)
             self.sources[source] = self.sources.get(source, 0) + 1
             self.targets[target] = self.targets.get(target, 0) + 1
 
-    def _resolve_duplicates(self, raw: str, nodes: list[XmlElement]) -> None:
+    def _resolve_duplicates(self, raw: str, all_nodes: list[XmlElement]) -> None:
+        nodes = [n for n in all_nodes if n.local in ELEMENTS]
         if not nodes:
             return
         self.ids[raw] = nodes[0]
+        homes = [self._process_of(node) for node in all_nodes]
+        apart = None not in homes and len(set(homes)) == len(homes)
+        around = [home for home in homes if home is not None]
+        clear = apart and not self._is_named_outside(raw, around)
         for node in nodes[1:]:
-            self._rename(node, raw, nodes[0])
+            new = self._rename(node, raw, nodes[0], clear=clear)
+            home = self._process_of(node)
+            if apart and home is not None:
+                redirect(home, raw, new)
 
-    def _rename(self, node: XmlElement, raw: str, first: XmlElement) -> str:
+    def _process_of(self, node: XmlElement) -> XmlElement | None:
+        """The process that an element is in; `None` for a process, and what is in none."""
+        inside = (p for p in self._processes if p.start < node.start and node.end <= p.end)
+        return next(inside, None)
+
+    @cached_property
+    def _processes(self) -> list[XmlElement]:
+        return [n for n in self.document.elements if n.local == "process" and n.ns == BPMN]
+
+    def _is_named_outside(self, raw: str, processes: list[XmlElement]) -> bool:
+        """Whether anything outside of some processes may name an id."""
+        inside = {node for process in processes for node in process.descendants()}
+        return raw in _words(node for node in self.document.elements if node not in inside)
+
+    def _rename(self, node: XmlElement, raw: str, first: XmlElement, *, clear: bool = False) -> str:
+        """Read an element by another id than `raw`, which `first` has. `clear`: all references to
+        the id are in the processes of those that share it, and mean the one in their own."""
         number = self._copies.get(raw, 2)
         while f"{raw}__{number}" in self.ids:
             number += 1
@@ -122,12 +147,15 @@ class Reading:
         # Without a name, an element would be called by the id that the message is about.
         this = describe(node) if label(node) else f"a `<{node.qname}>`"
         that = describe(first) if label(first) else f"another `<{first.qname}>`"
+        referenced = raw in self._references
+        where = " in another process" if clear else ""
+        meant = "; references mean the one in their own process" if clear and referenced else ""
         self.report(
             DuplicateId,
-            f"{this} has the id `{raw}`, which {that} already has",
+            f"{this} has the id `{raw}`, which {that}{where} already has",
             node,
-            help=f"give one of them another id; this one is read as `{new}`",
-            severity=None if raw in self._references else Severity.WARNING,
+            help=f"give one of them another id; this one is read as `{new}`{meant}",
+            severity=None if referenced and not clear else Severity.WARNING,
             related=(Related(message="the first one", loc=self.loc(first, raw)),),
         )
         return new
@@ -152,14 +180,7 @@ class Reading:
         """The words of the document that may name an id, so that one which two elements share
         could mean either. The lists of flows in their steps and the shapes of the diagram say
         nothing that is not known elsewhere."""
-        words: set[str] = set()
-        for element in self.document.elements:
-            if element.local not in _ECHOES:
-                words.add(element.text.strip().rpartition(":")[2])
-            for key, value in element.attrs.items():
-                if key not in ("id", "name", "bpmnElement"):
-                    words.update(value.split())
-        return frozenset(words)
+        return frozenset(_words(self.document.elements))
 
     def describe_part(self, node: XmlElement) -> str:
         """As `describe`; a part without a name, such as the definition of an event, with the name
@@ -524,3 +545,15 @@ class Reading:
 
 _EXPRESSION = frozenset(("language",))
 _ANY_CONTENT = frozenset(("documentation", "text", "script"))
+
+
+def _words(elements: Iterable[XmlElement]) -> set[str]:
+    """The words of elements that may name an id."""
+    words: set[str] = set()
+    for element in elements:
+        if element.local not in _ECHOES:
+            words.add(element.text.strip().rpartition(":")[2])
+        for key, value in element.attrs.items():
+            if key not in ("id", "name", "bpmnElement"):
+                words.update(value.split())
+    return words

@@ -10,9 +10,11 @@ class DuplicateId(Rule):
     What it finds
         Two elements with the same id.
     Why it is wrong
-        A flow that references the id is ambiguous. References resolve to the first element; the
-        second one is read with the suffix `__2`. If nothing references the id, the severity is
-        warning.
+        A flow that references the id is ambiguous: ids are unique in a whole file (BPMN 2.0.2,
+        8.2.1). References resolve to the first element; the second one is read with the suffix
+        `__2`. If nothing references the id, the severity is warning. It is a warning as well if
+        the elements are in different processes and all references are inside these: a reference
+        then means the element of its own process.
     Example
         <task id="a" name="Pick"/> <task id="a" name="Pack"/>
     Instead

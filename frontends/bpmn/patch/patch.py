@@ -47,11 +47,14 @@ class _Patch:
         self.scopes = {s.id: s for s in model.scopes()}
         self.elements: dict[str, XmlElement] = {}
         self.parents: dict[int, XmlElement] = {}
+        self.shared: set[str] = set()
         for node in document.elements:
             for child in node.children:
                 self.parents[id(child)] = node
             if node.ns == BPMN and "id" in node.attrs:
-                self.elements.setdefault(node.attrs["id"], node)
+                name = node.attrs["id"]
+                if self.elements.setdefault(name, node) is not node:
+                    self.shared.add(name)
         self.added = {e.node.id: e for e in fix.edits if e.action == "add" and e.node is not None}
 
     def run(self) -> bytes:
@@ -79,7 +82,15 @@ class _Patch:
                 f"no element of the file has the id `{name}` (it has none, or is not a BPMN "
                 "element); give it one"
             )
+        if name in self.shared:
+            raise FixError(f"several elements of the file have the id `{name}`; change it in one")
         return found
+
+    def _check_ends(self, *nodes: str) -> None:
+        """A flow can only be written between elements that the file knows by their ids."""
+        for node in sorted(nodes):
+            if node not in self.added:
+                self._element(node)
 
     def _unused(self, name: str) -> None:
         if name in self.drawing.ids:
@@ -214,6 +225,7 @@ class _Patch:
         if old.default != new.default:
             value = new.id if new.default else None
             self.changes.set_attribute(self._element(old.source), "default", value)
+        self._check_ends(*{new.source, new.target} - {old.source, old.target})
         if old.target != new.target:
             self._moved(old.id, "incoming", old.target, new.target)
             self.changes.set_attribute(element, "targetRef", new.target)
@@ -250,6 +262,7 @@ class _Patch:
         if flow.condition is not None:
             raise FixError("a fix cannot add a flow with a condition to the file")
         self._unused(flow.id)
+        self._check_ends(flow.source, flow.target)
         tag = self._prefix(parent) + "sequenceFlow"
         name = f" name={quoteattr(flow.name)}" if flow.name else ""
         text = (

@@ -6,10 +6,15 @@ import pytest
 from bpmn_text import by_id, definitions, model_of, odd, parse, process
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
 from orgflow.frontends.bpmn.names import BPMN
+from orgflow.frontends.bpmn.patch.patch import patched
 from orgflow.frontends.bpmn.scope import MAX_NESTED
 
-from orgflow_ir.model import Event, Model, Opaque, Task
+from orgflow_ir.diagnostics import Fix
+from orgflow_ir.diagnostics.fixes import FixError
+from orgflow_ir.model import Event, Flow, Model, Opaque, Task
 from orgflow_ir.model.constructs import plain_constructs
+from orgflow_ir.model.edits import Edit
+from orgflow_ir.model.source import SourceFile
 
 
 def ids(model: Model) -> list[str]:
@@ -457,3 +462,76 @@ def test_quantities_below_one_are_invalid_and_count_as_one(value: str) -> None:
     model, diagnostics = parse(process('<task id="a" startQuantity="2"/>'))
     assert diagnostics == []
     assert "activity.quantity" in {u.construct for u in plain_constructs(model)}
+
+
+def _twice(outside: str = "", inside: str = "") -> str:
+    """Two processes that share all their ids but their own."""
+
+    def one(id: str, last: str) -> str:
+        return (
+            f'<process id="{id}"><startEvent id="s" name="Begin {last}"/>'
+            f'<exclusiveGateway id="g" name="{last}?" default="f2"/>'
+            f'<task id="a" name="{last}">{inside}</task>'
+            f'<endEvent id="e" name="{last} done"/>'
+            '<sequenceFlow id="f1" sourceRef="s" targetRef="g"/>'
+            '<sequenceFlow id="f2" sourceRef="g" targetRef="a"/>'
+            '<sequenceFlow id="f3" sourceRef="a" targetRef="e"/></process>'
+        )
+
+    return definitions(one("p", "Pick") + one("q", "Pack") + outside)
+
+
+def test_references_to_a_shared_id_mean_the_element_of_their_own_process() -> None:
+    model, diagnostics = parse(_twice(inside="<incoming>f2</incoming><outgoing>f3</outgoing>"))
+    assert model is not None
+    assert {(d.code, d.severity.value) for d in diagnostics} == {("OF150", "warning")}
+    for process_, last in zip(model.processes, ("Pick", "Pack"), strict=True):
+        names = {node.id: node.name for node in process_.nodes}
+        assert [(names[f.source], names[f.target], f.default) for f in process_.flows] == [
+            (f"Begin {last}", f"{last}?", False), (f"{last}?", last, True),
+            (last, f"{last} done", False),
+        ]  # fmt: skip
+    found = {d.element: d for d in diagnostics}
+    assert found["a__2"].message == (
+        "`Pack` has the id `a`, which `Pick` in another process already has"
+    )
+    assert found["a__2"].help == (
+        "give one of them another id; this one is read as `a__2`; references mean the one in "
+        "their own process"
+    )
+
+
+def test_a_reference_from_outside_to_a_shared_id_stays_an_error() -> None:
+    pool = (
+        '<collaboration id="c"><participant id="x"/>'
+        '<messageFlow id="m" sourceRef="x" targetRef="a"/></collaboration>'
+    )
+    _, diagnostics = parse(_twice(pool))
+    severities = {d.element: d.severity.value for d in diagnostics if d.code == "OF150"}
+    assert severities["a__2"] == "error"
+    assert severities["s__2"] == "warning"
+    thrice = _twice('<message id="a"/>')
+    _, diagnostics = parse(thrice)
+    errors = [d.element for d in diagnostics if d.code == "OF150" and d.severity.value == "error"]
+    assert errors == ["a__2", "a__3"], "a reference may mean the message"
+
+
+def test_a_fix_writes_nothing_about_an_id_that_several_elements_have() -> None:
+    text = _twice()
+    model, _ = parse(text)
+    assert model is not None
+    source = SourceFile("two.bpmn", text.encode())
+    for scope, source_, target, id in (("q", "a__2", "e__2", "new"), ("p", "a", "e", "new")):
+        flow = Flow(id=id, source=source_, target=target)
+        fix = Fix(
+            title="add a flow", applicability="safe",
+            edits=(Edit(action="add", scope=scope, flow=flow),),
+        )  # fmt: skip
+        with pytest.raises(FixError):
+            patched(source, model, fix)
+    removal = Fix(
+        title="remove a flow", applicability="safe",
+        edits=(Edit(action="remove", scope="p", id="f2"),),
+    )  # fmt: skip
+    with pytest.raises(FixError):
+        patched(source, model, removal)
