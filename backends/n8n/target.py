@@ -279,10 +279,44 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     return ""
 
 
+def why_not_first(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why a gateway that waits for one message or signal, or a time, is not a Wait with a limit;
+    nothing for other events."""
+    del model
+    assert isinstance(use.element, Gateway)
+    assert use.scope is not None
+    graph = ctx.analysis(ControlFlow, use.scope)
+    awaited = [graph.nodes[flow.target] for flow in graph.flows_out(use.element.id)]
+    kinds = sorted("message" if isinstance(n, Task) else n.trigger or "" for n in awaited
+                   if isinstance(n, Event | Task))  # fmt: skip
+    if len(awaited) == 2 and kinds in (["message", "timer"], ["signal", "timer"]):
+        return _LIMITED.format(what=f"for one {kinds[0]}")
+    return ""
+
+
+def why_no_limit_of(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why a time on the boundary of a step that waits is not the limit of its Wait node; nothing
+    for other events and steps."""
+    del model
+    event = use.element
+    assert isinstance(event, Event)
+    assert use.scope is not None
+    host = ctx.analysis(ControlFlow, use.scope).nodes.get(event.attached_to or "")
+    waits = isinstance(host, Task) and host.task_type in ("user", "receive")
+    if waits and event.trigger == "timer" and event.interrupting:
+        return _LIMITED.format(what="for this step")
+    return ""
+
+
 _NAMED = 3
 _NO_NODE = "no node is emitted for it"
 _WAITS = (
-    "an n8n execution waits at one place at a time, and cannot wait for the first of several events"
+    "an n8n execution waits at one place at a time, and orgflow emits no wait for several events"
+)
+_BESIDE = "an n8n execution does one thing at a time, and waits for no event while a step is active"
+_LIMITED = (
+    "a Wait node can wait {what} up to a time limit, but n8n keeps the timer of the limit after "
+    "the wait has ended, and it may end a later wait of the same execution"
 )
 _UNDOES = "compensation of finished work is not supported"
 _UNDO = "model the compensation as a separate path after a gateway"
@@ -383,7 +417,7 @@ N8N_TARGET = TargetSpec(
         "event.throw": Illegal(_NO_NODE, _TELL, yet=True),
         "event.throw.escalation": _HEARD,
         "event.throw.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),
-        "event.boundary": Illegal(_WAITS, _LATER, yet=True),
+        "event.boundary": Illegal(_BESIDE, _LATER, yet=True, because=why_no_limit_of),
         "event.boundary.none": Illegal("it has no trigger, so it never occurs", "give it one"),
         "event.boundary.error": LegalIf(
             leads_on,
@@ -430,7 +464,9 @@ N8N_TARGET = TargetSpec(
             "gateways",
         ),
         "gateway.mixed": Illegal("a Merge cannot also split"),
-        "gateway.event": Illegal(_WAITS, "wait for one of them only", yet=True),
+        "gateway.event": Illegal(
+            _WAITS, "wait for one of them only", yet=True, because=why_not_first
+        ),
         "gateway.complex": Illegal(
             "it continues by its own rule, which no node of n8n supports",
             "replace it with exclusive, parallel or inclusive gateways",

@@ -135,3 +135,37 @@ def test_a_row_is_true(construct: str, registry: Registry) -> None:
     assert (made is None) is (code == "OF403")
     words = "at one place at a time|at only one place|wait|active|pause|other branches"
     assert any(re.search(words, d.message) for d in found), [d.message for d in found]
+
+
+def _race(*events: str) -> str:
+    caught = [CATCH.format(f"c{n}", inside) for n, inside in enumerate(events)]
+    ends = [pair for n in range(len(events)) for pair in (f"g>c{n}", f"c{n}>e")]
+    return f'{START}<eventBasedGateway id="g"/>{"".join(caught)}{END}{flows("s>g", *ends)}'
+
+
+LIMITED = "a Wait node can wait {} up to a time limit, but n8n keeps the timer of the limit"
+SEVERAL = "orgflow emits no wait for several events"
+BESIDE = "waits for no event while a step is active"
+
+
+@pytest.mark.parametrize(
+    ("steps", "reason"),
+    [
+        (_race(TIMER, MESSAGE), LIMITED.format("for one message")),
+        (_race(MESSAGE, MESSAGE), SEVERAL),
+        (_race(TIMER, MESSAGE, MESSAGE), SEVERAL),
+        (attached(ASK, TIMER), LIMITED.format("for this step")),
+        (attached(ASK, TIMER, 'cancelActivity="false"'), BESIDE),
+        (attached(ASK, MESSAGE), BESIDE),
+        (attached('<serviceTask id="t" name="Work"/>', TIMER), BESIDE),
+    ],
+)
+def test_a_refusal_says_what_a_limit_of_a_wait_covers(
+    steps: str, reason: str, registry: Registry
+) -> None:
+    ctx = PassContext(registry=registry)
+    text = f"{HEAD}{steps}</process></definitions>"
+    model = load(SourceFile("model.bpmn", text.encode()), registry, ctx)
+    assert model is not None
+    assert compile_model(model, registry.backends["n8n"], ctx) is None
+    assert [reason in d.message for d in ctx.diagnostics if d.code == "OF403"] == [True]
