@@ -20,7 +20,7 @@ from orgflow.compiler import (
     with_called,
 )
 
-from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.diagnostics import Category, Diagnostic
 from orgflow_ir.model.neighbours import Neighbours, noted_neighbours
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
@@ -58,7 +58,8 @@ class Checked(Record):
         applied: what its `orgflow.toml` accepts.
         traced: how the elements of its runs are called and where they are.
         plain: the file was read as bytes, and not as a stream.
-        lasting: the same bytes give the same result: no options of a target, which may name files.
+        lasting: the same bytes give the same result: no options of a target, which may name files,
+            and no internal error.
         folders: those of other files that mattered, with their suffixes.
         by_given: whether it mattered which other files the command was given.
         broken: plugins of which some part cannot be used, and why.
@@ -127,8 +128,10 @@ class Checker:
         plain = isinstance(self.session.sources.get(source_name(path)), SourceFile)
         folders = tuple(sorted(noted.folders))
         broken = tuple(self.session.registry.broken)
+        failed = any(d.category is Category.INTERNAL for d in diagnostics)
+        lasting = plain and not self._by_options and not failed
         return Checked(
-            diagnostics, applied, traced, plain=plain, lasting=plain and not self._by_options,
+            diagnostics, applied, traced, plain=plain, lasting=lasting,
             folders=folders, by_given=noted.given, broken=broken,
         )  # fmt: skip
 

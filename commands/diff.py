@@ -107,9 +107,8 @@ def diff_sources(
         return targets[0].diff(old, new, ctx)
     from orgflow_ir.analysis.model_changes import compare_models
 
-    ctx.options = {**ctx.options, "diagram": True}  # that only a drawing differs is told
-
-    models = [frontend.parse(source, ctx) for frontend, source in filter(None, read)]
+    # With the diagram: that only a drawing differs is reported.
+    models = [compiler.parse(*one, ctx, diagram=True) for one in filter(None, read)]
     if models[0] is None or models[1] is None:
         return None
     session.models += [model for model in models if model is not None]

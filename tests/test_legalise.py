@@ -230,7 +230,7 @@ FAULTS: dict[str, tuple[tuple[RewritePattern, ...], str]] = {
     ),
     "a crash": (
         (pattern(Crash, "crash", "user", "abstract"),),
-        "lowering `crash` for plain failed: KeyError: 'no' (rewrite, line",
+        "lowering `crash` for plain failed at `Ask`: KeyError: 'no' (rewrite, line",
     ),
     "a note that is no text": (
         (pattern(Number, "number", "user", "abstract"),),
@@ -255,7 +255,7 @@ FAULTS: dict[str, tuple[tuple[RewritePattern, ...], str]] = {
     ),
     "an edit of nothing": (
         (pattern(Lost, "lost", "user", "abstract"),),
-        "lowering `lost` for plain failed: EditError: `P` has no node `nowhere`",
+        "lowering `lost` for plain failed at `Ask`: EditError: `P` has no node `nowhere`",
     ),
 }
 
@@ -275,7 +275,7 @@ def test_a_pattern_of_ours_that_fails_is_our_fault(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(type(crash), "__module__", "orgflow.backends.plain")
     model, found = legalised(people(), spec(crash, illegal=("user",)))
     assert [(d.code, d.help) for d in found] == [("OF901", "report this with the model")]
-    assert found[0].message.startswith("lowering `crash` for plain failed: KeyError: 'no'")
+    assert found[0].message.startswith("lowering `crash` for plain failed at `Ask`: KeyError: 'no'")
     assert model == people()
 
 

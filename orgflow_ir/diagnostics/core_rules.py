@@ -140,14 +140,16 @@ class UnwritableCharacters(Rule):
 class CrashedPass(Rule):
     """
     What it finds
-        A pass of the compiler (or of a plugin) that failed with an exception or returned no model.
+        A part of the compiler (a frontend, a pass, a lowering or a backend) or a pass of a plugin
+        that failed with an exception, or a pass that returned no model. The finding is at the
+        element that was processed, where that is known, else in the file.
     Why it is wrong
-        This is a bug in that pass, not in your model; the findings of the other passes are
+        This is a bug in that part, not in your model; the findings of the other passes are
         reported.
     Example
         A plugin's pass reads a field that the model does not have.
     Instead
-        Report it and attach the model, or skip the pass with `opt --passes`.
+        Report it and attach the model, or skip a pass with `opt --passes`.
     """
 
     code = "OF901"

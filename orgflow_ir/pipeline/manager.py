@@ -13,7 +13,7 @@ from orgflow_ir.model import Model
 if TYPE_CHECKING:
     pass
 from orgflow_ir.pipeline.context import PassContext
-from orgflow_ir.pipeline.outside import exception_text, validate_findings, validated_model
+from orgflow_ir.pipeline.outside import validate_findings, validated_model
 from orgflow_ir.pipeline.passes import Pass
 
 AfterEach = Callable[[Pass, Model, float], None]
@@ -65,14 +65,10 @@ class PassManager:
 
 def report_crash(name: str, error: BaseException, ctx: PassContext) -> None:
     """Report OF901 for a pass that raised an exception."""
-    import traceback
+    from orgflow_ir.pipeline.crashes import report_fault  # only for faulty passes
 
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    ctx.emit(
-        CrashedPass,
-        f"pass `{name}` failed: {exception_text(error)} ({where.name}, line {where.lineno})",
-        help="report this with the model; the other passes' findings are complete",
-    )
+    help = "report this with the model; the other passes' findings are complete"
+    report_fault(f"pass `{name}`", error, ctx, help)
 
 
 def _model(result: object, item: Pass, before: Model, ctx: PassContext) -> Model:

@@ -309,10 +309,19 @@ def _path_fault(path: str) -> str | None:
 
 
 def _tried(leaf: Any, call: Callable[[], Any], ctx: PassContext) -> tuple[bool, Any]:
-    """Whether a call went through, and what it gave. Faults of our own go on to the command line,
-    which reports them as such."""
+    """Whether a call went through, and what it gave. Faults in our own code are OF901; exceptions
+    of ours, such as the cancellation of a run, go on."""
     if is_ours(leaf):
-        return True, call()
+        try:
+            return True, call()
+        except Exception as error:
+            from orgflow_ir.pipeline.crashes import is_fault, report_fault  # only for faults
+
+            if not is_fault(error):
+                raise
+            debug(error)
+            report_fault(leaf_name(leaf, ctx), error, ctx, "report this with the model")
+            return False, None
     since = len(ctx.diagnostics)
     try:
         with contextlib.redirect_stdout(sys.stderr):  # ours is for the artifact

@@ -161,10 +161,19 @@ def legalise(model: Model, spec: TargetSpec, ctx: PassContext, *, allow_lossy: b
 
 
 def _illegal(model: Model, spec: TargetSpec, ctx: PassContext) -> list[IllegalUse]:
-    """`illegal_uses`. Raises `_Fault` where a test or a derivation of a plugin's target fails."""
+    """`illegal_uses`. Raises `_Fault` where a test or a derivation of the target fails."""
     backend = ctx.registry.backend(spec.name) if ctx.registry is not None else None
-    if backend is None or is_ours(backend):
+    if backend is None:
         return illegal_uses(model, spec, ctx)
+    if is_ours(backend):
+        try:
+            return illegal_uses(model, spec, ctx)
+        except Exception as error:
+            from orgflow_ir.pipeline.crashes import is_fault  # only for faults
+
+            if not is_fault(error):
+                raise
+            raise _Fault.of(f"target `{spec.name}`", error, ctx, backend) from error
     try:
         return illegal_uses(model, spec, ctx)
     except (Exception, SystemExit) as error:  # a plugin's functions must not end the program
@@ -182,17 +191,39 @@ def _illegal(model: Model, spec: TargetSpec, ctx: PassContext) -> list[IllegalUs
 class _Fault(Exception):
     """What is wrong with patterns, or with the target; the message is what is reported."""
 
-    def __init__(self, message: str, *culprits: RewritePattern | Backend) -> None:
+    def __init__(
+        self,
+        message: str,
+        *culprits: RewritePattern | Backend,
+        element: Element | None = None,
+    ) -> None:
         super().__init__(message)
         self.culprits = culprits
+        self.element = element
+
+    @classmethod
+    def of(
+        cls, what: str, error: BaseException, ctx: PassContext, culprit: RewritePattern | Backend
+    ) -> _Fault:
+        """An exception, with the element that it is about."""
+        import traceback
+
+        from orgflow_ir.pipeline.crashes import crash_element  # only for faults
+
+        element = crash_element(error)
+        at = f" at {ctx.name(element)}" if element is not None else ""
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        message = f"{what} failed{at}: {exception_text(error)} ({where.name}, line {where.lineno})"
+        return cls(message, culprit, element=element)
 
     def report(self, ctx: PassContext) -> None:
         """OF901 where all of it ships with orgflow, else OF903."""
         if all(map(is_ours, self.culprits)):
-            ctx.emit(CrashedPass, str(self), help="report this with the model")
+            help = "report this with the model"
+            ctx.emit(CrashedPass, str(self), element=self.element, help=help)
         else:
             help = "update or uninstall the package that provides it"
-            ctx.emit(FaultyLeaf, str(self), help=help)
+            ctx.emit(FaultyLeaf, str(self), element=self.element, help=help)
 
 
 @lru_cache(maxsize=32)
@@ -344,14 +375,7 @@ def _round(
         except PatternError as error:
             raise _Fault(f"lowering {named} {error}", pattern) from error
         except (Exception, SystemExit) as error:  # a plugin's pattern must not end the program
-            import traceback
-
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            raise _Fault(
-                f"lowering {named} failed: {exception_text(error)} "
-                f"({where.name}, line {where.lineno})",
-                pattern,
-            ) from error
+            raise _Fault.of(f"lowering {named}", error, plan.ctx, pattern) from error
         if verifying():
             report_violations(model, after, f"lowering `{pattern.name}`", plan.ctx)
         if rewritten:

@@ -14,7 +14,6 @@ from orgflow_ir.model import Model, Process
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import IllegalConstruct
 from orgflow_ir.targets.artifact import Emitted
 from orgflow_ir.targets.verification import Difference, Verdict, Verification
 
@@ -45,8 +44,7 @@ def verify_file(
     try:
         refs = references(model, ctx, emitted)
     except NotLegal as refused:
-        for d in refused.diagnostics:
-            ctx.emit(IllegalConstruct, d.message, element=d.element, loc=d.loc, help=d.help)
+        ctx.diagnostics += refused.diagnostics
         return ()
     found = []
     processes = {p: ref.process for p, ref in refs.items()}
