@@ -1,4 +1,4 @@
-"""Listeners of what is no task: who sets a variable, and what is not executed."""
+"""Listeners: who sets a variable, what becomes a step, and what is not executed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from orgflow_ir.analysis.decisions import DecisionConventions, decide
 from orgflow_ir.analysis.variables import Read, Setter, Variables
 from orgflow_ir.analysis.work.listeners import place
 from orgflow_ir.lowering.listeners import listeners_as_steps
-from orgflow_ir.model import Element, Model
+from orgflow_ir.lowering.meaning import as_executed
+from orgflow_ir.model import Element, Model, Task
+from orgflow_ir.model.bindings import Worker
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
@@ -108,3 +110,120 @@ def test_where_steps_do_the_work_of_listeners(
     ends = 2 if at == "p" else 1
     flows = 2 if at == "g" else 1
     assert len(made) == (0 if reason else max(ends, flows))
+
+
+TOOK, GAVE = (
+    "it comes after the input mapping of the task",
+    ("it comes before the output mapping of the task"),
+)
+CAUGHT = "an error event of the activity also catches its errors"
+INTERRUPTED = "it is also called when an event interrupts the activity"
+MAPPED = (
+    "<camunda:inputOutput><camunda:inputParameter name='a'>${b}</camunda:inputParameter>"
+    "<camunda:outputParameter name='c'>${d}</camunda:outputParameter></camunda:inputOutput>"
+)
+JOBS = (
+    "<zeebe:executionListeners><zeebe:executionListener eventType='end' type='log' retries='2'>"
+    "<zeebe:taskHeaders><zeebe:header key='k' value='v'/></zeebe:taskHeaders>"
+    "</zeebe:executionListener></zeebe:executionListeners>"
+)
+BOUNDARY = (
+    '<boundaryEvent id="b" attachedToRef="t"><errorEventDefinition/></boundaryEvent>'
+    '<endEvent id="x"/><sequenceFlow id="bx" sourceRef="b" targetRef="x"/>'
+)
+
+
+def task(folder: Path, inner: str, *, more: str = "", loop: str = "") -> Model:
+    """A process of one user task."""
+    path = folder / "model.bpmn"
+    path.write_text(
+        f'{HEAD}<startEvent id="s"/>'
+        f'<userTask id="t" name="T"><extensionElements>{inner}</extensionElements>{loop}</userTask>'
+        f'<endEvent id="e"/><sequenceFlow id="a" sourceRef="s" targetRef="t"/>'
+        f'<sequenceFlow id="c" sourceRef="t" targetRef="e"/>{more}</process></definitions>'
+    )
+    registry = Registry()
+    read = load(str(path), registry, PassContext(registry=registry))
+    assert read is not None
+    return read
+
+
+def called(event: str, name: str = "org.acme.Log") -> str:
+    return f"<camunda:executionListener event='{event}' class='{name}'/>"
+
+
+@pytest.mark.parametrize(
+    ("inner", "more", "reasons"),
+    [
+        (called("start") + called("end"), "", []),
+        (called("start") + called("end") + MAPPED, "", [TOOK, GAVE]),
+        (JOBS + MAPPED, BOUNDARY, []),
+        (called("start") + called("end"), BOUNDARY, [CAUGHT, INTERRUPTED]),
+        (
+            "<camunda:taskListener event='complete' delegateExpression='${log}'/>"
+            "<camunda:taskListener event='assignment' class='org.acme.Assigned'/>",
+            BOUNDARY.replace("error", "timer"),
+            ["nothing is called at its event `assignment`"],
+        ),
+        ("<camunda:executionListener event='start'/>", "", ["its code is not in the model"]),
+    ],
+)
+def test_where_steps_do_what_listeners_of_a_task_name(
+    tmp_path: Path, inner: str, more: str, reasons: list[str]
+) -> None:
+    read = task(tmp_path, inner, more=more)
+    (process,) = read.processes
+    graph = ControlFlow(process)
+    found = place(graph.nodes["t"], process, graph)
+    assert [one.reason for one in found.left] == reasons
+    steps = [
+        n for n in listeners_as_steps(read).processes[0].nodes
+        if "t" in n.derived_from and n.id != "t"
+    ]  # fmt: skip
+    assert len(steps) == len((*found.before, *found.after))
+
+
+def test_code_that_a_class_comes_before_or_after_becomes_steps_as_well(tmp_path: Path) -> None:
+    code, plain = CODE.replace("EVENT", "end"), CODE.replace("EVENT", "start")
+    read = task(tmp_path, called("start") + plain + called("end") + code)
+    (again,) = listeners_as_steps(read).processes
+    steps = ControlFlow(again)
+    order, at = [], "s"
+    while at != "e":
+        (flow,) = steps.flows_out(at)
+        at = flow.target
+        node = steps.nodes[at]
+        order.append(getattr(getattr(node, "binding", None), "kind", ""))
+    assert order == ["worker", "form", "worker", "script", ""]
+    inner = steps.nodes["t"]
+    assert isinstance(inner, Task)
+    assert inner.binding is not None
+    assert [one.by for one in inner.binding.listeners] == ["script"]
+
+
+def test_a_job_has_the_headers_and_retries_of_its_listener(tmp_path: Path) -> None:
+    (process,) = listeners_as_steps(task(tmp_path, JOBS)).processes
+    (step,) = (n for n in process.nodes if "t" in n.derived_from and n.id != "t")
+    assert isinstance(step, Task)
+    expected = Worker(by="job", target="log", parameters=(("k", "v"),), retries="2")
+    assert step.binding == expected
+
+
+def test_what_the_source_has_no_place_for_gets_none_when_it_is_rewritten(tmp_path: Path) -> None:
+    """The event goes when its process is rewritten, but the engine still calls the listener when
+    the event interrupts the task."""
+    read = task(tmp_path, called("end"), more=BOUNDARY)
+    (process,) = read.processes
+    nodes = tuple(n for n in process.nodes if n.id not in ("b", "x"))
+    flows = tuple(f for f in process.flows if f.id != "bx")
+    rewritten = read.replace(processes=(process.replace(nodes=nodes, flows=flows),))
+    assert listeners_as_steps(rewritten, read) is rewritten
+    assert listeners_as_steps(rewritten) is not rewritten
+
+
+def test_listeners_of_a_repeated_task_are_called_in_each_round(tmp_path: Path) -> None:
+    loop = "<multiInstanceLoopCharacteristics isSequential='true' camunda:collection='items'/>"
+    made = as_executed(task(tmp_path, called("start") + called("end"), loop=loop))
+    nodes = made.processes[0].nodes
+    steps = [n.id for n in nodes if isinstance(n, Task) and isinstance(n.binding, Worker)]
+    assert len(steps) == 2

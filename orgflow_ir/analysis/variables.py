@@ -150,7 +150,7 @@ class Variables:
     def unknown(self) -> frozenset[str]:
         """Elements with listeners of unknown code, which may set any variable."""
         listening = [
-            *((n.id, n) for n in self.graph.scope.nodes if not isinstance(n, Task) and listens(n)),
+            *((n.id, n) for n in self.graph.scope.nodes if listens(n)),
             *self._listening,
         ]
         if not listening:

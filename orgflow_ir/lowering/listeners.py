@@ -1,5 +1,5 @@
-"""Code of listeners as steps: code that an engine calls when it enters or leaves an event, a
-gateway, a sub-process, a call or a process, or takes a flow, becomes a task at that place.
+"""Listeners as steps: what an engine calls when it enters or leaves an element, or takes a flow,
+becomes a task at that place. Code of listeners that a task has is part of the work of that task.
 
 `listeners_as_steps` returns the same steps for a whole model, under the same ids, so runs of a
 target that rewrites listeners are runs of that model's token game.
@@ -22,8 +22,10 @@ from orgflow_ir.model import (
     Scope,
     Task,
 )
-from orgflow_ir.model.bindings import Listener, Script, Worker, is_listener
+from orgflow_ir.model.bindings import Listener, Script, is_listener
 from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.index import ModelIndex
+from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern, rewrite_all
 
@@ -32,11 +34,11 @@ if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter
 
 LISTENER = "listener"
-"""The derived construct: an element with listeners whose code can become steps."""
+"""The derived construct: an element with listeners that can become steps."""
 
 
 def listener_uses(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
-    """`listener`: elements with listeners whose code can become steps."""
+    """`listener`: elements with listeners that can become steps."""
     for scope in model.scopes():
         # What is put beside a node later stands nearer to it: a flow is taken after its source has
         # ended, and a process begins before its start event.
@@ -44,7 +46,7 @@ def listener_uses(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
         if isinstance(scope, Process):
             elements.append(scope)
         for element in elements:
-            if not element.extra or isinstance(element, Task):
+            if not (_has_work(element) if isinstance(element, Task) else element.extra):
                 continue
             found = _placement(element, scope, ctx)
             if found is not None and (found.before or found.after):
@@ -53,21 +55,52 @@ def listener_uses(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
 
 def _placement(element: Element, scope: Scope, ctx: PassContext) -> Placement | None:
     """Where steps do what the listeners of an element do; `None` where they do it already, or it
-    has none."""
-    if not any(is_listener(key) for key, _ in element.extra):
+    has none.
+
+    What the source has no place for gets none later either: rewriting removes loops and events, but
+    the engine still calls the listener as the source states.
+    """
+    if not isinstance(element, Task) and not any(is_listener(key) for key, _ in element.extra):
         return None
     if isinstance(element, Process) and any(
         element.id in node.derived_from for node in element.nodes
     ):
         return None
-    from orgflow_ir.analysis.work.listeners import place
+    from orgflow_ir.analysis.work.listeners import once, place
 
-    return place(element, scope, ctx.analysis(ControlFlow, scope))
+    found = place(element, scope, ctx.analysis(ControlFlow, scope))
+    original, holder = _at_source(element, ctx)
+    if original is None or holder is None or not (found.before or found.after):
+        return found
+    placed = place(once(original), holder, ctx.analysis(ControlFlow, holder))
+    return found.within((*placed.before, *placed.after))
+
+
+def _at_source(element: Element, ctx: PassContext) -> tuple[Element | None, Scope | None]:
+    """The element of the source that an element stands for, and its scope."""
+    if ctx.source is None:
+        return None, None
+    index = ctx.analysis(ModelIndex, ctx.source)
+    for id in source_ids(element):
+        original = index.nodes.get(id) or index.flows.get(id) or index.scopes.get(id)
+        if original is not None:
+            holder = index.parent(id) or index.scopes.get(id)
+            return original, holder
+    return None, None
+
+
+def _has_work(element: Element) -> bool:
+    return (
+        isinstance(element, Task)
+        and element.binding is not None
+        and bool(element.binding.listeners)
+    )
 
 
 class ListenerToTask(RewritePattern):
-    """The code of a listener becomes a script task at the point where the engine calls it;
-    unsupported code, and code that is called where no step is possible, is not changed."""
+    """A listener becomes a task at the point where the engine calls it: a script, or the class, the
+    delegate expression or the job that it names. What is called where no step is possible is not
+    changed."""
 
     name = "listener-to-task"
     consumes = (LISTENER,)
@@ -89,7 +122,10 @@ class ListenerToTask(RewritePattern):
         steps.make(found)
         number = "listener" if len(done) == 1 else f"{len(done)} listeners"
         of = "the process" if isinstance(use.element, Process) else ctx.name(use.element)
-        return f"the {number} of {of} became {'a task' if len(done) == 1 else 'tasks'}"
+        said = f"the {number} of {of} became {'a task' if len(done) == 1 else 'tasks'}"
+        if any(one.by == "type" and one.event == "start" for one in done):
+            said += "; variables that a job sets at the start are known after the element as well"
+        return said
 
 
 class _Steps:
@@ -163,13 +199,17 @@ class _Steps:
 
         left = [one.listener for one in found.left]
         element = self.element
+        if isinstance(element, Task | Event) and element.binding is not None:
+            left = list(element.binding.listeners)  # with the code that its work has
+            for one in (*found.before, *found.after):
+                left.remove(one)
         kept = tuple(
             (key, text)
             for key, text in element.extra
             if not is_listener(key) or any(one in left for one in listeners_in(((key, text),)))
         )
         changed = element.replace(extra=kept)
-        if isinstance(changed, CallActivity) and changed.binding is not None:
+        if isinstance(changed, CallActivity | Event | Task) and changed.binding is not None:
             binding = changed.binding.replace(listeners=tuple(left))
             changed = changed.replace(binding=binding)
         if isinstance(changed, Flow):
@@ -178,15 +218,14 @@ class _Steps:
 
     def _chain(self, listeners: Sequence[Listener], name: str) -> list[str]:
         """Tasks one after the other; their ids."""
+        from orgflow_ir.analysis.work.listeners import binding_of
+
         ids: list[str] = []
         for one in listeners:
             id = self.rewriter.fresh_id(self.element.id, "listener")
-            script = one.by == "script"
-            binding = (
-                Script(language=one.language, code=one.target)
-                if script
-                else Worker(by="expression", target=one.target)
-            )
+            binding = binding_of(one)
+            assert binding is not None
+            script = isinstance(binding, Script)
             task = Task(
                 id=id, name=name, task_type="script" if script else "service", binding=binding
             )
@@ -231,9 +270,10 @@ class _Steps:
 LISTENERS: tuple[RewritePattern, ...] = (ListenerToTask(),)
 
 
-def listeners_as_steps(model: Model) -> Model:
-    """The model with the code of its listeners as tasks; the model itself if it has none."""
-    ctx = PassContext(source=model)
+def listeners_as_steps(model: Model, source: Model | None = None) -> Model:
+    """The model with its listeners as tasks; the model itself if it has none. `source` is the model
+    that it was made from."""
+    ctx = PassContext(source=source or model)
     while True:
         uses = list(listener_uses(model, ctx))
         if not uses:

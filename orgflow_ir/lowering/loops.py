@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _PRODUCES = (
     "gateway.exclusive", "gateway.parallel", "flow.sequence", "flow.conditional", "flow.default",
-    "task.script", "event.end.none",
+    "task.script", "event.end.none", "listener",
 )  # fmt: skip
 
 

@@ -10,8 +10,8 @@ from orgflow_ir.model import Model
 
 
 def as_executed(model: Model) -> Model:
-    """The model with all repeated activities and their compensation as loops of flows, with the
-    code of listeners as tasks, and with signals that only an event around them catches as
+    """The model with all repeated activities and their compensation as loops of flows, with
+    listeners as tasks, and with signals that only an event around them catches as
     escalations; the model itself if it has none of these."""
-    model = signals_as_escalations(model)
-    return listeners_as_steps(loops_as_flows(repeated_compensation_as_flows(model)))
+    flows = loops_as_flows(repeated_compensation_as_flows(signals_as_escalations(model)))
+    return listeners_as_steps(flows, model)

@@ -28,7 +28,7 @@ class SendingEventToTask(RewritePattern):
 
     name = "sending-event-to-task"
     consumes = ("event.throw.message", "event.end.message")
-    produces = ("task.send", "event.end.none")
+    produces = ("task.send", "event.end.none", "listener")
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
         event, scope = use.element, use.scope

@@ -43,12 +43,14 @@ class Parameter(Value):
 class Listener(Value):
     """Code that an engine calls when it enters or leaves a task: `by` is the kind of reference
     (`class`, `expression`, `script`, …), `target` its name or code, `language` the language of a
-    script."""
+    script. `parameters` are the injected fields of a class (Camunda 7, Flowable) and the headers
+    and retries of a job (Camunda 8)."""
 
     event: str = ""
     by: str = ""
     target: str = ""
     language: str | None = None
+    parameters: Pairs = field(default=(), metadata={"exclude_if": _is_empty})
 
 
 LISTENERS = ("executionListener", "taskListener", "executionListeners", "taskListeners")

@@ -60,7 +60,19 @@ def read_listeners(elements: Iterable[Xml]) -> Iterator[Listener]:
         language = None
         if script is not None:
             language = script.attrs.get("scriptFormat") or script.attrs.get("language")
-        yield Listener(event=event, by=by, target=target, language=language)
+        settings = tuple(_settings(element))
+        yield Listener(event=event, by=by, target=target, language=language, parameters=settings)
+
+
+def _settings(element: Xml) -> Iterator[tuple[str, str]]:
+    """The injected fields of a listener; the headers and retries of a job."""
+    for child in element.children:
+        if child.local == "field":
+            yield child.attrs.get("name", ""), field_text(child)
+        elif child.local == "taskHeaders":
+            yield from ((h.attrs.get("key", ""), h.attrs.get("value", "")) for h in child.children)
+    if element.attrs.get("retries"):
+        yield "retries", element.attrs["retries"]
 
 
 def field_text(element: Xml) -> str:

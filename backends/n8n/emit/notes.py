@@ -140,14 +140,18 @@ def task(
 def _left_out(node: Task, emitted: str, ctx: PassContext, work: Work | None) -> bool:
     """Whether the model has an implementation that is not run: OF404."""
     said = node
-    if work is not None and (work.before or work.after) and node.binding is not None:
-        said = node.replace(binding=node.binding.replace(inputs=(), outputs=(), listeners=()))
-    if not (has_implementation(said) or (work is not None and work.unread)) or not summary(said):
+    if node.binding is not None:
+        binding = node.binding.replace(listeners=())  # reported one by one
+        if work is not None and (work.before or work.after):
+            binding = binding.replace(inputs=(), outputs=())
+        said = node.replace(binding=binding)
+    unread = work is not None and bool(work.unread)
+    if not (has_implementation(said) or unread) or not summary(node if unread else said):
         return False
     ctx.emit(
         UnsupportedBinding,
-        f"orgflow does not support {summary(said)} of `{node.label}` on n8n yet; emitted a "
-        f"{emitted} that keeps it in its note{_why(work.unread if work else ())}",
+        f"orgflow does not support {summary(said) or summary(node)} of `{node.label}` on n8n yet; "
+        f"emitted a {emitted} that keeps it in its note{_why(work.unread if work else ())}",
         element=node,
         help=_REPLACE,
     )
@@ -289,11 +293,10 @@ def form(
     if isinstance(binding, Form):
         shown = (*said.fixed, *said.computed) if said is not None else ()
         kept = binding.replace(fields=(), **dict.fromkeys(shown))
+        if said is None or said.mapped:
+            kept = kept.replace(listeners=())  # reported one by one
         if said is not None and said.mapped:
-            from orgflow_ir.analysis.work.tasks import is_computed
-
-            others = tuple(one for one in kept.listeners if not is_computed(one))
-            kept = kept.replace(inputs=(), outputs=(), listeners=others)
+            kept = kept.replace(inputs=(), outputs=())
         if binding.fields:
             own = ("formRefBinding", "latest"), ("formRefBinding", "deployment")
             settings = tuple(one for one in kept.parameters if one not in own)

@@ -133,9 +133,13 @@ def _listening(
         if isinstance(scope, Process):
             elements.insert(0, scope)
         for element in elements:
-            if isinstance(element, Task) or not listens(element):
+            if not listens(element):
                 continue
-            _report_listeners(element, scope, run, ctx)
+            own = isinstance(element, Task | Event) and element.binding is not None
+            if run or not own:  # else the element is reported with its binding
+                _report_listeners(element, scope, run, ctx)
+            if isinstance(element, Task):
+                continue
             said = set(extension_statements(element.replace(extra=listener_data(element.extra))))
             at = element.id
             if isinstance(element, Flow):
@@ -150,15 +154,20 @@ def _listening(
 def _report_listeners(element: Element, scope: Scope, run: bool, ctx: PassContext) -> None:
     """OF404 for each listener of an element that no step stands for: of all of them, unless the
     target has steps for code that can be (`run`)."""
-    from orgflow_ir.analysis.work.listeners import Left, listeners_of, place  # of listeners only
+    from orgflow_ir.analysis.work.listeners import (  # of listeners only
+        Left,
+        listeners_of,
+        once,
+        place,
+        why_not_read,
+    )
 
-    once = element
-    if run and isinstance(element, CallActivity | SubProcess) and element.loop is not None:
-        once = element.replace(loop=None)  # it is flows
-    left = place(once, scope, ctx.analysis(ControlFlow, scope)).left
+    left = place(once(element) if run else element, scope, ctx.analysis(ControlFlow, scope)).left
     if not run:
         reasons = {one.listener: one.reason for one in left}
-        left = tuple(Left(one, reasons.get(one, "")) for one in listeners_of(element))
+        left = tuple(
+            Left(one, why_not_read(one) or reasons.get(one, "")) for one in listeners_of(element)
+        )
     for one in left:
         shown = one_line(one.listener.target).replace("`", "'") or one.listener.event
         of = ctx.name(element) if not isinstance(element, Process) else f"`{element.label}`"

@@ -1,14 +1,20 @@
-"""Listeners of events, flows, gateways, sub-processes, calls and processes: code that an engine
-calls when an instance begins or leaves one. Those of tasks are part of their work (`tasks`).
+"""Listeners: what an engine calls when an instance begins or leaves an element.
+
+Code in the model that belongs to a task is part of the work of the task (`tasks`). Everything else
+becomes a step before or after its element: code of other elements, and what the model only names
+(a class, a delegate expression, a job type).
 
 The order is that of Camunda 7 and Flowable: an exclusive gateway calls its listeners at the end
 when it has chosen a flow, a start event all of its listeners before the first flow is taken.
-Engines also call listeners at the end when an event interrupts an activity.
+Listeners at the end of an activity come before its output mappings and before its flow is chosen,
+and are also called when an event interrupts it. Listeners of Camunda 8 are jobs: those at the end
+come after the output mappings, are not called when an event interrupts the activity, and throw no
+BPMN errors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
@@ -26,10 +32,17 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.bindings import Listener, is_listener
+from orgflow_ir.model.bindings import Listener, Script, Worker, is_listener
 from orgflow_ir.model.listener_data import listeners_in
 
 _BY_CODE = ("script", "expression")
+_JOB = "type"
+_NAMED = {"class": "class", "delegateExpression": "delegate", _JOB: "job"}
+"""Kinds of references to code that is not in the model, and `Worker.by` of a task that does it."""
+
+_BEFORE, _AFTER = ("start", "create"), ("complete", "end")
+"""Events before and after the work of a task, in the order in which engines call them."""
+
 _NOT_HERE = "its code is not in the model"
 
 
@@ -41,6 +54,28 @@ def listeners_of(element: Element) -> tuple[Listener, ...]:
     if isinstance(element, Event) and element.binding is not None and element.binding.listeners:
         return ()
     return listeners_in(element.extra)
+
+
+def _of_binding(element: Element) -> tuple[Listener, ...]:
+    """The listeners that a task or a sending event has beside its work."""
+    if isinstance(element, Task | Event) and element.binding is not None:
+        return element.binding.listeners
+    return ()
+
+
+def binding_of(one: Listener) -> Script | Worker | None:
+    """The binding of a task that does the work of a listener; `None` if the model does not state
+    what it calls."""
+    if not one.target.strip():
+        return None
+    if one.by == "script":
+        return Script(language=one.language, code=one.target)
+    by = one.by if one.by == "expression" else _NAMED.get(one.by)
+    if by is None:
+        return None
+    retries = dict(one.parameters).get("retries") if one.by == _JOB else None
+    parameters = tuple(p for p in one.parameters if retries is None or p[0] != "retries")
+    return Worker(by=by, target=one.target, parameters=parameters, retries=retries)
 
 
 def why_not_read(listener: Listener) -> str:
@@ -91,15 +126,32 @@ class Placement(NamedTuple):
     after: tuple[Listener, ...] = ()
     left: tuple[Left, ...] = ()
 
+    def within(self, placed: Sequence[Listener]) -> Placement:
+        """The same without the steps for other listeners than these."""
+        before = tuple(one for one in self.before if one in placed)
+        after = tuple(one for one in self.after if one in placed)
+        others = (one for one in (*self.before, *self.after) if one not in placed)
+        return Placement(before, after, (*self.left, *(Left(one, "") for one in others)))
+
+
+def once(element: Element) -> Element:
+    """An element whose listeners are to be placed: a repeated activity becomes flows around one."""
+    if isinstance(element, Task | CallActivity | SubProcess) and element.loop is not None:
+        return element.replace(loop=None)
+    return element
+
 
 def place(element: Element, scope: Scope, graph: ControlFlow) -> Placement:
     """The positions of steps for the listeners of an element of a scope; `element` may be the scope
     itself, a process."""
+    if _of_binding(element):
+        assert isinstance(element, Task | Event)
+        return _beside_work(element, scope, graph)
     before: list[Listener] = []
     after: list[Listener] = []
     left: list[Left] = []
     for one in listeners_of(element):
-        reason = why_not_read(one) or _why_no_place(element, one, scope, graph)
+        reason = _why_no_step(one) or _why_no_place(element, one, scope, graph)
         if reason:
             left.append(Left(one, reason))
         elif _is_before(element, one):
@@ -107,6 +159,46 @@ def place(element: Element, scope: Scope, graph: ControlFlow) -> Placement:
         else:
             after.append(one)
     return Placement(tuple(before), tuple(after), tuple(left))
+
+
+def _beside_work(node: Task | Event, scope: Scope, graph: ControlFlow) -> Placement:
+    """Steps for the listeners of a task or a sending event that its work does not do, and for the
+    code that comes before one of these at the start, or after one at the end. All or none of the
+    listeners of a side become steps, so that their order stays."""
+    assert node.binding is not None
+    binding = node.binding
+    if all(_in_work(one) and one.event in (*_BEFORE, *_AFTER) for one in binding.listeners):
+        return Placement()
+    left = [
+        Left(one, f"nothing is called at its event `{one.event}`")
+        for one in binding.listeners
+        if one.event not in (*_BEFORE, *_AFTER)
+    ]
+    found: list[tuple[Listener, ...]] = []
+    for events, backwards in ((_BEFORE, False), (_AFTER, True)):
+        side = [one for event in events for one in binding.listeners if one.event == event]
+        steps = [at for at, one in enumerate(side) if not _in_work(one)]
+        if not steps:
+            found.append(())
+            continue
+        side = side[steps[0] :] if backwards else side[: steps[-1] + 1]
+        whys = [_why_no_step(one) or _of_work(node, one, scope, graph) for one in side]
+        if any(whys):
+            why = next(filter(None, whys))
+            left += (Left(one, why) for one in side if not _in_work(one))
+            side = []
+        found.append(tuple(side))
+    before, after = found
+    return Placement(before, after, tuple(left))
+
+
+def _in_work(one: Listener) -> bool:
+    """Whether the work of a task has the code of one of its listeners."""
+    return one.by in _BY_CODE and not why_not_read(one)
+
+
+def _why_no_step(one: Listener) -> str:
+    return "" if binding_of(one) is not None else _NOT_HERE
 
 
 def _is_before(element: Element, one: Listener) -> bool:
@@ -204,15 +296,46 @@ def _of_activity(
 ) -> str:
     if isinstance(activity, SubProcess) and activity.flavour == "event":
         return "the event sub-process is not a step of the flow"
+    return _around(activity, one, scope, graph)
+
+
+def _of_work(node: Task | Event, one: Listener, scope: Scope, graph: ControlFlow) -> str:
+    """Why a listener of a task or a sending event cannot become a step."""
+    assert node.binding is not None
+    kind = "task" if isinstance(node, Task) else "event"
+    if one.event in _BEFORE:
+        if isinstance(node, Task) and node.instantiate:
+            return "the task starts the process"
+        into = (graph.nodes[f.source] for f in graph.flows_in(node.id))
+        if any(isinstance(n, Gateway) and n.gateway_kind == "event" for n in into):
+            return "the event-based gateway before it waits for the message"
+        if node.binding.inputs:
+            return f"it comes after the input mapping of the {kind}"
+    elif node.binding.outputs and one.by != _JOB:
+        return f"it comes before the output mapping of the {kind}"
+    if isinstance(node, Task):
+        return _around(node, one, scope, graph)
+    return _of_event(node, one, graph) if node.position == "end" else ""
+
+
+def _around(
+    activity: Task | SubProcess | CallActivity, one: Listener, scope: Scope, graph: ControlFlow
+) -> str:
+    """Why a step before or after an activity does not do the work of a listener."""
     if activity.loop is not None:
         return "the activity is repeated"
     if activity.for_compensation:
         return "the activity compensates another"
     if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc":
         return "the ad-hoc sub-process around it says when it begins"
-    if one.event == "start":
+    if one.by == _JOB:
         return ""
-    if any(isinstance(n, Event) and n.attached_to == activity.id for n in scope.nodes):
+    attached = [n for n in scope.nodes if isinstance(n, Event) and n.attached_to == activity.id]
+    if one.event != "end":
+        if not _in_work(one) and any(n.trigger == "error" for n in attached):
+            return "an error event of the activity also catches its errors"
+        return ""
+    if any(n.trigger != "compensation" for n in attached):
         return "it is also called when an event interrupts the activity"
     if outgoing(graph.flows_out(activity.id)).chosen:
         return "it is called when a flow has been chosen"
@@ -221,4 +344,4 @@ def _of_activity(
 
 def unread_listeners(element: Element) -> bool:
     """Whether an element has listeners with unknown code, which may set any variable."""
-    return any(why_not_read(one) for one in listeners_of(element))
+    return any(not _in_work(one) for one in _of_binding(element) or listeners_of(element))

@@ -272,11 +272,6 @@ def _computed(act: Act) -> Iterator[tuple[tuple[str, ...], Tree]]:
             yield path, tree
 
 
-def is_computed(listener: Listener) -> bool:
-    """Whether a listener defines its action when a task begins or ends."""
-    return listener.by in _CODE and listener.event in (*_BEFORE, *_AFTER)
-
-
 def library_of(ctx: PassContext) -> DecisionLibrary | None:
     """The decisions next to the compiled model; `None` if none are read."""
     file = (ctx.source.source if ctx.source is not None else "") or ctx.file

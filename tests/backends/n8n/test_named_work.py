@@ -132,6 +132,46 @@ def fill(workflow: Json, name: str, code: str) -> None:
     )
 
 
+LISTENED = f"""{HEAD}<startEvent id="s"/><userTask id="t" name="Review"><extensionElements>
+<camunda:taskListener event="create" class="org.acme.Notify">
+<camunda:field name="channel" stringValue="mail"/></camunda:taskListener>
+<camunda:executionListener event="end" delegateExpression="${{audit}}"/></extensionElements>
+</userTask><serviceTask id="u" name="Tell" camunda:class="org.acme.Notify"/>
+<exclusiveGateway id="g" name="Audited?"/><endEvent id="e" name="Yes"/><endEvent id="n" name="No"/>
+{flow("f0", "s", "t")}{flow("f1", "t", "u")}{flow("f2", "u", "g")}
+{flow("f3", "g", "e", "${audited}")}{flow("f4", "g", "n", "${!audited}")}</process></definitions>"""
+
+
+def test_classes_of_listeners_are_workflows_that_are_called_before_and_after(
+    engine: LocalEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same workflow as that of a task with the class; what it hands on decides later."""
+    model = tmp_path / "model.bpmn"
+    model.write_text(LISTENED, "utf-8")
+    out = tmp_path / "out"
+    said = ["compile", str(model), "--target", "n8n{people=placeholder}", "-o", f"{out}/"]
+    assert cli.run([*said, "--verify"]) == 0
+    assert "is not executed" not in capsys.readouterr().err
+    read = {path.name: json.loads(path.read_text("utf-8")) for path in out.glob("*.json")}
+    assert set(read) == {
+        "pay.json", "org-acme-notify-class.json", "audit-delegate-expression.json",
+    }  # fmt: skip
+    work = contract(read["org-acme-notify-class.json"])
+    assert "Called by “Listener before Review”\nsetting channel = mail" in work
+    assert "Called by “Tell”" in work
+    code = "return [{ json: { told: ($json.told ?? 0) + 1 } }];"
+    fill(read["org-acme-notify-class.json"], "org.acme.Notify", code)
+    code = "return [{ json: { audited: $json.told === 1 } }];"
+    fill(read["audit-delegate-expression.json"], "audit", code)
+    whole = read.pop("pay.json")
+    called = {one["id"]: one for one in read.values()}
+    request = RunRequest(whole, "Start", items=[{"json": {}}], workflows=called, data=True)
+    (run,) = engine.run_many([request])
+    assert run.status == "success", run.error
+    steps = ["Listener before Review", "Review", "Listener after Review", "Tell", "Audited?", "Yes"]
+    assert [one.node for one in run.order if one.node in (*steps, "No")] == steps
+
+
 def test_runs_are_played_with_scripted_answers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
