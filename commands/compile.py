@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import sys
@@ -28,7 +29,13 @@ from orgflow.commands.output import (
     write_stdout,
 )
 from orgflow.commands.session import Session, configuration_for, exit_code, leave, text_width
-from orgflow.compiler import compile_model, compile_separately, with_called
+from orgflow.compiler import (
+    InputError,
+    compile_model,
+    compile_separately,
+    read_source,
+    with_called,
+)
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
@@ -177,6 +184,7 @@ def command(
         _accept(in_, model, session, ctx)
     artifacts: Sequence[Artifact] | None = None
     beside: list[Artifact] = []
+    emitted: Sequence[Emitted] = ()
     if made:
         if several:
             session.collect(ctx)
@@ -193,6 +201,12 @@ def command(
             )
             _accept(paths[0], models[0], session, ctx)
     session.collect(ctx)
+    if artifacts is not None and edited is None:
+        kept = _with_filled_work(emitted, golden or output, backend, session)
+        artifacts = None
+        if kept is not None:
+            beside = [artifact for one in kept for artifact in one.beside]
+            artifacts = [artifact for one in kept for artifact in one.artifacts]
     code = exit_code(session.diagnostics)
     shown = " ".join(inputs)
     try:
@@ -287,7 +301,8 @@ def _after_errors(inputs: Sequence[str], found: Sequence[Diagnostic], backend: B
     safe = [d for d in errors if d.fix is not None and d.fix.applicability == "safe"]
     if safe and "-" not in inputs:
         return f"next: orgflowc check --fix {shlex.join(inputs)}"
-    if errors and backend.target.stubs and all(d.category is Category.TARGET for d in errors):
+    of_model = all(d.category is Category.TARGET and d.element is not None for d in errors)
+    if errors and backend.target.stubs and of_model:
         return f"next: --target '{backend.name}{{unsupported=stub}}' compiles the rest"
     return f"next: orgflowc explain {errors[0].code}" if errors else ""
 
@@ -349,6 +364,37 @@ def _verified(
         states = f", {result.states} states" if result.verdict.value == "proved" else ""
         session.note(f"verified `{result.label}`: {result.verdict.value}{states}")
     return bool(results) and all(r.ok for r in results)
+
+
+def _with_filled_work(
+    emitted: Sequence[Emitted], output: str | None, backend: Backend, session: Session
+) -> Sequence[Emitted] | None:
+    """What was compiled, with the work that people implemented in the files that it replaces;
+    `None` after an error."""
+    artifacts = [artifact for one in emitted for artifact in one.artifacts]
+    if output in (None, "-") or type(backend).keep_filled is Backend.keep_filled:
+        return emitted
+    assert output is not None
+    there = []
+    for place in dict.fromkeys(place for place, _ in _files(output, artifacts)):
+        if place.is_file():
+            with contextlib.suppress(InputError):
+                there.append(read_source(str(place)))
+    if not there:
+        return emitted
+    from orgflow.commands.merge import read_beside
+
+    ctx = session.context()
+    folder = Path(there[0].path).parent
+    kept = backend.keep_filled(emitted, there, ctx, lambda path: read_beside(folder, path))
+    session.collect(ctx)
+    if ctx.has_errors:
+        return None
+    texts = {artifact.path: artifact.text for artifact in artifacts}
+    for one in (artifact for some in kept for artifact in some.artifacts):
+        if one.text != texts[one.path]:
+            session.note(f"kept the edits of {one.path}")
+    return kept
 
 
 def _write(

@@ -216,6 +216,19 @@ class N8nBackend(Backend):
             found[0] = dataclasses.replace(found[0], beside=(*found[0].beside, *work))
         return tuple(found)
 
+    def keep_filled(
+        self,
+        made: Sequence[Emitted],
+        there: Sequence[SourceFile],
+        ctx: PassContext,
+        bases: Callable[[str], str | None],
+    ) -> tuple[Emitted, ...]:
+        """See `Backend`: workflows of named work are merged with those in the files. N8N001 to
+        N8N004."""
+        from orgflow.backends.n8n.merge.filled import keep_filled
+
+        return keep_filled(made, there, ctx, lambda id: bases(base_path(id)))
+
 
 def _emitted(
     model: Model,

@@ -164,6 +164,19 @@ class Backend(ABC):
         taken: set[str] = set()
         return tuple(emitted.apart(taken) for _, emitted in made)
 
+    def keep_filled(
+        self,
+        made: Sequence[Emitted],
+        there: Sequence[SourceFile],
+        ctx: PassContext,
+        bases: Callable[[str], str | None],
+    ) -> tuple[Emitted, ...]:
+        """What was compiled, with the work that people implemented in files of an earlier compile
+        (`there`) which are about to be overwritten. Work that would be lost is an error in `ctx`.
+        `bases` is as for `merge`. By default, nothing is kept."""
+        del there, ctx, bases
+        return tuple(made)
+
     def meaning(self, model: Model) -> Model:
         """The model whose token game executions of the target follow, as `Runner.meaning`."""
         return model

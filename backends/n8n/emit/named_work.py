@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 STUBS, WORKFLOW = "stubs", "workflow"
 """The option that says what work becomes that is only named, and its value for a call."""
 
+PREFIX = "work-"
+"""How the ids of the processes begin that become workflows of named work."""
+
 WORK_TO_DO = "work-to-implement.md"
 """How the file beside the workflows ends that lists the contracts."""
 
@@ -71,7 +74,7 @@ class NamedWork(NamedTuple):
     @property
     def process(self) -> str:
         """The id of the process that becomes its workflow."""
-        return f"work-{self.key}"
+        return f"{PREFIX}{self.key}"
 
     def scope(self, model: Model, caller: Process, doc: str = "") -> WorkflowScope:
         """What becomes its workflow; `doc` is the contract.
@@ -332,17 +335,20 @@ def _passed(called: Iterable[Use]) -> str:
     )
 
 
-def work_to_do(files: Mapping[str, CompiledScope]) -> str:
+def work_to_do(files: Mapping[str, CompiledScope], edited: Container[str] = ()) -> str:
     """What somebody has to implement, as Markdown: the contract of each workflow of named work, by
-    its file; empty where there is none."""
+    its file; empty where there is none. `edited` are the files whose edits were kept."""
     parts = [
         "\n".join(
             (
                 f"## {literal(one.scope.title)}",
                 "",
                 (
-                    f"In `{path}`, replace the placeholder with a node that does the work, and "
-                    "keep its name."
+                    f"`{path}` was edited after it was compiled, and its edits are kept. Check "
+                    "that it does this work."
+                    if path in edited
+                    else f"In `{path}`, replace the placeholder with a node that does the work, "
+                    "and keep its name."
                 ),
                 "",
                 *(f"    {line}".rstrip() for line in one.scope.body.doc.splitlines()),

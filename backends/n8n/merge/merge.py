@@ -51,14 +51,14 @@ def merge(
     """
     two_way = base is None
     was = presumed_base(theirs, ours) if base is None else base
-    if not two_way and _compiled_alike(was, ours):
+    if not two_way and compiled_alike(was, ours):
         return Merged(_of_model(theirs, ours))
     found = _Merge(WorkflowDocument(was), WorkflowDocument(theirs), WorkflowDocument(ours)).run()
     return found._replace(two_way=two_way)
 
 
-def _compiled_alike(base: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
-    """Whether the model is compiled to what it was compiled to before."""
+def compiled_alike(base: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
+    """Whether two workflows of a compile are the same, but for the map."""
     try:
         return pack_base(base) == pack_base(ours)
     except (KeyError, TypeError, IndexError, AttributeError):

@@ -71,13 +71,15 @@ class UnmergeableFile(Rule):
     """
     What it finds
         A file given to `compile --merge` that is not JSON, contains no workflow, or contains a
-        workflow of another model.
+        workflow of another model; a file that `compile -o` would overwrite, in which somebody
+        implemented work that the model no longer names.
     Why it is wrong
         There is nothing to merge with, or the result would lack a workflow.
     Example
         orgflowc compile order.bpmn --target n8n --merge invoice.json
     Instead
-        Pass the workflow that was compiled from this model, as exported from n8n's editor.
+        Pass the workflow that was compiled from this model, as exported from n8n's editor. Move
+        implementations that are no longer used to another folder.
     """
 
     code = "N8N004"

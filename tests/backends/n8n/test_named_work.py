@@ -343,3 +343,106 @@ def test_a_kind_of_implementation_names_no_work(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert cli.run(["compile", str(models), "--target", "n8n", "-o", f"{out}/"]) == 0
     assert [path.name for path in out.iterdir()] == ["order.json"]
+
+
+def implement(path: Path, name: str, code: str) -> None:
+    """Fill the placeholder of a workflow in a file, as an export from an editor has it."""
+    found = json.loads(path.read_text("utf-8"))
+    for workflow in found if isinstance(found, list) else [found]:
+        if any(one["name"] == name for one in workflow["nodes"]):
+            fill(workflow, name, code)
+    path.write_text(json.dumps(found), "utf-8")
+
+
+def codes(path: Path) -> list[str]:
+    found = json.loads(path.read_text("utf-8"))
+    return [
+        one["parameters"]["jsCode"]
+        for workflow in (found if isinstance(found, list) else [found])
+        for one in workflow["nodes"]
+        if one["type"] == "n8n-nodes-base.code" and one["name"] in ("charge", "ch-arge")
+    ]
+
+
+CODE = "return [{ json: { ok: true } }];"
+
+
+def test_compile_keeps_what_somebody_filled(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What an earlier compile put into the folder and somebody implemented is not overwritten; its
+    contract follows the models, the list of work says so, and other files are as without it."""
+    models = folder_of(tmp_path / "models", order=ORDER, back=RETURN.replace("== 'yes'", ""))
+    out, clean = tmp_path / "out", tmp_path / "clean"
+    compiling = ["compile", str(models), "--target", "n8n", "-o"]
+    assert cli.run([*compiling, f"{out}/"]) == 0
+    implement(out / "charge-topic.json", "charge", CODE)
+    (models / "order.bpmn").write_text(ORDER.replace("Charge order", "Charge the order"), "utf-8")
+    capsys.readouterr()
+    assert cli.run([*compiling, f"{out}/"]) == 0
+    assert "kept the edits of charge-topic.json" in capsys.readouterr().err
+    assert codes(out / "charge-topic.json") == [CODE]
+    assert "“Charge the order”" in contract(json.loads((out / "charge-topic.json").read_text()))
+    listed = (out / "work-to-implement.md").read_text("utf-8")
+    assert "`charge-topic.json` was edited after it was compiled, and its edits are kept." in listed
+    assert "In `charge-topic.json`, replace the placeholder" not in listed
+    assert cli.run([*compiling, f"{clean}/"]) == 0
+    for path in clean.iterdir():
+        if path.name not in ("charge-topic.json", "work-to-implement.md"):
+            assert path.read_bytes() == (out / path.name).read_bytes()
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert cli.run([*compiling, f"{out}/"]) == 0
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert cli.run(["compile", str(models), "--target", "n8n", "--check", f"{out}/"]) == 0
+
+
+def test_compile_to_one_file_keeps_what_somebody_filled(tmp_path: Path) -> None:
+    models = folder_of(tmp_path / "models", order=ORDER)
+    out = tmp_path / "all.json"
+    compiling = ["compile", str(models / "order.bpmn"), "--target", "n8n", "-o", str(out)]
+    assert cli.run(compiling) == 0
+    implement(out, "charge", CODE)
+    assert cli.run(compiling) == 0
+    assert codes(out) == [CODE]
+
+
+def test_compile_overwrites_no_work_that_is_not_named_any_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another name whose workflow gets the same file: only what nobody filled is replaced."""
+    models = folder_of(tmp_path / "models", order=ORDER.replace('"charge"', '"ch-arge"'))
+    out = tmp_path / "out"
+    compiling = ["compile", str(models), "--target", "n8n", "-o", f"{out}/"]
+    assert cli.run(compiling) == 0
+    text = ORDER.replace('"charge"', '"ch arge"')
+    (models / "order.bpmn").write_text(text, "utf-8")
+    assert cli.run(compiling) == 0
+    assert "ch arge" in contract(json.loads((out / "ch-arge-topic.json").read_text()))
+    (models / "order.bpmn").write_text(ORDER.replace('"charge"', '"ch-arge"'), "utf-8")
+    assert cli.run(compiling) == 0
+    implement(out / "ch-arge-topic.json", "ch-arge", CODE)
+    (models / "order.bpmn").write_text(text, "utf-8")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    capsys.readouterr()
+    assert cli.run(compiling) == 1
+    said = capsys.readouterr().err
+    assert "contains the implementation of `ch-arge (topic)`" in " ".join(said.split())
+    assert "unsupported=stub" not in said
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_files_that_swap_their_names_keep_what_somebody_filled(tmp_path: Path) -> None:
+    """Two names with the same file name: the one that comes first has no number."""
+    models = folder_of(
+        tmp_path / "models",
+        a=ORDER.replace('"charge"', '"ch-arge"'),
+        b=RETURN.replace('"charge"', '"ch arge"'),
+    )
+    out = tmp_path / "out"
+    compiling = ["compile", str(models), "--target", "n8n", "-o", f"{out}/"]
+    assert cli.run(compiling) == 0
+    implement(out / "ch-arge-topic.json", "ch-arge", CODE)
+    (models / "a.bpmn").rename(models / "c.bpmn")
+    assert cli.run(compiling) == 0
+    assert codes(out / "ch-arge-topic.json") == []
+    assert codes(out / "ch-arge-topic-2.json") == [CODE]

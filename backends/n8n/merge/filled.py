@@ -1,0 +1,128 @@
+"""Workflows of named work in files of an earlier compile: what somebody implemented there stays."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from orgflow.backends.n8n.emit.named_work import PREFIX, WORK_TO_DO, work_to_do
+from orgflow.backends.n8n.format.document import dumps
+from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
+from orgflow.backends.n8n.merge.files import Bases, base_of, report_merge
+from orgflow.backends.n8n.merge.merge import compiled_alike, merge
+from orgflow.backends.n8n.merge.rules import UnmergeableFile
+
+from orgflow_ir.model.json_source_map import JsonFault, parse_json
+from orgflow_ir.model.source import SourceFile, SourceLocation
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.targets.artifact import Artifact, Emitted
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.emitter import CompiledScope
+
+
+class _Written(NamedTuple):
+    """A workflow of named work in a file of an earlier compile."""
+
+    file: SourceFile
+    workflow: WorkflowDocument
+
+
+def keep_filled(
+    made: Sequence[Emitted], there: Sequence[SourceFile], ctx: PassContext, bases: Bases
+) -> tuple[Emitted, ...]:
+    """See `Backend.keep_filled`."""
+    found = [one for file in there for one in _written(file)]
+    if not found:
+        return tuple(made)
+    named = _named(made)
+    new = {
+        one.path: WorkflowDocument(json.loads(one.text))
+        for emitted in made
+        for one in emitted.artifacts
+    }
+    ours = {path: document for path, document in new.items() if document.id in named}
+    texts: dict[str, str] = {}
+    for file, theirs in found:
+        place = SourceLocation(file=file.path, line=1)
+        path = _same_work(theirs, ours)
+        base = base_of(theirs, bases)
+        if path is None:
+            if base is None or not compiled_alike(base, theirs.raw):
+                ctx.emit(
+                    UnmergeableFile,
+                    f"{file.path} contains the implementation of `{theirs.title}`, which the model "
+                    "no longer names, and would be overwritten",
+                    loc=place,
+                    help="move the file to another folder, or delete it",
+                )
+            continue
+        merged = merge(base, theirs.raw, ours[path].raw)
+        report_merge(merged, theirs.title, place, ctx)
+        texts[path] = dumps(merged.workflow)
+    changed = {p for p, text in texts.items() if text != dumps(ours[p].raw)}
+    if not changed:
+        return tuple(made)
+    scopes = {path: named[document.id] for path, document in ours.items() if document.id}
+    return tuple(_with(emitted, texts, changed, scopes) for emitted in made)
+
+
+def _written(file: SourceFile) -> Iterator[_Written]:
+    """The workflows of named work in a file; a file that has none is none of our concern."""
+    try:
+        workflows = workflows_of(parse_json(file.path, file.data).root.value)
+    except JsonFault:
+        return
+    yield from (
+        _Written(file, one) for one in workflows if (one.map.process or "").startswith(PREFIX)
+    )
+
+
+def _named(made: Sequence[Emitted]) -> dict[str | None, CompiledScope]:
+    """What workflows of named work were compiled from, by their ids."""
+    return {
+        scope.workflow["id"]: scope
+        for emitted in made
+        for process in emitted.compiled.values()
+        for scope in process.scopes
+        if scope.scope.only_called
+    }
+
+
+def _same_work(theirs: WorkflowDocument, ours: Mapping[str, WorkflowDocument]) -> str | None:
+    """The path of the workflow for the same work: a copy from an editor has another id."""
+    for path, one in ours.items():
+        if one.id == theirs.id:
+            return path
+    same = (theirs.map.process, theirs.title)
+    return next((path for path, o in ours.items() if (o.map.process, o.title) == same), None)
+
+
+def _with(
+    emitted: Emitted,
+    texts: Mapping[str, str],
+    changed: set[str],
+    scopes: Mapping[str, CompiledScope],
+) -> Emitted:
+    """What was emitted, with merged texts; the list of work names the files that have edits."""
+    mine = {one.path for one in emitted.artifacts}
+    return dataclasses.replace(
+        emitted,
+        artifacts=tuple(Artifact(a.path, texts.get(a.path, a.text)) for a in emitted.artifacts),
+        beside=tuple(
+            Artifact(a.path, work_to_do(_listed(a, mine, scopes), changed))
+            if a.path.endswith(WORK_TO_DO)
+            else a
+            for a in emitted.beside
+        ),
+    )
+
+
+def _listed(
+    work: Artifact, mine: set[str], scopes: Mapping[str, CompiledScope]
+) -> dict[str, CompiledScope]:
+    """What a list of work is about: one without a prefix is about all models."""
+    alone = work.path != WORK_TO_DO
+    return {path: scope for path, scope in scopes.items() if not alone or path in mine}
