@@ -20,7 +20,12 @@ from orgflow.commands.stores import create_store, local_folder, readable_by_othe
 from orgflow.compiler import suggestion
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
-from orgflow_ir.diagnostics.message_rules import SkippedMessage, UnknownMessages, UnusedColumns
+from orgflow_ir.diagnostics.message_rules import (
+    IncompleteMessage,
+    SkippedMessage,
+    UnknownMessages,
+    UnusedColumns,
+)  # fmt: skip
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Progress
@@ -313,6 +318,12 @@ def _ingest(
                 f"{counted.skipped - SHOWN} more messages of {path} are skipped",
                 loc=SourceLocation(file=path),
             )
+        if counted.incomplete > SHOWN:
+            ctx.emit(
+                IncompleteMessage,
+                f"{counted.incomplete - SHOWN} more messages of {path} are incomplete",
+                loc=SourceLocation(file=path),
+            )
     if paths:  # also where nothing is new: an ingest may have been killed before it came to this
         store.link()
     return lines
@@ -323,7 +334,7 @@ class _Counted:
 
     def __init__(self, path: str, ctx: PassContext, progress: Progress) -> None:
         self.path, self.ctx, self._progress = path, ctx, progress
-        self.read = self.skipped = self._done = 0
+        self.read = self.skipped = self.incomplete = self._done = 0
         self._total = os.path.getsize(path) if os.path.isfile(path) else 0
 
     def advance(self, amount: int) -> None:
@@ -338,6 +349,11 @@ class _Counted:
             if isinstance(item, Message):
                 self.read += 1
                 yield item
+            elif isinstance(item, BrokenMessage) and item.kept:
+                self.incomplete += 1
+                if self.incomplete <= SHOWN:
+                    place = SourceLocation(file=item.file, line=item.line or None)
+                    self.ctx.emit(IncompleteMessage, f"a message {item.reason}", loc=place)
             elif isinstance(item, BrokenMessage):
                 self.skipped += 1
                 if self.skipped <= SHOWN:

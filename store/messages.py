@@ -35,6 +35,7 @@ from orgflow.store.forgetting import (
     person_hash,
     unknown,
 )  # fmt: skip
+from orgflow.store.identities import Identity, Renamed
 from orgflow.store.threads import Linked, conversations
 
 from orgflow_ir.model.message import Message, Person
@@ -200,23 +201,20 @@ class MessageStore(MessageStorage):
         `link` has to follow, once, before conversations are read."""
         added = 0
         batch: list[Message] = []
+        renamed = Renamed()
         for message in messages:
             batch.append(message)
             if len(batch) == BATCH:
-                added += self._add(batch)
+                added += self._add(batch, renamed)
                 batch = []
-        return added + self._add(batch)
+        return added + self._add(batch, renamed)
 
-    def _add(self, batch: Sequence[Message]) -> int:
-        unique = {message.id: message for message in batch}
-        if not unique:
+    def _add(self, batch: Sequence[Message], renamed: Renamed) -> int:
+        if not batch:
             return 0
         with self._writing():
-            known = {
-                id_ for (id_,) in self._db.execute(
-                    f"SELECT id FROM messages WHERE id IN ({_marks(unique)})", [*unique]
-                )
-            }  # fmt: skip
+            unique = renamed.unique(batch, self._identities([storable(m.id) for m in batch]))
+            known = self._identities([*unique])
             asked = {id_: message for id_, message in unique.items() if id_ not in known}
             new = admitted(asked.values(), self._forgotten, self._since)
             self.left_out += len(asked) - len(new)
@@ -235,10 +233,17 @@ class MessageStore(MessageStorage):
             )
         return len(new)
 
+    def _identities(self, ids: Sequence[str]) -> dict[str, Identity]:
+        rows = self._db.execute(
+            "SELECT id, coalesce(key, ''), at, hash FROM messages LEFT JOIN people ON "
+            f"people.n = sender WHERE id IN ({_marks(ids)})", ids,
+        )  # fmt: skip
+        return {id_: Identity(*rest) for id_, *rest in rows}
+
     def _row(self, number: int, m: Message) -> tuple[Any, ...]:
         return (
             number,
-            m.id,
+            storable(m.id),
             seconds(m.date) if m.date is not None else None,
             m.date.isoformat() if m.date is not None else None,
             m.channel,

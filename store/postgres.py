@@ -33,6 +33,7 @@ from orgflow.store.forgetting import (
     person_hash,
     unknown,
 )  # fmt: skip
+from orgflow.store.identities import Identity, Renamed
 from orgflow.store.threads import Linked, conversations
 
 from orgflow_ir.model.message import Message, Person
@@ -180,18 +181,19 @@ class PostgresStore(MessageStorage):
     def add(self, messages: Iterable[Message]) -> int:
         """Add what is new; another process may add at the same time."""
         added = 0
-        batch: dict[str, Message] = {}
+        batch: list[Message] = []
+        renamed = Renamed()
         for message in messages:
-            batch.setdefault(storable(message.id), message)
+            batch.append(message)
             if len(batch) == BATCH:
-                added += self._run(self._add(batch))
-                batch = {}
-        return added + (self._run(self._add(batch)) if batch else 0)
+                added += self._run(self._add(batch, renamed))
+                batch = []
+        return added + (self._run(self._add(batch, renamed)) if batch else 0)
 
-    async def _add(self, batch: dict[str, Message]) -> int:
+    async def _add(self, given: list[Message], renamed: Renamed) -> int:
         async with self._connection.transaction():
-            asked = batch
-            batch = {storable(m.id): m for m in await self._admitted(batch)}
+            asked = renamed.unique(given, await self._identities(given))
+            batch = {storable(m.id): m for m in await self._admitted(asked)}
             people = await self._people_of(batch.values())
             rows = [_row(id_, message, people) for id_, message in batch.items()]
             names = ", ".join(name for name, _ in _WRITTEN)
@@ -211,6 +213,14 @@ class PostgresStore(MessageStorage):
             )
         self.left_out += len(asked) - len(batch)
         return len(new)
+
+    async def _identities(self, batch: list[Message]) -> dict[str, Identity]:
+        rows = await self._connection.fetch(
+            "SELECT id, coalesce(key, ''), at, hash FROM messages LEFT JOIN people ON "
+            "people.n = sender WHERE id = ANY($1::text[])",
+            [storable(message.id) for message in batch],
+        )
+        return {id_: Identity(*rest) for id_, *rest in rows}
 
     async def _admitted(self, batch: dict[str, Message]) -> list[Message]:
         """The messages that are not left out; those that are there stay among them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-_HIDDEN = frozenset(("script", "style", "head", "title", "template"))
+_HIDDEN = frozenset(("script", "style", "title", "template"))
 _BLOCKS = frozenset(
     ("address", "article", "blockquote", "br", "dd", "div", "dl", "dt", "fieldset", "footer",
      "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p",

@@ -17,8 +17,10 @@ from typing import Any, NamedTuple
 
 from orgflow.frontends.messages.html_text import html_text
 from orgflow.frontends.messages.quotes import split
+from orgflow.frontends.messages.signed import signed_content
+from orgflow.frontends.messages.tnef import read_tnef
 
-from orgflow_ir.model.message import Attachment, Message, Person, content_id
+from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person, content_id
 
 MAX_TEXT = 1_000_000
 """Characters kept of one text: a log pasted into a mail is no message of a process."""
@@ -51,11 +53,17 @@ class NoMail(ValueError):
     """Bytes that are no mail; the text says why, as the end of a sentence."""
 
 
-def read_mail(data: bytes, file: str, line: int = 0) -> list[Message]:
-    """The mail in `data`, and the mails that it carries as attachments (`message/rfc822`).
+MAX_DEPTH = 20
+"""So many mails are read that are attached to each other."""
+
+
+def read_mail(data: bytes, file: str, line: int = 0) -> list[Message | BrokenMessage]:
+    """The mail in `data`, and the mails that it carries as attachments (`message/rfc822`); after a
+    mail of which a part cannot be read, what that is.
 
     Raises `NoMail`.
     """
+    data = data.removeprefix(b"\xef\xbb\xbf")
     if not data or data.isspace():
         raise NoMail("is empty")
     parsed = _well_formed(data.decode("ascii", "surrogateescape")) or _PARSER.parsebytes(data)
@@ -128,13 +136,17 @@ def _fields(parsed: email.message.Message) -> dict[str, list[str]]:
     return fields
 
 
-def _messages(parsed: email.message.Message, file: str, line: int, depth: int) -> Iterator[Message]:
+def _messages(
+    parsed: email.message.Message, file: str, line: int, depth: int
+) -> Iterator[Message | BrokenMessage]:
     fields = _fields(parsed)
-    texts, htmls, attachments, inner = _content(parsed)
+    texts, htmls, attachments, inner, unread = _content(parsed)
     marked = ""
     plain = "\n".join(texts)
-    if not plain.strip() and htmls:
-        plain, marked = html_text("\n".join(htmls))
+    if htmls and (not plain.strip() or (len(plain) < _APOLOGY and "html" in plain.lower())):
+        shown, marked_there = html_text("\n".join(htmls))
+        if len(shown) + len(marked_there) > len(plain):  # else the author writes about HTML
+            plain, marked = shown, marked_there
     body, quoted, signature = split(plain[:MAX_TEXT])
     if marked:
         quoted = f"{quoted}\n{marked}".strip()
@@ -148,6 +160,9 @@ def _messages(parsed: email.message.Message, file: str, line: int, depth: int) -
     subject = " ".join(_decoded(fields.get("subject", none)[0]).split())
     stated = fields.get("date", none)[0]
     date = _date(stated) or _date(fields.get("received", none)[0].rpartition(";")[2])
+    if date is None and stated.strip():
+        shown = " ".join(_readable(stated).split())
+        unread.append(f"has a date that cannot be read: {shown[:60]!r}")
     references = dict.fromkeys(
         found
         for name in ("references", "in-reply-to")
@@ -172,9 +187,13 @@ def _messages(parsed: email.message.Message, file: str, line: int, depth: int) -
         file=file,
         line=line,
     )
-    if depth < 5:
-        for mail in inner:
-            yield from _messages(mail, file, line, depth + 1)
+    if inner and depth == MAX_DEPTH:
+        unread.append("has mails attached to it, which is inside too many other mails")
+        inner = []
+    for reason in unread:
+        yield BrokenMessage(file, line, reason, kept=True)
+    for mail in inner:
+        yield from _messages(mail, file, line, depth + 1)
 
 
 class _Kind(NamedTuple):
@@ -217,16 +236,27 @@ def _kind_in(part: email.message.Message) -> _Kind:
     )
 
 
-_Content = tuple[list[str], list[str], list[Attachment], list[email.message.Message]]
+_APOLOGY = 400
+"""A plain text that is shorter and mentions HTML may only say that the mail is written in it."""
+
+
+class _Content(NamedTuple):
+    """What is in a mail, in order, and what of it cannot be read."""
+
+    texts: list[str]
+    htmls: list[str]
+    attachments: list[Attachment]
+    inner: list[email.message.Message]
+    unread: list[str]
 
 
 def _content(parsed: email.message.Message) -> _Content:
-    """Plain texts, HTML texts, attachments and attached mails, in order."""
     texts: list[str] = []
     htmls: list[str] = []
     attachments: list[Attachment] = []
     inner: list[email.message.Message] = []
-    invitations: list[str] = []
+    others: list[str] = []  # invitations, and texts that stand for the mail's where it has none
+    unread: list[str] = []
     stack = [parsed]
     while stack:
         part = stack.pop()
@@ -250,6 +280,14 @@ def _content(parsed: email.message.Message) -> _Content:
         if kind.startswith("multipart/"):  # it states a boundary that it does not have
             texts.append(_part_text(part, _kind_in(part)))
             continue
+        if kind in _SIGNED_OR_ENCRYPTED:
+            signed = signed_content(_bytes_of(part))
+            if signed is not None:
+                stack.append(_PARSER.parsebytes(signed))
+                continue
+            unread.append(_ENCRYPTED)
+        if kind == "application/pgp-encrypted":
+            unread.append(_ENCRYPTED)
         name = _filename(part) if disposition or "name" in str(stated) else ""
         if kind in ("text/plain", "text/html") and not (
             name or disposition.lstrip().startswith("attachment")
@@ -259,10 +297,36 @@ def _content(parsed: email.message.Message) -> _Content:
             size = len(part.get_payload(decode=True) or b"")
             attachments.append(Attachment(name or kind, kind, size))
         if kind == "text/calendar":
-            invitations.append(_invitation(_part_text(part, sort)))
+            others.append(_invitation(_part_text(part, sort)))
+        elif kind.startswith("text/") and not disposition.startswith("attachment"):
+            text = _part_text(part, sort)
+            others.append(_ENRICHED.sub("", text) if kind == "text/enriched" else text)
+        elif kind in _WINMAIL or name.lower() == "winmail.dat":
+            found = read_tnef(_bytes_of(part))
+            attachments += (Attachment(text_of(one)) for one in (found[1] if found else ()))
+            others.append(text_of(found[0]) if found else "")
+            if not others[-1]:
+                unread.append(_IN_OUTLOOKS_FORM)
     if not any(text.strip() for text in (*texts, *htmls)):
-        texts += invitations
-    return texts, htmls, attachments, inner
+        texts += others
+    if any(text.strip() for text in (*texts, *htmls)):
+        unread.clear()
+    if any(_PGP in text for text in texts):
+        unread.append(_ENCRYPTED)
+    return _Content(texts, htmls, attachments, inner, unread[:1])
+
+
+_SIGNED_OR_ENCRYPTED = ("application/pkcs7-mime", "application/x-pkcs7-mime")
+_WINMAIL = ("application/ms-tnef", "application/vnd.ms-tnef")
+_ENRICHED = re.compile(r"<[^<>]*>")
+_PGP = "-----BEGIN PGP MESSAGE-----"
+_ENCRYPTED = "has a text that is encrypted"
+_IN_OUTLOOKS_FORM = "has a text that only Outlook can read (winmail.dat)"
+
+
+def _bytes_of(part: email.message.Message) -> bytes:
+    data = part.get_payload(decode=True)
+    return data if isinstance(data, bytes) else b""
 
 
 def _encoded(part: email.message.Message) -> bool:
@@ -406,7 +470,7 @@ def _date(text: str) -> datetime | None:
         parsed = email.utils.parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
         return _iso_date(text)
-    return parsed if 1970 <= parsed.year <= 2200 else None
+    return parsed if 1971 <= parsed.year <= 2200 else None  # 1970: a clock that was never set
 
 
 def _iso_date(text: str) -> datetime | None:

@@ -19,6 +19,14 @@ _FROM_LINE = re.compile(
     rb"From (?:.*\s)?(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\s.*\d{1,2}:\d\d.*\d{4}"
     rb"|From (?:\S+@\S+|-|MAILER-DAEMON)\s*$"
 )
+_DOUBTFUL = re.compile(rb"From (?=.*\b\d{1,2}:\d\d)(?=.*\b(?:19|20)\d\d)")
+"""Perhaps the first line of a mail: with a date in another notation, or no blank line before it."""
+_FIRST_HEADER = re.compile(
+    rb">From |(?:Received|Return-Path|Delivered-To|Envelope-To|Message-ID|Date|From|To|Cc|Subject|"
+    rb"Sender|Reply-To|MIME-Version|DKIM-Signature|Authentication-Results|Status|Content-[\w-]+|"
+    rb"X-[\w-]+)[ \t]*:",
+    re.IGNORECASE,
+)
 
 
 def read_mbox(
@@ -36,17 +44,16 @@ def read_mbox(
     end = _end(file)
     lines: list[bytes] = []
     size = begin = number = length = 0
-    blank = True
     heading = False  # inside the headers of a mail
     skipped = False  # a mail too large, or what stands before the first
-    for line in iter(lambda: file.readline(_PIECE), b""):
+    for line, first in _lines(file):
         number += line.endswith(b"\n")
-        if blank and line.startswith(b"From ") and _FROM_LINE.match(line):
+        if first:
             if begin and not skipped:
                 yield from _parsed(b"".join(lines), name, begin)
             if advance is not None:
                 advance(size)
-            lines, size, begin, skipped = [], len(line), number, False
+            lines, size, begin, skipped = [], len(line), max(number, 1), False
             heading, length = True, 0
             continue
         size += len(line)
@@ -79,6 +86,23 @@ def read_mbox(
         yield from _parsed(b"".join(lines), name, begin)
     if advance is not None:
         advance(size)
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
+    """The lines of an mbox, and whether each is the first of a mail. Some programs write other
+    dates, or no blank line between mails: then headers have to follow."""
+    blank = True
+    line = file.readline(_PIECE).removeprefix(b"\xef\xbb\xbf")
+    while line:
+        first, following = False, b""
+        if line.startswith(b"From "):
+            first = blank and _FROM_LINE.match(line) is not None
+            if not first and _DOUBTFUL.match(line):
+                following = file.readline(_PIECE)
+                first = _FIRST_HEADER.match(following) is not None
+        yield line, first
+        blank = line.isspace()
+        line = following or file.readline(_PIECE)
 
 
 _ESCAPED = re.compile(rb">+From ")
@@ -158,22 +182,38 @@ def read_maildir(
     path: str, advance: Callable[[int], None] | None = None
 ) -> Iterator[Message | BrokenMessage]:
     """The mails of a Maildir and of its sub-folders (`.Sent`), sorted; none of `tmp`, and none
-    whose flags mark it as deleted (T) or as a draft (D). Raises `OSError`."""
-    for folder, names, files in os.walk(path):
+    whose flags mark it as deleted (T) or as a draft (D)."""
+    unread: list[OSError] = []
+    for folder, names, files in os.walk(path, onerror=unread.append):
         names.sort()
         if os.path.basename(folder) not in ("new", "cur"):
             continue
         for name in sorted(files):
             mail = os.path.join(folder, name)
-            flags = found.group(1) if (found := _FLAGS.search(name)) else ""
-            if "T" in flags:
-                yield BrokenMessage(mail, 0, "was deleted by its owner")
-            elif "D" in flags:
-                yield BrokenMessage(mail, 0, "is a draft")
+            unwanted = flagged(name)
+            if unwanted:
+                yield BrokenMessage(mail, 0, unwanted)
             else:
-                yield from read_eml(mail)
+                try:
+                    yield from read_eml(mail)
+                except OSError as error:
+                    yield unreadable(mail, error)
             if advance is not None:
                 advance(1)
+    yield from (unreadable(str(error.filename), error) for error in unread)
+
+
+def unreadable(path: str, error: OSError) -> BrokenMessage:
+    """What is reported of a file or folder among others that the system refuses to read."""
+    return BrokenMessage(path, 0, f"cannot be read: {(error.strerror or str(error)).lower()}")
+
+
+def flagged(name: str) -> str:
+    """Why a mail of a Maildir is not read, by the flags in its file's name; empty for others."""
+    flags = found.group(1) if (found := _FLAGS.search(name)) else ""
+    if "T" in flags:
+        return "was deleted by its owner"
+    return "is a draft" if "D" in flags else ""
 
 
 _FLAGS = re.compile(r"[:;!]2,([A-Za-z]*)$")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import os
@@ -11,7 +12,14 @@ from functools import partial
 from types import MappingProxyType
 
 from orgflow.frontends.messages.mail import text_of
-from orgflow.frontends.messages.mailbox import is_maildir, read_eml, read_maildir, read_mbox
+from orgflow.frontends.messages.mailbox import (
+    flagged,
+    is_maildir,
+    read_eml,
+    read_maildir,
+    read_mbox,
+    unreadable,
+)  # fmt: skip
 from orgflow.frontends.messages.slack import is_slack, read_slack
 from orgflow.frontends.messages.table import (
     FIELDS,
@@ -58,10 +66,15 @@ def format_of(path: str) -> str:
             return "slack"
         raise UnknownMessages(f"{path} is neither a Maildir nor a Slack export")
     suffix = os.path.splitext(path)[1].lower()
-    if suffix in _SUFFIXES:
-        return _SUFFIXES[suffix]
+    known = _SUFFIXES.get(suffix)
+    if known and known not in ("eml", "jsonl"):
+        return known
     with open(path, "rb") as file:
         head = file.read(_HEAD)
+    if known == "eml":
+        return "mbox" if head.startswith(b"From ") else known  # some programs name all mails so
+    if known == "jsonl":
+        return "teams" if is_teams([_record(line) for line in head.splitlines()[:1]]) else known
     if head.startswith(b"PK"):
         if is_slack(path):
             return "slack"
@@ -154,10 +167,16 @@ def _folder(
 ) -> Iterator[Message | BrokenMessage]:
     for name in sorted(os.listdir(path)):
         inner = os.path.join(path, name)
-        if name.startswith("."):
+        if name.startswith(".") and not is_maildir(inner):  # `.Sent` is a folder of mails
+            continue
+        unwanted = flagged(name)  # a part of a Maildir
+        if unwanted:
+            yield BrokenMessage(inner, 0, unwanted)
             continue
         try:
             yield from read_messages(inner, mapping=mapping, unused=unused)
+        except OSError as error:
+            yield unreadable(inner, error)
         except UnknownMessages:
             yield BrokenMessage(inner, 0, "is in no known message format")
         except MappingError as error:
@@ -174,7 +193,10 @@ def _file(
     if kind == "eml":
         yield from read_eml(path)
     elif kind == "teams":
-        yield from read_teams(_json(path), path)
+        lined = os.path.splitext(path)[1].lower() in (".jsonl", ".ndjson")
+        yield from read_teams(
+            [_record(line) for line in _lines(path) if line.strip()] if lined else _json(path), path
+        )
     elif kind == "whatsapp":
         group = os.path.splitext(os.path.basename(path))[0]
         yield from read_whatsapp(lambda: _lines(path), path, group)
@@ -186,6 +208,14 @@ def _file(
         yield from read_csv(lambda: _lines(path), path, mapping, unused)
     else:
         yield from read_jsonl(lambda: _records(path), path, mapping, unused)
+
+
+def _record(line: str | bytes) -> object:
+    """The value in a line; the line itself if it is no JSON."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return line
 
 
 def _json(path: str) -> object:
@@ -204,6 +234,17 @@ def _records(path: str) -> Iterator[str]:
             yield from (json.dumps(entry) for entry in data)
             return
     yield from _lines(path)
+
+
+def _as_windows(error: UnicodeError) -> tuple[str, int]:
+    """Bytes that are not in the encoding that the beginning of a file shows, as Windows-1252."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return text_of(error.object[error.start : error.end]), error.end
+
+
+_MIXED = "orgflow-mixed"
+codecs.register_error(_MIXED, _as_windows)
 
 
 def _lines(path: str) -> Iterable[str]:
@@ -226,7 +267,7 @@ def _lines(path: str) -> Iterable[str]:
         except UnicodeDecodeError as error:
             if len(head) == _HEAD and error.start >= len(head) - 8:
                 encoding = "utf-8"  # a character was cut in two
-    with open(path, encoding=encoding, errors="replace", newline="") as text:
+    with open(path, encoding=encoding, errors=_MIXED, newline="") as text:
         yield from text
 
 

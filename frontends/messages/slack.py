@@ -104,7 +104,10 @@ def read_slack(
             except (ValueError, KeyError) as error:
                 yield BrokenMessage(where, 0, f"is no JSON: {error}")
                 continue
-            for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if not isinstance(entries, list):
+                yield BrokenMessage(where, 0, "is no list of messages")
+                continue
+            for number, entry in enumerate(entries):
                 if isinstance(entry, dict):
                     last = edits.applied(folder, entry)
                     if last is None:
@@ -233,7 +236,23 @@ def _attachment_texts(attachments: object) -> Iterator[str]:
     for one in attachments if isinstance(attachments, list) else ():
         if isinstance(one, dict):
             parts = [str(one.get(key) or "") for key in ("pretext", "title", "text")]
-            yield "\n".join(part for part in parts if part) or str(one.get("fallback") or "")
+            parts = [part for part in parts if part] or [str(one.get("fallback") or "")]
+            yield "\n".join([*parts, *_fields(one.get("fields"))]).strip()
+
+
+def _fields(fields: object) -> Iterator[str]:
+    """The fields of an attachment or a block: `Priority: high`."""
+    for one in fields if isinstance(fields, list) else ():
+        if isinstance(one, dict):
+            title, value = (str(one.get(key) or "") for key in ("title", "value"))
+            yield str(one.get("text") or "") or ": ".join(part for part in (title, value) if part)
+
+
+def _repeats(attachment: object) -> bool:
+    """Whether an attachment shows another message, or a page that the text links to."""
+    return isinstance(attachment, dict) and any(
+        attachment.get(key) for key in ("is_share", "is_msg_unfurl", "from_url", "original_url")
+    )
 
 
 def _block_texts(blocks: object) -> Iterator[str]:
@@ -244,9 +263,12 @@ def _block_texts(blocks: object) -> Iterator[str]:
         text = block.get("text")
         if isinstance(text, dict):
             yield str(text.get("text") or "")
+        yield from _fields(block.get("fields"))
         for section in block.get("elements") or ():
             if isinstance(section, dict) and isinstance(section.get("elements"), list):
                 yield "".join(_part(part) for part in section["elements"] if isinstance(part, dict))
+            elif isinstance(section, dict) and isinstance(section.get("text"), str):
+                yield section["text"]
 
 
 def _part(part: Mapping[str, Any]) -> str:
@@ -287,9 +309,13 @@ def _message(
     except (KeyError, TypeError, ValueError, OverflowError, OSError):
         yield BrokenMessage(where, 0, f"contains a message without a time: ts {entry.get('ts')!r}")
         return
-    text = str(entry.get("text") or "") or "\n".join(
-        [*_block_texts(entry.get("blocks")), *_attachment_texts(entry.get("attachments"))]
-    )
+    attached = entry.get("attachments")
+    attached = attached if isinstance(attached, list) else []
+    text = str(entry.get("text") or "")
+    repeated = [one for one in attached if text and _repeats(one)]
+    texts = [text] if text else list(_block_texts(entry.get("blocks")))
+    more = _attachment_texts([one for one in attached if one not in repeated])
+    text = "\n".join([*texts, *(one for one in more if one not in text)])  # or both are the same
     user = str(entry.get("user") or entry.get("bot_id") or "")
     profile = entry.get("user_profile") or {}
     bot = entry.get("bot_profile") or {}
@@ -316,6 +342,7 @@ def _message(
         receivers=tuple(found.values()),
         subject="",
         body=body,
+        quoted=_text("\n".join(_attachment_texts(repeated)), names),
         thread=f"slack:{channel}:{thread}" if thread else "",
         references=(f"slack:{channel}:{thread}",) if thread and thread != entry["ts"] else (),
         attachments=tuple(

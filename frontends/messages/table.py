@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+from orgflow.frontends.messages.html_text import html_text
 from orgflow.frontends.messages.mail import people
 from orgflow.frontends.messages.quotes import split
 
@@ -16,20 +17,21 @@ from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person,
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "message_id", "message-id", "messageid", "uid"),
-    "date": ("date", "datetime", "timestamp", "time", "sent", "sent_at", "created_at", "created",
-             "datum", "gesendet", "zeit", "fecha", "data"),
+    "date": ("date", "sentdatetime", "receiveddatetime", "datetime", "timestamp", "time", "sent",
+             "sent_at", "created_at", "created", "datum", "gesendet", "zeit", "fecha", "data"),
     "channel": ("channel", "medium", "kind", "type"),
     "sender": ("sender", "from", "author", "user", "speaker", "from_name",
                "from: (name)", "from: (address)", "absender", "von", "expéditeur", "remitente",
                "remetente"),
-    "receivers": ("receivers", "receiver", "to", "recipients", "recipient",
+    "receivers": ("receivers", "receiver", "to", "torecipients", "recipients", "recipient",
                   "to: (name)", "to: (address)", "empfänger", "an", "destinataire",
                   "destinatario", "destinatário"),
-    "cc": ("cc",),
+    "cc": ("cc", "ccrecipients"),
     "subject": ("subject", "title", "betreff", "objet", "asunto", "assunto"),
     "body": ("body", "text", "message", "content", "description", "nachricht", "inhalt",
              "contenu", "mensaje", "mensagem", "texto", "texte"),
-    "thread": ("thread", "thread_id", "conversation", "conversation_id", "ticket", "case"),
+    "thread": ("thread", "thread_id", "conversation", "conversation_id", "conversationid", "ticket",
+               "case"),
     "references": ("references", "in_reply_to", "in-reply-to", "reply_to_id", "parent_id"),
     "attachments": ("attachments", "files"),
 }  # fmt: skip
@@ -108,8 +110,8 @@ def read_csv(
     mapping: Mapping[str, str],
     unused: Unused | None = None,
 ) -> Iterator[Message | BrokenMessage]:
-    """One message a row; the first row names the columns, and the separator is a comma, a
-    semicolon or a tab, whichever the first row has most. Raises `MappingError`.
+    """One message a row; the first row names the columns, and the separator is the one of
+    `SEPARATORS` that it has most, or that a line `sep=;` before it states. Raises `MappingError`.
 
     Args:
         lines: gives the lines from the start, each time it is called.
@@ -191,24 +193,32 @@ def _csv_rows(
     lines: Iterable[str], file: str, mapping: Mapping[str, str], report: Unused
 ) -> Iterator[_Row | BrokenMessage]:
     source = iter(lines)
+    skipped = 0
     first = next(source, "")
-    separator = max(",;\t|", key=first.count)
+    stated = _SEPARATOR.fullmatch(first)  # as Excel writes it
+    if stated:
+        first, skipped = next(source, ""), 1
+    while first and not first.strip(" \r\n"):
+        first, skipped = next(source, ""), skipped + 1
+    separator = stated[1] if stated else max(SEPARATORS, key=first.count)
     limit = csv.field_size_limit(1 << 24)
     try:
         rows = csv.reader(_with_first(first, source), delimiter=separator, strict=True)
         header: list[str] | None = None
         columns: dict[str, str] = {}
         while True:
-            line = rows.line_num + 1
+            line = rows.line_num + skipped + 1
             try:
                 row = next(rows, None)
             except csv.Error as error:
-                yield BrokenMessage(file, line, f"is no row: {error}")
+                last = rows.line_num + skipped
+                place = f" up to line {last}" if last > line else ""
+                yield BrokenMessage(file, line, f"is no row{place}: {error}")
                 continue
             if row is None:
                 return
             if header is None:
-                header = [name.lstrip("\ufeff") for name in row]
+                header = _different([name.lstrip("\ufeff") for name in row])
                 columns = columns_of(header, mapping)
                 if left := unused_columns(header, columns):
                     report(left[:_REPORTED])
@@ -223,6 +233,20 @@ def _csv_rows(
         csv.field_size_limit(limit)
 
 
+SEPARATORS = ",;\t|^~\x1f"
+_SEPARATOR = re.compile(r"\ufeff?\"?sep=(.)\"?\r?\n?", re.IGNORECASE)
+
+
+def _different(names: list[str]) -> list[str]:
+    """The names of columns; those that are there twice with a number."""
+    seen: dict[str, int] = {}
+    made = []
+    for name in names:
+        seen[name] = number = seen.get(name, 0) + 1
+        made.append(name if number == 1 or not name.strip() else f"{name} ({number})")
+    return made
+
+
 def _with_first(first: str, rest: Iterator[str]) -> Iterator[str]:
     yield first
     yield from rest
@@ -235,7 +259,7 @@ def _message(
     date = read_date(raw_date, month_first=month_first)
     if raw_date not in (None, "") and date is None:
         return BrokenMessage(file, line, f"has a date that cannot be read: {raw_date!r}")
-    body = _plain(values.get("body"))
+    body = _text(values.get("body"))
     channel = _plain(values.get("channel")).lower() or "email"
     quoted = signature = ""
     if channel == "email":
@@ -273,6 +297,20 @@ def _plain(value: Any) -> str:
     return "" if value is None else str(value)
 
 
+def _text(value: Any) -> str:
+    """The text of a message: that inside an object, as interfaces of mail and chat give it."""
+    if isinstance(value, list):
+        return "\n".join(map(_text, value))
+    if not isinstance(value, dict):
+        return _plain(value)
+    text = next((_plain(value[key]) for key in _TEXTS if value.get(key)), "")
+    kind = _plain(value.get("contentType") or value.get("type")).lower()
+    return html_text(text)[0] if "html" in kind else text or json.dumps(value, ensure_ascii=False)
+
+
+_TEXTS = ("content", "text", "body", "value", "plain")
+
+
 def _strings(value: Any, separator: str) -> list[str]:
     items = value if isinstance(value, list) else re.split(separator, _plain(value))
     found = [str(i.get("name", "")) if isinstance(i, dict) else str(i) for i in items]
@@ -292,6 +330,8 @@ def _people(value: Any) -> list[Person]:
 
 def _one(item: Any) -> list[Person]:
     if isinstance(item, dict):
+        if isinstance(item.get("emailAddress"), dict):  # of Microsoft's interfaces
+            item = item["emailAddress"]
         name = _plain(item.get("name") or item.get("displayName"))
         address = _plain(item.get("address") or item.get("email"))
         return [Person(name, address)] if name or address else []

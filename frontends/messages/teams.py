@@ -29,9 +29,20 @@ def is_teams(data: Any) -> bool:
 
 
 def _entries(data: Any) -> list[Any]:
+    """The messages in a list, in pages of the API, or in the chats or channels that hold them."""
     if isinstance(data, dict):
-        data = data.get("value") or data.get("messages") or []
-    return data if isinstance(data, list) else []
+        parts = [data[key] for key in _HOLDERS if isinstance(data.get(key), list)]
+        return [entry for part in parts for entry in _entries(part)]
+    if not isinstance(data, list):
+        return []
+    found: list[Any] = []
+    for entry in data:
+        holds = isinstance(entry, dict) and any(isinstance(entry.get(k), list) for k in _HOLDERS)
+        found += _entries(entry) if holds else [entry]
+    return found
+
+
+_HOLDERS = ("value", "messages", "chats", "channels", "teams")
 
 
 def read_teams(data: Any, file: str) -> Iterator[Message | BrokenMessage]:
@@ -43,8 +54,9 @@ def read_teams(data: Any, file: str) -> Iterator[Message | BrokenMessage]:
                 yield from _own(entry, conversation, authors, file)
             else:
                 yield BrokenMessage(file, 0, "has no object in a MessageList")
-    chats = _chats(_entries(data))
-    for number, entry in enumerate(_entries(data), 1):
+    entries = _entries(data)
+    chats = _chats(entries)
+    for number, entry in enumerate(entries, 1):
         if not isinstance(entry, dict):
             yield BrokenMessage(file, 0, f"message {number} is not an object")
             continue
@@ -290,8 +302,7 @@ def _one(
 def _person(value: Any) -> Person | None:
     if not isinstance(value, dict):
         return None
-    for kind in ("user", "application", "device"):
-        found = value.get(kind)
+    for found in value.values():  # user, application, emailUser, phone …
         if isinstance(found, dict):
             name = str(found.get("displayName") or found.get("id") or "")
             return Person(name, str(found.get("userPrincipalName") or found.get("email") or ""))

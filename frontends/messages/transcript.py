@@ -41,12 +41,15 @@ def read_transcript(lines: Iterable[str], file: str) -> Iterator[Message | Broke
     (`2026-03-02 10-15 …`), else the file's own time where it is a file.
     """
     turns: list[tuple[str, str]] = []
-    cues = list(_cues(lines))
-    labelled = _all_labelled([cue for _, cue in cues if cue])
-    for number, cue in cues:
-        if cue is None:
-            yield BrokenMessage(file, number, "is a cue whose time cannot be parsed")
+    cues = list(_cues(lines, file))
+    labelled = _all_labelled(
+        [one[1] for one in cues if not isinstance(one, BrokenMessage) and one[1]]
+    )
+    for one in cues:
+        if isinstance(one, BrokenMessage):
+            yield one
             continue
+        number, cue = one
         words = 0
         for name, text in _turns(cue, labelled):
             text = " ".join(html.unescape(_TAG.sub("", text)).split())
@@ -79,32 +82,47 @@ def read_transcript(lines: Iterable[str], file: str) -> Iterator[Message | Broke
     )
 
 
-def _cues(lines: Iterable[str]) -> Iterator[tuple[int, str | None]]:
-    """The text of each cue with the line it begins at, `None` for one whose time cannot be read;
-    notes and styles are left out."""
+def _cues(lines: Iterable[str], file: str) -> Iterator[tuple[int, str] | BrokenMessage]:
+    """The text of each cue with the line it begins at; notes and styles are left out. What follows
+    the blank line at the end of a cue of WebVTT is the name of the next one, or belongs to none."""
     begin = 0
     text: list[str] = []
-    unread = webvtt = False
+    outside: list[int] = []  # the lines since the last blank one that are in no cue
+    unread = webvtt = left_out = False
     before = ""
     for number, line in enumerate(lines, 1):
-        webvtt = webvtt or (number == 1 and line.lstrip("\ufeff").startswith("WEBVTT"))
+        if number == 1 and line.lstrip("\ufeff").startswith("WEBVTT"):
+            webvtt = unread = left_out = True
         named = _NAMED_CUE.fullmatch(before)
-        before = line
+        blank_before, before = before.isspace(), line
         if _TIME.match(line):
             if begin:
                 yield begin, "\n".join(_without_number(text))
+            yield from _outside(outside[:-1], file)  # the last one is the name of this cue
             begin, text, unread = number, [f"<v {named.group(1)}>"] if named else [], False
+            outside, left_out = [], False
         elif "-->" in line:
             if begin:
                 yield begin, "\n".join(_without_number(text))
-            begin, text, unread = 0, [], True
-            yield number, None
+            begin, text, outside, unread, left_out = 0, [], [], True, True
+            yield BrokenMessage(file, number, "is a cue whose time cannot be parsed")
         elif webvtt and line.isspace():
-            unread = True  # the end of a cue: a note or the name of the next one follows
+            yield from _outside(outside, file)
+            outside, unread, left_out = [], True, False
         elif begin and not unread:
             text.append(line.rstrip("\r\n"))
+        elif unread and webvtt:
+            left_out = left_out or (blank_before and line.startswith(("NOTE", "STYLE", "REGION")))
+            if not left_out:
+                outside.append(number)
+    yield from _outside(outside, file)
     if begin:
         yield begin, "\n".join(text).strip()
+
+
+def _outside(lines: list[int], file: str) -> Iterator[BrokenMessage]:
+    if lines:
+        yield BrokenMessage(file, lines[0], "is text outside of the cues")
 
 
 def _without_number(text: list[str]) -> list[str]:

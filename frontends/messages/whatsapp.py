@@ -88,13 +88,15 @@ def read_whatsapp(
     """
     orders = _order(lines())
     authors: dict[str, Person] = {}
-    for raw, _ in _entries(lines()):
+    for raw, more in _entries(lines()):
         name, text = _author(raw.rest)
-        if name and not _by_the_app(text):
+        if name and not _by_the_app(text, more):
             authors.setdefault(name, Person(name))
     for raw, more in _entries(lines()):
         name, text = _author(raw.rest)
-        if name not in authors or (_by_the_app(text) and _ENCRYPTED.search(text)):
+        if name not in authors or (_by_the_app(text, more) and _ENCRYPTED.search(text)):
+            if any(line.strip() for line in more):  # perhaps a line that somebody copied
+                yield BrokenMessage(file, raw.line, "has no author")
             continue  # what the app writes: "Ann joined", "messages are encrypted"
         date = _date(raw, orders)
         if date is None:
@@ -141,13 +143,19 @@ def _media(line: str) -> tuple[str, str]:
     return "", line
 
 
-def _by_the_app(text: str) -> bool:
+def _by_the_app(text: str, more: list[str]) -> bool:
     """Whether the app of iOS marks a text as its own, as it does in the group's name. It also
-    marks what stands for a file, a deleted message, a poll."""
+    marks what stands for a file, a deleted message, a place, and a poll, which has more lines."""
     own = text.strip()
     return own.startswith("\u200e") and not (
-        _media(own)[0] or _DELETED.fullmatch(own.strip("\u200e"))
+        _media(own)[0]
+        or _DELETED.fullmatch(own.strip("\u200e"))
+        or _PLACE.fullmatch(own)
+        or any(line.strip() for line in more)
     )
+
+
+_PLACE = re.compile(r"\u200e[\w ]{3,40}: https?://\S+")
 
 
 def small_group(authors: dict[str, Person], name: str) -> tuple[Person, ...]:
@@ -187,9 +195,21 @@ def _author(rest: str) -> tuple[str, str]:
         name, colon, text = rest.partition(":\u200e")
     if not colon and rest.endswith(":"):
         name, colon = rest[:-1], ":"
-    if not colon or len(name) > 60 or re.search('["“”„«»]', name):
+    sentence = len(name) > 60 and (". " in name or len(name) > 120)
+    if not colon or sentence or not _quotes_are_closed(name):
         return "", rest  # the app writes: Ann changed the name to "Ops: nights"
     return name.strip("\u200e\u202a\u202c\u202f\xa0~ "), text
+
+
+def _quotes_are_closed(name: str) -> bool:
+    """Whether a text has no quotation marks, or as in `Bob "Bobby" Smith` both of each pair."""
+    german = "„" in name
+    opening, closing = ("„", "“") if german else ("“", "”")
+    return (
+        name.count('"') % 2 == 0
+        and name.count(opening) == name.count(closing)
+        and name.count("«") == name.count("»")
+    )
 
 
 def _order(lines: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Rules about messages (OF020 to OF025): unreadable input, and content that cannot be found."""
+"""Rules about messages (OF020 to OF026): unreadable input, and content that cannot be found."""
 
 from __future__ import annotations
 
@@ -122,7 +122,28 @@ class UnusedColumns(Rule):
     category = Category.INPUT
 
 
+class IncompleteMessage(Rule):
+    """
+    What it finds
+        A message of which a part cannot be read: an encrypted text, a text that only Outlook can
+        read, a date in an unknown notation.
+    Why it is wrong
+        The message is in the store without that part. Without a text, searches and discovery know
+        only its subject and its people; without a date, its place in a case is unknown.
+    Example
+        A mail that was encrypted with S/MIME.
+    Instead
+        Decrypt such mails in the mail program and export them again, into a new store. Ignore it if
+        these messages do not matter.
+    """
+
+    code = "OF026"
+    name = "incomplete-message"
+    severity = Severity.WARNING
+    category = Category.INPUT
+
+
 MESSAGE_RULES: tuple[type[Rule], ...] = (
     SkippedMessage, UnknownMessages, NoMessageStore, NothingDiscovered, SimplerDiscovery,
-    UnusedColumns,
+    UnusedColumns, IncompleteMessage,
 )  # fmt: skip

@@ -85,11 +85,19 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class BrokenMessage:
-    """A message that could not be read, with the reason as the end of a sentence."""
+    """A message that could not be read, with the reason as the end of a sentence.
+
+    Attributes:
+        file: the file that it is in.
+        line: the line where it begins; 0 if unknown.
+        reason: why it could not be read.
+        kept: only a part of it could not be read; the rest is a `Message`.
+    """
 
     file: str
     line: int
     reason: str
+    kept: bool = False
 
 
 def content_id(*parts: str) -> str:

@@ -18,7 +18,7 @@ from orgflow.agents.discovery.baselines import k_means, one_call, one_call_a_clu
 from orgflow.agents.discovery.described import SCHEMA, UnusableProcess, read_saved
 from orgflow.agents.discovery.discover import Discovery, discover, grouped
 from orgflow.agents.discovery.journal import FILE, Journal
-from orgflow.agents.discovery.toolbox import TOOLS, Toolbox
+from orgflow.agents.discovery.toolbox import SHOWN, TOOLS, Toolbox
 from orgflow.agents.discovery.traits import traits_of
 from orgflow.store.embedder import HashedWords
 from orgflow.store.messages import MessageStore
@@ -31,7 +31,7 @@ from orgflow_ir.model import Gateway, Task
 from orgflow_ir.model.message import Message, Person
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.pipeline.agent_services import Reply
+from orgflow_ir.pipeline.agent_services import Reply, ToolCall
 from orgflow_ir.pipeline.services import OverBudget
 from orgflow_ir.plugins import Registry
 
@@ -80,6 +80,43 @@ def test_every_case_is_read_and_the_rare_process_is_reached(
         "Order lamps", "Check lamp stock", "Pack lamps", "Ship parcel", "Pay invoice",
         "Book payment",
     )  # fmt: skip
+
+
+class _Curious(ScriptedReader):
+    """Looks at the novel messages before it answers about a sample of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.results: list[str] = []
+
+    def ask(self, messages: Any, **more: Any) -> Reply:
+        reply = super().ask(messages, **more)
+        if "Messages least like any saved process" not in str(messages[1]["content"]):
+            return reply
+        if len(messages) == 2:
+            return Reply("", calls=(ToolCall("call_1", "find_novel_messages", "{}"),))
+        self.results.append(str(messages[-1]["content"]))
+        return reply
+
+
+def test_a_rare_process_that_no_sample_shows_is_found_among_novel_messages() -> None:
+    start = datetime(2026, 5, 1, 9, tzinfo=UTC)
+    talk = [
+        Message(f"talk-{n}", start + timedelta(hours=n), "chat", Person(f"Talker{n % 9}"), (), "",
+                f"The order of lamps and the leave of number {n}, who knows?")
+        for n in range(60)
+    ]  # fmt: skip
+    client = _Curious()
+    found = grouped((*messages(), *talk), HashedWords())
+    discovery, _ = discover_with_model(found, HashedWords(), client)
+    assert "Handle badge" in names(discovery)
+    evenly = [p for p in client.prompts if "Messages outside all saved processes" in p]
+    assert evenly
+    assert not any("badge" in prompt for prompt in evenly), "these samples do not show it"
+    first = next(p for p in client.prompts if "Messages least like any saved process" in p)
+    more = SHOWN_MESSAGE.findall(client.results[0])
+    assert len(more) == SHOWN
+    assert all(f"[{id_}]" not in first for id_, _ in more), "the next ones after the sample"
 
 
 def test_every_element_has_evidence_and_the_model_compiles(

@@ -662,3 +662,33 @@ def test_discovery_is_measured(
     assert "true number of processes: 2" in shown
     assert re.search(r"v measure +[01]\.\d+ ", shown)
     assert cli.run(["eval", "discovery", f"{location}-none", str(truth)]) == 2
+
+
+def test_different_messages_with_one_id_are_both_kept(make: Make) -> None:
+    later = START + timedelta(days=1)
+    first = [message("1", "one", file="a.csv"), message("2", "two", file="a.csv")]
+    second = [
+        message("1", "another", sender=EVE, date=later, file="b.csv"),
+        message("2", "answer", sender=EVE, date=later, references=("1",), file="b.csv"),
+    ]
+    with make() as store:
+        assert store.add(first) == 2
+        assert store.add(second) == 2
+        assert [m.body for m in store.messages()] == ["one", "two", "another", "answer"]
+        *_, other, answer = store.messages()
+        assert answer.references == (other.id,), "not the message of the other file"
+        assert store.add([*first, *second]) == 0
+    with make() as store:
+        assert store.add(second) == 0
+
+
+def test_one_message_read_twice_is_kept_once(make: Make) -> None:
+    with make() as store:
+        store.add([message("1", "text"), message("2", "text", date=None)])
+        again = [
+            message("1", "text, edited"),
+            message("1", "text\n-- \nthe list", sender=EVE),
+            message("1", "text", date=START + timedelta(hours=1)),
+            message("2", "text"),
+        ]
+        assert store.add(again) == 0

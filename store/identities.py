@@ -1,0 +1,78 @@
+"""Messages that share an id though they are different: rows that two tables number from 1, mails of
+a program that gives all of them the same Message-ID."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from orgflow.store.columns import content_hash, storable
+
+from orgflow_ir.model.message import Message
+from orgflow_ir.plugins.message_stores import seconds
+
+
+class Identity(NamedTuple):
+    """What tells a message from another one with the same id.
+
+    Attributes:
+        sender: the key of the sender; empty if there is none.
+        at: when it was sent, in seconds; `None` if it has no date.
+        hash: of its text.
+    """
+
+    sender: str
+    at: float | None
+    hash: bytes
+
+    def differs(self, other: Identity) -> bool:
+        """Whether it was sent at another time, and its sender or its text is another one, too. An
+        edited message and a copy from a mailing list are the same message. Without a time, sender
+        and text have to differ."""
+        senders = bool(self.sender and other.sender) and self.sender != other.sender
+        texts = self.hash != other.hash
+        if self.at is None or other.at is None:
+            return senders and texts
+        return abs(self.at - other.at) >= 1 and (senders or texts)
+
+
+def identity_of(message: Message) -> Identity:
+    """The identity of a message that a store is given."""
+    return Identity(
+        storable(message.sender.key) if message.sender is not None else "",
+        seconds(message.date) if message.date is not None else None,
+        content_hash(message.text),
+    )
+
+
+class Renamed:
+    """Gives a message another id where a different message has its id; answers in the same file
+    refer to it by the new one. Reading a file again gives the same ids."""
+
+    def __init__(self) -> None:
+        self._new: dict[tuple[str, str], str] = {}
+
+    def unique(self, batch: Iterable[Message], known: Mapping[str, Identity]) -> dict[str, Message]:
+        """The messages by their ids, in order; of equal ones the first. Those that the store has
+        are among them.
+
+        Args:
+            batch: what a store is given.
+            known: what the store has with the same ids.
+        """
+        taken = dict(known)
+        found: dict[str, Message] = {}
+        for message in batch:
+            identity = identity_of(message)
+            id_ = storable(message.id)
+            other = taken.setdefault(id_, identity)
+            if other is not identity and other.differs(identity):
+                made = f"{id_}#{identity.hash.hex()[:12]}"
+                self._new[message.file, id_] = made
+                message, id_ = replace(message, id=made), made
+            if self._new:
+                references = tuple(self._new.get((message.file, r), r) for r in message.references)
+                message = replace(message, references=references)
+            found.setdefault(id_, message)
+        return found
