@@ -174,19 +174,19 @@ def target_option(function: F) -> F:
 
 
 def source_options(function: F) -> F:
-    """`--from`, and what `diagnostics_options` adds."""
-    return from_option(diagnostics_options(function))
+    """`--from` and the options of diagnostics, for commands that read standard input as `-`."""
+    return _from_option(
+        "Format of the input; required for `-`, otherwise derived from the suffix."
+    )(diagnostics_options(function))
 
 
-def from_option(function: F) -> F:
-    """`--from`."""
-    return click.option(
-        "--from",
-        "from_",
-        metavar="FRONTEND",
-        shell_complete=frontends,
-        help="Format of the input; required for `-`, otherwise derived from the suffix.",
-    )(function)
+def watched_file_option(function: F) -> F:
+    """`--from` for commands that watch files, which excludes standard input."""
+    return _from_option("Format of the input, otherwise derived from the suffix.")(function)
+
+
+def _from_option(text: str) -> Callable[[F], F]:
+    return click.option("--from", "from_", metavar="FRONTEND", shell_complete=frontends, help=text)
 
 
 def model_options(function: F) -> F:

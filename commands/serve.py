@@ -15,7 +15,12 @@ from orgflow.commands.deploy import Compiling, Deploying, deploy_files
 from orgflow.commands.deploy_output import TextOutput
 from orgflow.commands.engine import describe_server, local_server, provider
 from orgflow.commands.inputs import expand
-from orgflow.commands.options import resolve_target, source_options, target_option
+from orgflow.commands.options import (
+    diagnostics_options,
+    resolve_target,
+    target_option,
+    watched_file_option,
+)
 from orgflow.commands.progress import heartbeat
 from orgflow.commands.server import SERVER_FAILED, deployer_of
 from orgflow.commands.session import Session, leave
@@ -45,7 +50,8 @@ _EVERY = 4
 @click.option("-y", "--yes", is_flag=True, help="Install the server without asking.")
 @click.option("--no-watch", is_flag=True, help="Deploy once instead of at every save.")
 @click.option("--allow-lossy", is_flag=True, help="Models: as for `compile`.")
-@source_options
+@watched_file_option
+@diagnostics_options
 def command(
     files: tuple[str, ...],
     target: str,
@@ -121,7 +127,7 @@ class Serving(TextOutput):
         _say(describe_server(self._server).rstrip())
         self.deploy()
         state = self._state()
-        _say("Ctrl-C ends this" + (f"; {_listed(self._asked.files)} is watched" if watch else ""))
+        _say("Ctrl-C ends this" + (f"; {_listed(self._asked.files)} watched" if watch else ""))
         rounds = 0
         while True:
             time.sleep(_POLL_SECONDS)  # Ctrl-C ends it
@@ -205,7 +211,7 @@ def _install(engines: EngineProvider, local: LocalServer, *, yes: bool) -> None:
 
 
 def _listed(files: Sequence[str]) -> str:
-    return ", ".join(files)
+    return ", ".join(files) + (" is" if len(files) == 1 else " are")
 
 
 def _say(line: str) -> None:

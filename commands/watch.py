@@ -13,7 +13,7 @@ import click
 from orgflow import compiler
 from orgflow.commands.compile import as_one
 from orgflow.commands.completion_values import FILE
-from orgflow.commands.options import from_option, resolve_target, target_option
+from orgflow.commands.options import resolve_target, target_option, watched_file_option
 from orgflow.commands.page_server import Page, PageServer, PageText
 from orgflow.commands.session import Session, leave
 from orgflow.commands.suppressions import Acceptance
@@ -36,7 +36,7 @@ _UNFINISHED = frozenset({Category.GAP})
 )
 @click.argument("in_", metavar="IN", type=FILE)
 @target_option
-@from_option
+@watched_file_option
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),

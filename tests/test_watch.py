@@ -123,3 +123,10 @@ def test_the_script_waits_for_news(model: Path) -> None:
 def test_what_cannot_be_watched(tmp_path: Path) -> None:
     assert "cannot be watched" in orgflowc("watch", "-").err
     assert orgflowc("watch", "x", "--target", "nothing").code == 2
+
+
+@pytest.mark.parametrize("command", ["serve", "watch"])
+def test_help_does_not_offer_standard_input(command: str, model: Path) -> None:
+    assert "`-`" not in orgflowc(command, "--help").out
+    done = orgflowc(command, "-", "--from", "bpmn", stdin=model.read_bytes())
+    assert (done.code, "standard input cannot be watched" in done.err) == (2, True)

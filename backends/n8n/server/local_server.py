@@ -238,7 +238,10 @@ class LocalN8n(LocalServer):
         """The port that is wanted, else that of the last time, else a free one."""
         if wanted is not None:
             if not is_free(wanted):
-                raise LocalServerError(f"port {wanted} of {_HOST} is taken by another program")
+                raise LocalServerError(
+                    f"port {wanted} of {_HOST} is taken by another program; without --port, "
+                    "a free one is used"
+                )
             return wanted
         last = self._state().get("port")
         if isinstance(last, int) and is_free(last):
