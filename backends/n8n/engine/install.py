@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from orgflow.backends.n8n.engine.npm import (
     move_into_place,
     package_version,
     remove_leftovers,
+    remove_unfinished,
     run_npm,
     work_folder,
 )
@@ -137,7 +137,7 @@ def install(on_line: OnLine | None = None, force: bool = False) -> EngineStatus:
         except OSError as error:
             raise InstallError(f"cannot install into {target}: {error}") from error
         finally:
-            shutil.rmtree(work, ignore_errors=True)
+            remove_unfinished(work, say)
     say(f"installed in {target}")
     return status()
 

@@ -160,6 +160,13 @@ def work_folder(target: Path) -> Path:
     return target.with_name(f"{target.name}.tmp-{os.getpid()}")
 
 
+def remove_unfinished(work: Path, say: OnLine) -> None:
+    """Remove a work folder that was not moved into place, which takes seconds for a server."""
+    if work.exists():
+        say("removing the incomplete installation")
+        shutil.rmtree(work, ignore_errors=True)
+
+
 def remove_leftovers(target: Path) -> None:
     """Remove what killed installs left, and end an npm that goes on without its installer; the
     lock is held, so no other install uses any of it."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -26,6 +25,7 @@ from orgflow.backends.n8n.engine.npm import (
     move_into_place,
     package_version,
     remove_leftovers,
+    remove_unfinished,
     run_npm,
     work_folder,
 )
@@ -172,7 +172,7 @@ def install(
                 _fill(work, package, begin, npm, say, version)
                 move_into_place(work, target)
             finally:
-                shutil.rmtree(work, ignore_errors=True)
+                remove_unfinished(work, say)
     except OSError as error:
         raise InstallError(f"cannot install into {target}: {error}") from error
     say(f"installed in {target}")

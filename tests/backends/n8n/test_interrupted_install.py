@@ -54,11 +54,12 @@ def interrupted(tmp_path: Path, number: signal.Signals) -> list[int]:
     """Run an install until npm works, then send the installer a signal; the processes of npm."""
     script, pids = tmp_path / "npm.py", tmp_path / "pids"
     script.write_text(SLOW, encoding="utf-8")
-    child = subprocess.Popen(
-        [sys.executable, "-c", INSTALL, str(script), str(pids)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    with (tmp_path / "said").open("w", encoding="utf-8") as said:
+        child = subprocess.Popen(
+            [sys.executable, "-u", "-c", INSTALL, str(script), str(pids)],
+            stdout=said,
+            stderr=subprocess.DEVNULL,
+        )
     deadline = time.monotonic() + 30
     while not (pids.is_file() and len(pids.read_text().split()) == 2):
         assert time.monotonic() < deadline
@@ -101,6 +102,7 @@ def finish(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ctrl_c_ends_npm_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:
     assert gone(*interrupted(tmp_path, signal.SIGINT))
     assert list(tmp_path.glob("engine.tmp-*")) == []
+    assert "removing the incomplete installation" in (tmp_path / "said").read_text("utf-8")
     assert not folder.exists()
 
 
