@@ -171,6 +171,7 @@ def writes(model: Model) -> Emitted:
         (emits(lambda m: sys.exit(3)), "raised SystemExit: 3"),
         (emits(lambda m: Emitted.whole(m)), "emitted nothing and reported nothing"),
         (emits(lambda m: ("a", "b")), "not an `Emitted`"),
+        (emits(lambda m: ("a", "b" * 500)), "bbb…, not an `Emitted`"),
         (gives(lambda m: [Artifact("a", "\ud800")]), "cannot be written as UTF-8"),
         (gives(lambda m: [Artifact(named(m), "")]), "every file system supports"),
         (gives(lambda m: [Artifact("A", ""), Artifact("a", "")]), "two files have the same path"),

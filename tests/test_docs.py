@@ -12,6 +12,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -37,6 +38,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 BY_HAND = (*sorted(DOCS.glob("*.md")), *(ROOT / n for n in ("README.md", "CONTRIBUTING.md")))
 EVERY = tuple(sorted({*DOCS.rglob("*.md"), *BY_HAND}))
+MOVING = (DOCS / "moving.md").read_text("utf-8")
 
 
 class Block(NamedTuple):
@@ -148,6 +150,15 @@ def test_codes_and_paths_that_pages_name_are_there(page: Path, registry: Registr
     for path in re.findall(r"`((?:examples|docs|tests|benchmarks)/[\w./-]+)`", said):
         if "OFnnn" not in path:
             assert (ROOT / path).exists(), f"{page.name} names {path}"
+
+
+def test_the_page_on_moving_names_modules_that_have_the_names() -> None:
+    rows = re.findall(r"^\| (`.+`) \| `(orgflow_ir\.\w+)` \| `([\w.]+)` \|$", MOVING, re.M)
+    assert len(rows) > 10
+    for names, before, now in rows:
+        assert find_spec(before) is None, f"{before} did not move"
+        for name in re.findall(r"`(\w+)`", names):
+            assert hasattr(import_module(now), name), f"{now} has no {name}"
 
 
 def test_every_page_is_in_the_navigation() -> None:

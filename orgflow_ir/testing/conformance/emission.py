@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.outside import shown
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import legalise
 from orgflow_ir.targets.artifact import Artifact, Emitted
@@ -33,7 +34,7 @@ def legal_and_emitted(
         return legal, None, ctx.diagnostics
     made = backend.emit(legal, ctx)
     if not isinstance(made, Emitted):
-        raise TypeError(f"`emit` returned {made!r}, not an `Emitted`")
+        raise TypeError(f"`emit` returned {shown(made)}, not an `Emitted`")
     if ctx.has_errors or not backend.validate(made.artifacts, ctx):
         return legal, None, ctx.diagnostics
     return legal, made, ctx.diagnostics
