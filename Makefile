@@ -141,7 +141,7 @@ bench-verify: engine
 
 docs: $(VENV)/.docs ## build the documentation; links that lead nowhere are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "build/site/index.html"
+	@echo "build/site/index.html (with search: python3 -m http.server --bind 127.0.0.1 --directory build/site)"
 
 # No addresses of a source are known here: ORGFLOW_REPOSITORY=https://… puts them in.
 release: $(VENV)/.test ## wheel (built twice and compared), sdist, bill of materials and check sums
