@@ -150,8 +150,13 @@ def command(
     paths, empty = _models_in(inputs, session)
     several = len(paths) != 1
     if several and (edited is not None or process is not None):
-        named = "--merge" if edited is not None else "--process"
-        raise click.UsageError(f"{named} is for one model, and there are {len(paths)}")
+        named, what = ("--process", "the process")
+        if edited is not None:
+            named, what = "--merge", "the workflow"
+        raise click.UsageError(
+            f"{named} is for one model, and there are {len(paths)}; name the file with the model "
+            f"of {what}"
+        )
     folder = several or (is_folder(golden or output or "", ()) and edited is None)
     models: list[Model] = []
     made: list[tuple[Model, Emitted]] = []

@@ -21,7 +21,7 @@ from orgflow.backends.n8n.emit.scopes import WorkflowScope
 from orgflow_ir.analysis.calls import hands_everything, takes_everything
 from orgflow_ir.analysis.expressions.syntax import variables
 from orgflow_ir.analysis.gaps import has_implementation
-from orgflow_ir.model import Event, Flow, Model, Process, Task
+from orgflow_ir.model import CallActivity, Event, Flow, Model, Process, Task
 from orgflow_ir.model.binding_text import doer, statements
 from orgflow_ir.model.bindings import (
     AnyBinding,
@@ -39,6 +39,7 @@ from orgflow_ir.model.records import NamedTuple
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
 
+    from orgflow_ir.analysis.variables import Read
     from orgflow_ir.pipeline import PassContext
 
 STUBS, WORKFLOW = "stubs", "workflow"
@@ -292,26 +293,68 @@ def linked(made: Sequence[list[CompiledProcess]], ctx: PassContext) -> list[Comp
 
 
 def _expected(use: Use) -> Iterator[tuple[str, str]]:
-    """The outputs of one task whose type or values show in the gateways that it is nearest to, with
-    what is expected, in words."""
+    """The outputs of one task whose type or values show in gateways that may read what it sets,
+    with what is expected, in words."""
     from orgflow_ir.analysis.condition_types import typed_variables
 
     compiled, task = use.compiled, use.task.id
     assert use.task.binding is not None
     mapped = {parameter.variable for parameter in use.task.binding.outputs}
-    nearest = {
+    read = {
         (one.element, one.variable)
         for one in compiled.variables.reads
-        if one.by == "condition"
-        and [s.element for s in compiled.variables.setters(one)][:1] == [task]
+        if one.by == "condition" and task in _setting(compiled, one)
     }
     for gateway, decision in compiled.decisions.items():
         for field in typed_variables(b.tree for b in decision.branches if b.tree is not None):
             name = field.variable
-            if (gateway, name) in nearest and name not in mapped and field.type in _EXPECTED:
+            if (gateway, name) in read and name not in mapped and field.type in _EXPECTED:
                 yield name, _EXPECTED[field.type]
         if decision.values and decision.setter == task:
             yield decision.variable, f"one of {' | '.join(sorted(decision.values))}"
+
+
+def _setting(compiled: CompiledScope, read: Read) -> frozenset[str]:
+    """The elements whose value of a variable a reader may get: on each path to it the last one that
+    can set it."""
+    setters = {
+        one.element
+        for one in compiled.variables.setters(read)
+        if one.by != "payload" and _can_set(compiled, one.element, read.variable)
+    }
+    found: set[str] = set()
+    seen: set[str] = set()
+    todo = [read.element]
+    while todo:
+        for arc in compiled.graph.into[todo.pop()]:
+            if arc.source in seen:
+                continue
+            seen.add(arc.source)
+            if arc.source in setters:
+                found.add(arc.source)
+            else:
+                todo.append(arc.source)
+    return frozenset(found)
+
+
+def _can_set(compiled: CompiledScope, element: str, variable: str) -> bool:
+    """Whether the variable is among what an element hands on, if the model states that."""
+    from orgflow_ir.analysis.work.statements import assigned
+
+    node = compiled.graph.nodes[element]
+    if not isinstance(node, Task | CallActivity):
+        return True
+    outputs = node.binding.outputs if node.binding is not None else ()
+    if any(one.variable == variable for one in outputs):
+        return True
+    if isinstance(node, CallActivity) or element in compiled.stubs_called:
+        return takes_everything(node)
+    if element in compiled.forms:
+        return variable in compiled.forms[element].variables
+    work = compiled.work.get(element)
+    if work is not None and work.steps is not None:
+        return variable in set(assigned(work.statements))
+    return True
 
 
 _EXPECTED = {

@@ -446,3 +446,53 @@ def test_files_that_swap_their_names_keep_what_somebody_filled(tmp_path: Path) -
     assert cli.run(compiling) == 0
     assert codes(out / "ch-arge-topic.json") == []
     assert codes(out / "ch-arge-topic-2.json") == [CODE]
+
+
+def expecting(id: str, steps: str, flows: str, yes: str, no: str) -> str:
+    """A process whose gateway tests `ok` after some steps."""
+    return f"""{HEAD.replace('id="p" name="Pay"', f'id="{id}" name="{id.title()}"')}
+<startEvent id="s"/>{steps}<exclusiveGateway id="g" name="Ok?"/><endEvent id="e"/><endEvent id="n"/>
+{flows}{flow("y", "g", "e", yes)}{flow("z", "g", "n", no)}</process></definitions>"""
+
+
+def step(id: str, topic: str) -> str:
+    return f'<serviceTask id="{id}" name="{id}" camunda:type="external" camunda:topic="{topic}"/>'
+
+
+LOG = '<scriptTask id="l" name="l" scriptFormat="groovy"><script>execution.setVariable("n", 1)</script></scriptTask>'  # noqa: E501
+FORM = (
+    '<userTask id="l" name="l"><extensionElements><camunda:formData><camunda:formField id="ok" '
+    'type="boolean"/></camunda:formData></extensionElements></userTask>'
+)
+TWO_WAYS = (
+    '<exclusiveGateway id="x" name="Way?"/>' + step("t", "charge") + step("u", "other"),
+    flow("a", "s", "x") + flow("b", "x", "t", "${w}") + flow("c", "x", "u", "${!w}")
+    + flow("v", "u", "g") + flow("f", "t", "g"),
+)  # fmt: skip
+THROUGH = flow("a", "s", "t") + flow("b", "t", "l") + flow("c", "l", "g")
+
+
+@pytest.mark.parametrize(
+    ("steps", "flows", "conflicts"),
+    [
+        (*TWO_WAYS, True),
+        (TWO_WAYS[0].replace("charge", "o").replace("other", "charge"), TWO_WAYS[1], True),
+        (step("t", "charge") + LOG, THROUGH, True),
+        (step("t", "charge") + FORM, THROUGH, False),
+        (step("t", "charge") + step("l", "other"), THROUGH, False),
+    ],
+)
+def test_callers_are_compared_by_what_gateways_get_from_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], steps: str, flows: str, conflicts: bool
+) -> None:
+    """On each path to a gateway the last step that can set the variable, not only the nearest."""
+    models = folder_of(
+        tmp_path / "models",
+        one=expecting("one", steps, flows, "${ok}", "${!ok}"),
+        two=expecting(
+            "two", step("t", "charge"), flow("a", "s", "t") + flow("b", "t", "g"),
+            "${ok == 'yes'}", "${ok != 'yes'}",
+        ),
+    )  # fmt: skip
+    assert cli.run(["compile", str(models), "--target", "n8n", "-o", f"{tmp_path}/out/"]) == 0
+    assert ("OF428" in capsys.readouterr().err) is conflicts
