@@ -1,4 +1,4 @@
-"""The command line: one group whose commands are loaded when they are used."""
+"""The command line: one group whose commands are loaded on first use."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ _COMMANDS: dict[str, str] = {
     "new": "Create a package with a backend, a frontend, a pass or an agent.",
     "completion": "Print the completion script for a shell.",
 }
-"""Every command with its line of help, here so that `--help` imports none of them."""
+"""Every command with its line of help, listed here so that `--help` imports none of them."""
 
 OK, MISUSE, INTERRUPTED = 0, 2, 130
 """Exit codes; 1 (errors in a model) and 3 (a server failed) belong to the commands."""
 
 
 class LazyGroup(click.Group):
-    """A group that imports `orgflow.commands.NAME` when NAME is invoked, and not before."""
+    """A group that imports `orgflow.commands.NAME` only when NAME is invoked."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -171,10 +171,10 @@ def _crashed(error: Exception) -> int:
 
 
 class Ended(BaseException):
-    """SIGTERM or SIGHUP; what is open is put away before the process dies of it."""
+    """SIGTERM or SIGHUP; open resources are closed before the process ends."""
 
     ends_process = True
-    """Who guards against the faults of plugins lets it through."""
+    """Guards against faults of plugins do not catch it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

@@ -1,7 +1,8 @@
-"""The way from bytes to artifacts, as a library: read, load, check, compile; prints nothing.
+"""The compilation from bytes to artifacts, as a library: read, load, check, compile; prints
+nothing.
 
-Faults of the model are diagnostics in the `PassContext`, faults of the call are exceptions. The
-commands `compile`, `check`, `run` and `eval` all go this way.
+Faults of the model are diagnostics in the `PassContext`; usage errors are exceptions. The commands
+`compile`, `check`, `run` and `eval` all use it.
 """
 
 from __future__ import annotations
@@ -48,20 +49,20 @@ if TYPE_CHECKING:
     from orgflow_ir.plugins.agents import Agent, Document, GapAgent, ModelAgent
 
 MOST_BYTES = 256 * 1024 * 1024
-"""More than any reader of bytes takes; so much of an input is kept in memory at most, be it a
-device without end. Readers of streams take any size."""
+"""Maximum number of bytes of an input that are kept in memory, even of an endless device. Frontends
+that accept streams read inputs of any size."""
 
 _CHUNK = 1024 * 1024
 
 FILE_KINDS = frozenset({SourceKind.BYTES, SourceKind.STREAM})
-"""The kinds in which a file can be handed to a frontend."""
+"""The kinds of sources in which a file can be passed to a frontend."""
 
 STDIN = "<stdin>"
 """The name shown for standard input."""
 
 
 class InputError(Exception):
-    """An input that cannot be read; `help` says what to do."""
+    """An input that cannot be read; `help` contains the remedy."""
 
     def __init__(self, message: str, help: str) -> None:
         super().__init__(message)
@@ -69,11 +70,11 @@ class InputError(Exception):
 
 
 class TooLargeError(InputError):
-    """An input that has more bytes than are kept in memory."""
+    """An input with more bytes than are kept in memory."""
 
 
 class UnknownName(LookupError):
-    """A name (of a frontend, a backend …) that nothing is registered under."""
+    """An unregistered name of a frontend, a backend or another extension."""
 
     def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
         given: Any = name  # callers need not check their types
@@ -83,7 +84,7 @@ class UnknownName(LookupError):
 
 
 class UnknownProcess(UnknownName):
-    """A process that the model does not have; the message names those that it has."""
+    """A process that the model does not have; the message names the existing ones."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         super().__init__("process", name, known)
@@ -94,15 +95,15 @@ class UnknownProcess(UnknownName):
 
 
 class OptionError(ValueError):
-    """An option that a target does not have, or not with that value."""
+    """An option that a target does not have, or a value that it does not accept."""
 
 
 class UnsupportedError(ValueError):
-    """Something that a target does not provide, such as an engine."""
+    """A service that a target does not provide, such as an engine."""
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """`did you mean …` where a known name is near, else all there are."""
+    """`did you mean …` if a known name is similar, otherwise all known names."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, n=1)
@@ -112,8 +113,8 @@ def suggestion(name: str, known: Sequence[str]) -> str:
 
 
 def source_name(path: str) -> str:
-    """The name of the file at a path in findings and models: as text, which the name of a file on
-    Linux need not be."""
+    """The name of the file at a path in findings and models, as text, which a file name on Linux
+    need not be."""
     return STDIN if path == "-" else writable(path)
 
 
@@ -162,8 +163,8 @@ def read_source(path: str) -> SourceFile:
 
 
 def read_together(paths: Sequence[str]) -> SourceFile:
-    """What several files hold, as one JSON list: of a folder all its JSON files, by name. One file
-    is read as it is. Raises `InputError`."""
+    """The content of several files as one JSON list: all JSON files of a folder, by name. One file
+    is read unchanged. Raises `InputError`."""
     if len(paths) == 1 and not os.path.isdir(paths[0]):
         return read_source(paths[0])
     files: list[str] = []
@@ -285,9 +286,9 @@ def load(
 ) -> Model | None:
     """The model in `source` (a path is opened first), or `None` after an error was reported.
 
-    The frontend is `from_`, else the one for the suffix; between several the one that recognises
-    the content. Raises `UnknownName` for a frontend that does not exist, and `InputError` where a
-    source that is no path is of a kind, or has a size, that the frontend does not read.
+    The frontend is `from_`, otherwise the one for the suffix; if there are several, the one that
+    recognises the content. Raises `UnknownName` for a frontend that does not exist, and
+    `InputError` if a source other than a path is of a kind or size that the frontend does not read.
     """
     if isinstance(source, str):
         try:
@@ -303,14 +304,15 @@ def load(
 def parse(
     frontend: Frontend, source: Source, ctx: PassContext, *, diagram: bool = False
 ) -> Model | None:
-    """The model that a frontend reads from a source as `select_frontend` gives it, or `None`."""
+    """The model that a frontend reads from the result of `select_frontend`, or `None`."""
     ctx.options = {**ctx.options, "diagram": diagram}
     return parsed(frontend, source, ctx)
 
 
 def only_process(model: Model, wanted: str) -> Model:
-    """The model with one process, named by its id, its name, or its pool's; the other pools become
-    black boxes, and messages to and from them end at their pools. Raises `UnknownName`."""
+    """The model with one process, identified by its id, its name or that of its pool; the other
+    pools become black boxes, and messages to and from them end at their pools. Raises
+    `UnknownName`."""
     index = ModelIndex(model)
     names: dict[str, str] = {}
     for process in model.processes:
@@ -323,7 +325,7 @@ def only_process(model: Model, wanted: str) -> Model:
     kept = next(p for p in model.processes if p.id == names[wanted])
 
     def moved(end: str) -> str:
-        """The pool in place of a step of another process; empty where it has none."""
+        """The pool that replaces a step of another process; empty if it has none."""
         if end not in index.nodes or index.process(end) is kept:
             return end
         pool = index.pool(end)
@@ -343,7 +345,7 @@ def only_process(model: Model, wanted: str) -> Model:
 
 
 def process_names(model: Model) -> tuple[str, ...]:
-    """A name for each process, in order: what its pool is called, its own name, or its id."""
+    """A name for each process, in order: the name of its pool, its own name, or its id."""
     index = ModelIndex(model)
     found = []
     for process in model.processes:
@@ -377,25 +379,25 @@ def _without_traces(model: Model, whole: Model) -> Model:
 def choose_frontend(
     source: Source, registry: Leaves, ctx: PassContext, from_: str | None
 ) -> Frontend | None:
-    """The frontend named, or the one for the suffix; OF003 where there is none."""
+    """The frontend named, or the one for the suffix; OF003 if there is none."""
     selected = select_frontend(source, registry, ctx, from_)
     return selected[0] if selected is not None else None
 
 
 _OF_ANY_TEXT = (".txt",)
-"""Suffixes that say nothing of the format, so the content has to be recognised."""
+"""Suffixes that do not determine the format, so the content has to be recognised."""
 
 _OF_PROSE = (".txt", ".md", ".rst", ".text")
-"""Suffixes of texts for people to read."""
+"""Suffixes of plain texts."""
 
 
 def select_frontend(
     source: Source, registry: Leaves, ctx: PassContext, from_: str | None
 ) -> tuple[Frontend, Source] | None:
-    """The frontend named, or the one for the suffix or the folder, and the source as it is to
-    parse it: in memory, as a stream at its first byte, or as a folder; OF003 where there is none.
+    """The frontend named, or the one for the suffix or the folder, and the source in the form that
+    it parses: in memory, as a stream at its first byte, or as a folder; OF003 if there is none.
 
-    Raises `UnknownName`, and `InputError` where the source is too large or of another kind.
+    Raises `UnknownName`, and `InputError` if the source is too large or of another kind.
     """
     offer = _Offer(source)
     if from_ is not None:
@@ -437,7 +439,7 @@ def fitting_frontends(suffix: str, frontends: Iterable[Frontend]) -> list[Fronte
 def recognising_frontends(
     source: Source, frontends: Sequence[Frontend], ctx: PassContext
 ) -> list[Frontend]:
-    """Those of the frontends that say that the source is in their format. Raises `InputError`."""
+    """The frontends that recognise the source as their format. Raises `InputError`."""
     return _Offer(source).recognised(frontends, ctx)
 
 
@@ -467,8 +469,8 @@ def choose_backend(name: str, registry: Leaves) -> Backend:
 
 
 def target_options(backend: Backend, options: Mapping[str, str]) -> dict[str, str]:
-    """The options, each one the target has with a value it takes; an option whose table of values
-    is empty takes any. Raises `OptionError`."""
+    """The options, each with an existing name and a permitted value; an option with an empty table
+    of values accepts any. Raises `OptionError`."""
     known = backend.target.options
     for key, value in options.items():
         if key not in known:
@@ -517,9 +519,8 @@ def check_model(
     after_each: Sequence[AfterEach] = (),
     without: Collection[str] = (),
 ) -> Model:
-    """Run the CHECK pipeline, but for the passes named in `without`, and the plugins' passes up to
-    stage `last`; findings are in `ctx`, whose `grading` and `passes` may add some and leave some
-    out."""
+    """Run the CHECK pipeline, except the passes in `without`, and the plugins' passes up to stage
+    `last`; findings are in `ctx`, whose `grading` and `passes` may add or omit some."""
     from orgflow.passes.pipelines import CHECK, ON_REQUEST
 
     passes = [p for p in (*CHECK, *_optional(ctx)) if p.name not in without]
@@ -545,15 +546,14 @@ def _configured(passes: Iterable[Pass], ctx: PassContext) -> list[Pass]:
 
 
 def needs_diagram(ctx: PassContext) -> bool:
-    """Whether a rule that is on is about how a model is drawn, so it is to be read with its
-    diagram."""
+    """Whether an enabled rule is about the diagram of a model, which then has to be read."""
     return any(p.looks_at_diagram for p in _optional(ctx))
 
 
 def check_gaps(model: Model, ctx: PassContext, backend: Backend | None = None) -> None:
-    """Report the gaps of a model as it was read. Errors come first: while one stands, what is
-    missing besides would only hide it. `backend` is the one whose format the model was read from:
-    its lint may find gaps itself."""
+    """Report the gaps of a model as it was read. Errors come first: missing information would hide
+    a remaining error. `backend` is the one whose format the model was read from, since its lint may
+    find gaps itself."""
     from orgflow.passes.pipelines import GAPS
 
     without = backend.lint_replaces if backend is not None else ()
@@ -562,9 +562,9 @@ def check_gaps(model: Model, ctx: PassContext, backend: Backend | None = None) -
 
 
 def check_source(source: Source, model: Model, ctx: PassContext, from_: str | None) -> None:
-    """`check_model` for a model read from `source`; where the file is in the format of a backend,
-    that backend lints it, and its rules replace those of some passes on it as a process. Gaps are
-    no faults: `check_gaps` finds them."""
+    """`check_model` for a model read from `source`; a file in the format of a backend is linted by
+    that backend, whose rules replace those of some passes. Gaps are not faults; `check_gaps` finds
+    them."""
     assert ctx.registry is not None
     backend = own_backend(source, ctx.registry, from_)
     check_model(model, ctx, without=backend.lint_replaces if backend is not None else ())
@@ -573,8 +573,8 @@ def check_source(source: Source, model: Model, ctx: PassContext, from_: str | No
 
 
 def own_backend(source: Source, registry: Leaves, from_: str | None) -> Backend | None:
-    """The backend of the name of the frontend that reads the bytes of `source`, if there is one;
-    a stream or a folder is in the format of none."""
+    """The backend with the name of the frontend that reads the bytes of `source`, if there is one;
+    a stream or a folder has none."""
     if not isinstance(source, SourceFile):
         return None
     frontend = choose_frontend(source, registry, PassContext(), from_)
@@ -583,7 +583,7 @@ def own_backend(source: Source, registry: Leaves, from_: str | None) -> Backend 
 
 
 def choose_agents(wanted: Iterable[str | Agent], registry: Leaves) -> tuple[GapAgent, ...]:
-    """Agents that answer gaps, given themselves or by their names.
+    """Agents that answer gaps, passed as objects or by their names.
 
     Raises `UnknownName`, and `UnsupportedError` for an agent that answers no gaps.
     """
@@ -601,7 +601,7 @@ def choose_agents(wanted: Iterable[str | Agent], registry: Leaves) -> tuple[GapA
 
 
 def choose_drafter(wanted: str | Agent, registry: Leaves) -> ModelAgent:
-    """An agent that produces models, given itself or by its name.
+    """An agent that produces models, passed as an object or by its name.
 
     Raises `UnknownName`, and `UnsupportedError` for an agent that produces none.
     """
@@ -631,9 +631,9 @@ def _agent(wanted: str | Agent, registry: Leaves) -> Agent:
 def fill_gaps(
     model: Model, agents: Sequence[GapAgent], ctx: PassContext, *, report_open: bool = False
 ) -> Model:
-    """The model with the answers of agents that the passes of `check` accept; what was answered and
-    refused is in `ctx`, with `report_open` what stays open, too. A model that is malformed is given
-    back as it is, and nobody is asked."""
+    """The model with the answers of agents that the passes of `check` accept; answers and refusals
+    are in `ctx`, with `report_open` also the remaining gaps. A malformed model is returned
+    unchanged, and no agent is asked."""
     if not agents and not report_open:
         return model
     from orgflow_ir.analysis.gaps.filling import fill_gaps as fill
@@ -650,8 +650,8 @@ def fill_gaps(
 
 
 def read_ahead(texts: Iterable[str], services: Services) -> None:
-    """Show the texts of a run to the language model's client before the first request, so that what
-    a later text shows of a person is known in an earlier one."""
+    """Pass the texts of a run to the language model's client before the first request, so that
+    personal data in a later text are recognised in an earlier one."""
     from orgflow_ir.pipeline.agent_services import ReadsAhead
 
     if isinstance(services.model, ReadsAhead):
@@ -667,8 +667,8 @@ def model_texts(model: Model) -> tuple[str, ...]:
 
 
 def draft_model(agent: ModelAgent, documents: Sequence[Document], ctx: PassContext) -> Model | None:
-    """The model that an agent makes from documents, its evidence compared with them; `None` after
-    an error."""
+    """The model that an agent produces from documents, its evidence compared with them; `None`
+    after an error."""
     from orgflow_ir.analysis.evidence import check_evidence
     from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
     from orgflow_ir.pipeline.services import ServiceError
@@ -699,8 +699,8 @@ def draft_model(agent: ModelAgent, documents: Sequence[Document], ctx: PassConte
 
 
 def with_called(model: Model, backend: Backend, ctx: PassContext) -> Model:
-    """The model with the processes that it calls and does not have, from the files that the command
-    was given (`ctx.given`) and those beside it, where the target executes."""
+    """The model with the processes that it calls but does not contain, from the files of the
+    command (`ctx.given`) and their neighbours, if the target executes."""
     if not backend.target.executes or not any(
         isinstance(node, CallActivity) for scope in model.scopes() for node in scope.nodes
     ):
@@ -720,9 +720,9 @@ def compile_model(
     force: bool = False,
     strict: bool = False,
 ) -> Emitted | None:
-    """Check, legalise for the backend's target, emit; `None` while errors stand.
+    """Check, legalise for the backend's target, and emit; `None` after errors.
 
-    See `lower_model`, which does all but the last.
+    See `lower_model`, which does everything except the last step.
     """
     with paused_collector():
         legal = lower_model(
@@ -749,10 +749,10 @@ def compile_separately(
     force: bool = False,
     strict: bool = False,
 ) -> list[tuple[Model, Emitted]]:
-    """Each process of a model compiled by itself, as `only_process` gives it; those that compile,
-    whatever is wrong with the others. Messages between processes are reported as gaps, and what is
-    found in the whole model once. Files that a backend names after the model are named after the
-    process; a second file of a name gets a number."""
+    """Each process of a model compiled separately, in the form of `only_process`; a faulty process
+    does not affect the others. Messages between processes are reported as gaps, and findings about
+    the whole model once. Files that a backend names after the model are named after the process;
+    duplicate names get a number."""
     from orgflow_ir.analysis.gaps.rules import OpenMessage
 
     index = ModelIndex(model)
@@ -810,8 +810,8 @@ def _renamed(emitted: Emitted, model: Model, process: Process, taken: set[str]) 
 
 
 def emit_anyway(model: Model, backend: Backend, ctx: PassContext) -> Emitted | None:
-    """The backend's output for a model with errors in its flow, to show with them;
-    `None` where the target does not support it. Nothing is reported to `ctx`."""
+    """The backend's output for a model with errors in its flow, to show it with them; `None` if the
+    target does not support it. Nothing is reported to `ctx`."""
     from orgflow_ir.targets import legalise
 
     spec = backend.target
@@ -831,11 +831,11 @@ def lower_model(
     force: bool = False,
     strict: bool = False,
 ) -> Model | None:
-    """The model as the backend may emit it, `None` while errors stand.
+    """The model in the form that the backend may emit, `None` after errors.
 
-    Duplicate execution and leftover tokens are warnings unless `strict`; `force` lets flow errors
-    (`FORCEABLE`) through as warnings, and nothing else. What is illegal on the target is looked for
-    even where a flow error stands, so one call reports everything.
+    Duplicate execution and leftover tokens are warnings unless `strict`; `force` reduces only flow
+    errors (`FORCEABLE`) to warnings. Unsupported constructs are reported even after a flow error,
+    so one call reports everything.
     """
     from orgflow.passes.pipelines import COMPILE_SEVERITIES, DRAWABLE, FORCEABLE
 
@@ -862,9 +862,9 @@ def legal_model(
     allow_lossy: bool = False,
     last: Stage = Stage.ANALYSE,
 ) -> Model | None:
-    """The model checked and rewritten into what the target can say; `None` where it is malformed.
+    """The model checked and rewritten into supported constructs; `None` if it is malformed.
 
-    Other errors are in `ctx`, which from here on knows the target and its options.
+    Other errors are in `ctx`, which has the target and its options from then on.
     """
     from orgflow_ir.targets import legalise
 

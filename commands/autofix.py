@@ -27,13 +27,13 @@ from orgflow_ir.plugins.contracts import Frontend
 from orgflow_ir.targets import TargetSpec
 
 MOST = 1_000
-"""Most fixes made in one file."""
+"""Maximum number of fixes in one file."""
 
 Found = tuple[str, str | None]
-"""Code and element of a finding: they identify it between two checks."""
+"""The code and element of a finding, which identify it between two checks."""
 
 Key = tuple[Found, str]
-"""A finding and the title of its fix: what is tried once."""
+"""A finding and the title of its fix; each pair is tried once."""
 
 
 class Fixer:
@@ -57,7 +57,7 @@ class Fixer:
         self._held_back = 0
 
     def fix(self, paths: Sequence[str]) -> None:
-        """Make every fix that can be made in these files. Raises `OutputError`."""
+        """Make every possible fix in these files. Raises `OutputError`."""
         for path in paths:
             try:
                 source = read_source(path)
@@ -75,7 +75,7 @@ class Fixer:
                 write_stdout(_diff(source, fixed))
 
     def report(self) -> Iterator[str]:
-        """Lines about what was done, and what could not be."""
+        """Lines about the fixes that were made and those that were not possible."""
         done = "fixed" if self._write else "would fix"
         yield from (f"{done}: {line}" for line in self._made)
         yield from (f"not fixed: {line}" for line in self._left)
@@ -84,7 +84,7 @@ class Fixer:
             yield f"{some} more with --unsafe-fixes"
 
     def fixed(self, source: SourceFile) -> SourceFile:
-        """The file with every fix that can be made, as far as none makes anything worse."""
+        """The file with every possible fix that makes no finding worse."""
         frontend = choose_frontend(source, self._registry, PassContext(), self._from)
         if frontend is None:
             return source
@@ -108,8 +108,8 @@ class Fixer:
         return read.source
 
     def fixed_one(self, read: Read, wanted: Diagnostic) -> SourceFile | None:
-        """The file with the fix of one finding of it, `None` where that cannot be written or makes
-        something worse."""
+        """The file with the fix of one of its findings, or `None` if the fix cannot be written or
+        makes another finding worse."""
         if read.model is None or not self._wanted(wanted):
             return None
         frontend = choose_frontend(read.source, self._registry, PassContext(), self._from)
@@ -235,7 +235,7 @@ class Fixer:
 
 
 class Read(NamedTuple):
-    """A file as it was read: its model, all that a check finds, and what its reader found."""
+    """A file as it was read: its model, all findings of a check, and those of its reader."""
 
     source: SourceFile
     model: Model | None

@@ -1,4 +1,4 @@
-"""Baselines: findings that a project has already, in a file, so that only new ones fail."""
+"""Baselines: a file with the existing findings of a project, so that only new ones fail."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from orgflow_ir.diagnostics import Category, Diagnostic
 _FORMAT, _VERSION = "orgflow-baseline", 1
 
 _Key = tuple[str, str, str]
-"""File as seen from the folder of the baseline, code, and the element; where a finding has no
-element, its message. Lines are not part of it: they move when something else is edited."""
+"""The file relative to the folder of the baseline, the code, and the element, or the message if a
+finding has no element. Lines are not part of it: they move when something else is edited."""
 
 
 def _key(finding: Diagnostic, folder: Path) -> _Key:
@@ -40,7 +40,8 @@ def _belongs(finding: Diagnostic) -> bool:
 
 
 def write_baseline(findings: Iterable[Diagnostic], path: str) -> int:
-    """List the findings in a file, and say how many they are: same findings, same bytes."""
+    """Write the findings to a file and return their number; the same findings give the same
+    bytes."""
     folder = Path(path).parent
     keys = sorted(_key(one, folder) for one in findings if _belongs(one))
     rows = [{"file": file, "code": code, "at": at} for file, code, at in keys]
@@ -55,9 +56,9 @@ def write_baseline(findings: Iterable[Diagnostic], path: str) -> int:
 def without_known(
     findings: Iterable[Diagnostic], path: str, checked: Iterable[str]
 ) -> tuple[list[Diagnostic], int]:
-    """The findings, those in the file marked as accepted, each as often as it is listed; and how
-    many that are listed for the `checked` files are gone. Raises `click.UsageError` where the file
-    is no baseline."""
+    """The findings, with those in the file marked as accepted, each as often as it is listed; and
+    the number of listed findings of the `checked` files that no longer occur. Raises
+    `click.UsageError` if the file is not a baseline."""
     known, folder = _read(path), Path(path).parent
     here = {_place(file, folder) for file in checked}
     marked = []

@@ -1,4 +1,4 @@
-"""Ctrl-C, and signals that end the program, as the cancellation service of a compilation."""
+"""Ctrl-C and signals that end the program, as the cancellation service of a compilation."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class Signals:
-    """The signals of a command; `held` puts off what they raise.
+    """The signals of a command; `held` delays what they raise.
 
     Args:
-        flag: set at once when a signal comes.
+        flag: set immediately when a signal arrives.
     """
 
     def __init__(self, flag: CancelFlag) -> None:
@@ -29,8 +29,8 @@ class Signals:
 
     @contextlib.contextmanager
     def caught(self) -> Iterator[None]:
-        """While this lasts signals set the flag before they raise; of the main thread only, since
-        no other may catch them. Signals that raise nothing are left as they are."""
+        """Inside this context, signals set the flag before they raise; only the main thread can
+        catch them. Signals that raise nothing are left unchanged."""
         if threading.current_thread() is threading.main_thread():
             for name in _SIGNALS:
                 number = getattr(signal, name, None)
@@ -53,9 +53,9 @@ class Signals:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """A signal only sets the flag, and raises what it raises where this ends: the work in
-        between sees the flag, undoes what is half done and reports the rest. A second signal raises
-        at once: whoever presses Ctrl-C twice does not want to wait."""
+        """A signal only sets the flag, and raises its exception at the end of the context; the work
+        inside sees the flag, undoes incomplete changes and reports the rest. A second signal raises
+        immediately: a user who presses Ctrl-C twice does not want to wait."""
         self._holding = True
         try:
             yield

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from orgflow.commands.check_cache import CheckCache
 
 MANY = 20
-"""From so many files on several processes check them, and a terminal shows how far it is."""
+"""From this number of files on, several processes check them, and a terminal shows the progress."""
 
 
 @click.command("check", short_help="Find faults in models.")

@@ -1,8 +1,8 @@
 """Results of `orgflowc check` by content, in the user's cache folder.
 
-An entry is found by the file, everything that decides how it is checked, and this very version of
-the code; it names the files beside the model that mattered, with a digest of them. What is damaged,
-or cannot be read or written, is as if it were not there.
+An entry is identified by the file, everything that affects its check, and the version of the code;
+it lists the neighbouring files that mattered, with a digest of them. Entries that are damaged or
+cannot be read or written are ignored.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ import orgflow_ir
 from orgflow_ir.model.value import Value
 
 MOST_BYTES = 64 * 1024 * 1024
-"""What all entries together may take; of more, those that were not used for longest go."""
+"""Maximum size of all entries in bytes; beyond it, the least recently used ones are removed."""
 
 MOST_OF_A_FILE = 8 * 1024 * 1024
 """Larger files are checked each time."""
 
 _PACKAGES = ("frontends", "passes", "backends", "commands")
-"""Packages whose code, with the IR's, decides what is found."""
+"""Packages whose code, together with that of the IR, determines the findings."""
 
 
 def cache_folder() -> Path:
-    """Where the entries are: the folder that ORGFLOW_CACHE names, or one in the user's cache."""
+    """The folder of the entries: ORGFLOW_CACHE, or one in the user's cache."""
     named = os.environ.get("ORGFLOW_CACHE")
     if named:
         return Path(named).expanduser()
@@ -53,7 +53,7 @@ class _Entry(NamedTuple):
 
 
 class CheckCache:
-    """The entries that one command line looks for and makes."""
+    """The entries that one command line reads and writes."""
 
     def __init__(self, options: CheckOptions, accepted: Acceptance, folder: Path) -> None:
         self._options, self._accepted, self._folder = options, accepted, folder
@@ -69,7 +69,7 @@ class CheckCache:
         self._written = False
 
     def find(self, path: str) -> tuple[bytes, Checked] | None:
-        """The bytes of a file and what an earlier run found in it."""
+        """The bytes of a file and its findings from an earlier run."""
         config = self._accepted.configuration(path)
         data = _content(path)
         if data is None or (config is not None and not config.cache):
@@ -83,14 +83,14 @@ class CheckCache:
         return data, checked
 
     def keep(self, path: str, checked: Checked) -> None:
-        """Store what was found in a file that `find` looked at."""
+        """Store the findings of a file that `find` looked up."""
         key = self._keys.get(path)
         if key is not None and checked.lasting:
             self._keep(key, checked)
             self._lasting.add(path)
 
     def find_fixes(self, path: str) -> KeptFixes | None:
-        """The fixes proved for a file that `find` looked at."""
+        """The fixes proved for a file that `find` looked up."""
         found = self._find(f"{self._keys[path]}-fixes") if path in self._lasting else None
         return found if isinstance(found, KeptFixes) else None
 
@@ -126,7 +126,7 @@ class CheckCache:
         self._written = True
 
     def trim(self, most: int = MOST_BYTES) -> None:
-        """Remove the entries not used for longest, once all take more than `most` bytes."""
+        """Remove the least recently used entries once all entries exceed `most` bytes."""
         if not self._written:
             return
         found = []

@@ -1,7 +1,7 @@
 """Files checked in several processes; the results come in any order.
 
-A process that fails, or a file that it cannot hand over, gives no result: the file is then checked
-in the first process, which reports what is wrong as it does of a single file.
+A process that fails, or a result that cannot be transferred, gives no result; the first process
+then checks the file and reports faults as for a single file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from orgflow.commands.checking import Checked, Checker
 
 START = "fork" if sys.platform == "linux" else "spawn"
-"""How processes start: elsewhere a fork is not safe, or there is none."""
+"""How processes start; on other systems a fork is unsafe or unavailable."""
 
 _CHUNK = 4
 """Files that a process takes at a time."""
@@ -26,12 +26,13 @@ _CHUNK = 4
 def check_in_processes(
     make: Callable[[], Checker], paths: Sequence[str], processes: int, *, start: str = START
 ) -> Iterator[tuple[str, Checked | None]]:
-    """What was found in each file, as it comes; `None` where a file is to be checked here.
+    """The findings of each file as they arrive; `None` if the file has to be checked in this
+    process.
 
     Args:
-        make: gives the checker of a process. Where processes are not forked it is pickled.
+        make: creates the checker of a process. It is pickled if processes are not forked.
         paths: the files.
-        processes: how many, at least 1.
+        processes: number of processes, at least 1.
         start: how processes start: `fork` or `spawn`.
     """
     context: Any = get_context(start)

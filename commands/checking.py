@@ -1,4 +1,5 @@
-"""One file checked, as a value that another process, or a later run, can hand over."""
+"""The result of checking one file, as a value that can be transferred to another process or stored
+for a later run."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class CheckOptions(Record):
-    """What is asked of every file of a command line; `given` are all of its files."""
+    """The settings for every file of a command line; `given` contains all of its files."""
 
     def __init__(
         self,
@@ -46,17 +47,17 @@ class CheckOptions(Record):
         self.messages, self.preset, self.given = messages, preset, given
 
     def same_for_all(self) -> str:
-        """The options but for the files, as text."""
+        """The options except the files, as text."""
         return repr((self.from_, self.target, self.target_options, self.messages, self.preset))
 
 
 class Checked(Record):
-    """What was found in one file.
+    """The findings of one file.
 
     Attributes:
-        diagnostics: graded, those that are accepted marked.
-        applied: what its `orgflow.toml` accepts.
-        traced: how the elements of its runs are called and where they are.
+        diagnostics: graded, with accepted ones marked.
+        applied: the suppressions of its `orgflow.toml` that were used.
+        traced: labels and places of the elements in its runs.
         plain: the file was read as bytes, and not as a stream.
         lasting: the same bytes give the same result: no options of a target, which may name files,
             and no internal error.
@@ -83,12 +84,13 @@ class Checked(Record):
 
 
 class KeptFixes:
-    """What proved fixes of the findings of one file replace in it.
+    """The replacements in a file that proved fixes of its findings make.
 
     Attributes:
-        found: by finding and fix, as text; empty where a fix cannot be written or does not cure.
-        folders: those of files beside the model that mattered, with their suffixes.
-        by_given: whether it mattered which other files the command was given.
+        found: by finding and fix, as text; empty if a fix cannot be written or does not remove the
+            finding.
+        folders: folders of neighbouring files that mattered, with their suffixes.
+        by_given: whether the other files of the command mattered.
     """
 
     def __init__(self) -> None:
@@ -97,13 +99,13 @@ class KeptFixes:
         self.by_given = False
 
     def note(self, noted: Neighbours) -> None:
-        """Files beside the model mattered for a further fix."""
+        """Record that neighbouring files mattered for another fix."""
         self.folders = tuple(sorted({*self.folders, *noted.folders}))
         self.by_given = self.by_given or noted.given
 
 
 def own_checker(options: CheckOptions) -> Checker:
-    """The checker of a process that shares nothing with others."""
+    """The checker of a process, independent of other processes."""
     session = Session()
     whole = options.target is not None
     accepted = Acceptance(session.registry, errors=True, whole=whole, preset=options.preset)
@@ -112,7 +114,7 @@ def own_checker(options: CheckOptions) -> Checker:
 
 
 class Checker:
-    """Checks one file after the other with what they share."""
+    """Checks files one after the other with shared state."""
 
     def __init__(self, session: Session, accepted: Acceptance, options: CheckOptions) -> None:
         self.session, self.accepted, self.options = session, accepted, options
@@ -136,8 +138,7 @@ class Checker:
         )  # fmt: skip
 
     def take(self, path: str, checked: Checked, data: bytes | None) -> None:
-        """Take over what was found in a file elsewhere, where its bytes are `data`, if they are
-        known."""
+        """Add the findings of a file that was checked elsewhere; its bytes are `data`, if known."""
         session, name = self.session, source_name(path)
         session.inputs.append(name)
         if checked.diagnostics:  # which are shown with an excerpt
@@ -150,7 +151,7 @@ class Checker:
         self.accepted.add(None if path == "-" else path, checked.applied, PassContext())
 
     def add(self, path: str, checked: Checked) -> None:
-        """What was found in a file is shown with all the rest."""
+        """The findings of a file are shown with all others."""
         self.session.diagnostics += checked.diagnostics
         if checked.traced is not None:
             self.session.traced[source_name(path)] = checked.traced

@@ -418,7 +418,7 @@ def _write(
 
 
 def write_artifacts(artifacts: Sequence[Artifact], output: str | None) -> None:
-    """Write all files to `-o OUTPUT`, or print them where there is none or it is `-`.
+    """Write all files to `-o OUTPUT`, or print them if it is omitted or `-`.
 
     Raises `OutputError` and `click.UsageError`.
     """
@@ -441,7 +441,7 @@ def _files(output: str, artifacts: Sequence[Artifact]) -> list[tuple[Path, str]]
 def as_one(artifacts: Sequence[Artifact]) -> str:
     """The text for standard output: the one file, or several JSON files as one array.
 
-    Raises `click.UsageError` where several files are not JSON.
+    Raises `click.UsageError` if several files are not JSON.
     """
     if len(artifacts) == 1:
         return artifacts[0].text

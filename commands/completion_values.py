@@ -1,4 +1,5 @@
-"""What the shell offers when Tab is pressed: names of targets, formats, rules; else files."""
+"""The values that the shell offers when Tab is pressed: names of targets, formats and rules,
+otherwise files."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ import click
 Completion = Callable[[click.Context, click.Parameter, str], list[str]]
 
 FILE = click.Path(readable=False)
-"""A path that the shell completes; whether it can be read is judged, with a code, when it is."""
+"""A path that the shell completes; whether it can be read is checked later and reported with a
+code."""
 
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
@@ -52,7 +54,7 @@ def reporters(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 
 
 def among(*names: str) -> Completion:
-    """A completion that offers these."""
+    """A completion that offers these values."""
 
     def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
         return _beginning(names, incomplete)
@@ -72,7 +74,7 @@ def codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
 
 
 def passes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """Names of passes, after those of the list that are there already."""
+    """Names of passes, after those that the list contains already."""
     from orgflow_ir.plugins import Registry
 
     done, comma, last = incomplete.rpartition(",")

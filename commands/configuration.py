@@ -1,5 +1,5 @@
-"""`orgflow.toml`: what a project has decided about its models. Found in the folder of a model, or
-the nearest above it up to the root of its repository.
+"""`orgflow.toml`: the decisions of a project about its models. The file in the folder of a model,
+or the nearest one above it up to the root of its repository.
 
     preset = "strict"               # recommended, strict, all or bpmnlint
     cache = false                   # `check` looks at every file again
@@ -52,7 +52,7 @@ SUPPRESS_KEYS = ("rule", "reason", "files", "elements")
 
 
 class Entry(NamedTuple):
-    """A suppression and the files it is for (patterns below the configuration's folder; empty:
+    """A suppression and the files it applies to (patterns below the configuration's folder; empty:
     all)."""
 
     suppression: Suppression
@@ -69,7 +69,7 @@ class Configuration(NamedTuple):
     cache: bool = True
 
     def applying(self, path: str) -> tuple[int, ...]:
-        """Positions of the entries that are for a file."""
+        """Positions of the entries that apply to a file."""
         relative = PurePosixPath(os.path.relpath(path, self.folder).replace(os.sep, "/"))
         return tuple(
             at
@@ -93,7 +93,7 @@ def _fits(path: PurePosixPath, pattern: str) -> bool:
 
 
 def read(path: str, registry: Registry, ctx: PassContext) -> Configuration:
-    """A configuration. What cannot be used of it is OF004 or OF006."""
+    """A configuration. Unusable parts are reported as OF004 or OF006."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -104,7 +104,7 @@ def read(path: str, registry: Registry, ctx: PassContext) -> Configuration:
 
 
 def read_bytes(path: str, data: bytes, registry: Registry, ctx: PassContext) -> Configuration:
-    """The configuration that a file with these bytes is. What cannot be used of it is OF004 or
+    """The configuration in a file with these bytes. Unusable parts are reported as OF004 or
     OF006."""
     import tomllib  # most models have no configuration near them
 

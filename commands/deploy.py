@@ -1,4 +1,4 @@
-"""`orgflowc deploy`: put workflows of a target in place, such as on its server."""
+"""`orgflowc deploy`: deploy the workflows of a target, for example to its server."""
 
 from __future__ import annotations
 
@@ -153,12 +153,12 @@ def command(
 
 
 class Deploying(NamedTuple):
-    """What to deploy, and how.
+    """The workflows to deploy, and the options.
 
     Attributes:
         files: workflows, models, and folders of both.
         from_: the format of models.
-        name: deploy one workflow under it.
+        name: the name under which a single workflow is deployed.
         compiling: how models are compiled.
         options: how workflows are deployed.
         dry_run: only show what would change.
@@ -179,17 +179,16 @@ def deploy_files(
     asked: Deploying,
     output: Output,
 ) -> int:
-    """Compile and deploy files, show what was found, and give the exit code.
+    """Compile and deploy files, show the findings, and return the exit code.
 
     Args:
-        session: gets what was found.
-        deployer, access: what deploys, and where.
-        asked: what to deploy.
+        session: receives the findings. deployer, access: the deployer and its address.
+        asked: the files to deploy.
         output: prints the results.
 
     Raises:
-        UnusableFile: the credentials cannot be read.
-        click.UsageError: the address or the key cannot be one.
+        UnusableFile: the credentials cannot be read. click.UsageError: the address or the key is
+            invalid.
     """
     ctx = session.context()
     code = 0
@@ -213,7 +212,8 @@ def deploy_files(
 
 
 class UnusableFile(Exception):
-    """A file of credentials that cannot be read; says why, and nothing of what is in it."""
+    """A file of credentials that cannot be read; the message gives the reason and nothing of its
+    content."""
 
 
 def _text_of(file: str | None) -> str:
@@ -228,8 +228,8 @@ def _text_of(file: str | None) -> str:
 
 
 def show(session: Session, ctx: PassContext, output: Output) -> None:
-    """Show what was found, in one document with the results where that is asked for; short text
-    leaves out open work, which `compile` reports."""
+    """Show the findings, in one document with the results if requested; short text omits open
+    tasks, which `compile` reports."""
     session.collect(ctx)
     output.finish()
     if session.format == "json":  # the document has the findings
@@ -254,12 +254,12 @@ class Compiling(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What is to be deployed.
+    """The workflows to deploy.
 
     Attributes:
         workflows: of all files without errors.
-        beside: files that later deploys need, by their place.
-        ctx: what was found in the files.
+        beside: files that later deployments need, by their path.
+        ctx: the findings in the files.
     """
 
     workflows: list[Deployable]
@@ -276,11 +276,10 @@ def wanted_workflows(
     ctx: PassContext,
     compiling: Compiling,
 ) -> Wanted:
-    """The workflows in all files and folders, compiled for the server where they are models; a
-    file with errors has none.
+    """The workflows in all files and folders; models are compiled for the server, and a file with
+    errors has none.
 
-    Raises:
-        click.UsageError: there are several, and `name` names one.
+    Raises: click.UsageError: there are several workflows, and `name` names one.
     """
     found = Wanted([], [], session.context())
     paths, empty = expand(tuple(files), session.registry)

@@ -1,4 +1,4 @@
-"""What `deploy` and `undeploy` print on standard output: lines, or one JSON document."""
+"""The output of `deploy` and `undeploy` on standard output: lines, or one JSON document."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ _SHOWN_NAME = 40
 
 
 class Output(ABC):
-    """Prints what was done."""
+    """Prints the results."""
 
     @abstractmethod
     def results(self, results: Sequence[DeployResult]) -> None:
-        """Print what was deployed."""
+        """Print the deployed workflows."""
 
     @abstractmethod
     def preview(self, text: str) -> None:
-        """Print what `--dry-run` would change in one workflow."""
+        """Print the changes that `--dry-run` found for one workflow."""
 
     @abstractmethod
     def removed(self, action: str, one: Removed) -> None:
-        """Print what was done with one workflow: `removed`, `kept`, or `would go`."""
+        """Print the result for one workflow: `removed`, `kept`, or `would go`."""
 
     @abstractmethod
     def finish(self) -> None:
-        """Print what belongs after everything else, when all findings are known."""
+        """Print the part that follows everything else, when all findings are known."""
 
 
 class TextOutput(Output):
-    """A line a workflow, as soon as it is known."""
+    """One line per workflow, as soon as its result is known."""
 
     def results(self, results: Sequence[DeployResult]) -> None:
         write_stdout("".join(_line(one) for result in results for one in result.deployed))

@@ -1,4 +1,4 @@
-"""`orgflowc diff`: what changed from one version to the other (`comparison.schema.json`)."""
+"""`orgflowc diff`: the changes from one version to the other (`comparison.schema.json`)."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def _read(path: str, session: Session, ctx: PassContext) -> SourceFile | None:
 def diff_sources(
     old: SourceFile, new: SourceFile, session: Session, ctx: PassContext, from_: str | None
 ) -> Comparison | None:
-    """Two workflows of one target by that target's own comparison, everything else as models;
-    `None` after an error. Raises `compiler.UnknownName` for a frontend that is not there."""
+    """Two workflows of one target are compared by that target, everything else as models; `None`
+    after an error. Raises `compiler.UnknownName` for a frontend that does not exist."""
     registry = session.registry
     try:
         read = [compiler.select_frontend(source, registry, ctx, from_) for source in (old, new)]

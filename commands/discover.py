@@ -167,12 +167,12 @@ def discovered(
     page: Callable[[Stages, Discovery, Embedder], Discovery] | None = None,
 ) -> Discovery | None:
     """The processes in a store, `None` after an error; evidence is compared with the messages, and
-    what people decided earlier is honoured.
+    earlier decisions of people are respected.
 
     Args:
-        page: lets a person change what was found.
+        page: lets a person edit the result.
 
-    Raises `ServiceError` where the language model fails.
+    Raises `ServiceError` if the language model fails.
     """
     _need_numpy()
     from orgflow.agents.discovery.decisions import honoured
@@ -322,7 +322,7 @@ def _report_languages(messages: Sequence[Message], ctx: PassContext) -> None:
 
 
 EVALUATED = ("messages", "clusters", "one-call")
-"""What `eval discovery --agent` compares: the agent, and the published baselines."""
+"""The methods that `eval discovery --agent` compares: the agent, and the published baselines."""
 
 
 def evaluated(
@@ -462,11 +462,11 @@ def _true_models(folder: Path, names: Iterable[str]) -> dict[str, Model]:
 
 
 _ABOUT = 6
-"""Words that the outline names: the name of a process is that of one step."""
+"""Words that describe the outline: a process has the name of one of its steps."""
 
 
 def outline(found: Discovery) -> str:
-    """What was found, for people to read."""
+    """The result as text for people."""
     lines = []
     for number, one in enumerate(found.found, 1):
         count = sum(map(len, one.cases))
@@ -483,8 +483,8 @@ def outline(found: Discovery) -> str:
 
 
 def json_text(found: Discovery, language_model: dict[str, Any] | None = None) -> str:
-    """What was found, with the messages of each case and those of none, and what the language model
-    was about to use and used."""
+    """The result, with the messages of each case and those of none, and the expected and actual
+    usage of the language model."""
     result: dict[str, Any] = {
         "processes": [
             {

@@ -17,13 +17,13 @@ _NAME = 80
 
 
 class DiscoveryPage(Page):
-    """Discovered processes, each accepted, renamed, merged, split or rejected by a person.
+    """Discovered processes, each of which a person accepts, renames, merges, splits or rejects.
 
     Args:
-        stages: what the discovery rests on: it describes what is merged or split.
-        decided: what was decided before.
+        stages: the stages of the discovery, which describe merged or split processes.
+        decided: the earlier decisions.
         draw: the picture of a model, as SVG text.
-        keep: called with all decisions after each.
+        keep: called with all decisions after each one.
     """
 
     name: ClassVar[str] = "processes"
@@ -50,7 +50,7 @@ class DiscoveryPage(Page):
 
     @property
     def discovery(self) -> Discovery:
-        """The processes that are not rejected; the messages of the others are in none."""
+        """The processes that are not rejected; messages of rejected ones belong to none."""
         kept = tuple(
             f for f, s in zip(self._found, self._state, strict=True) if s != "rejected"
         )  # fmt: skip
@@ -59,7 +59,7 @@ class DiscoveryPage(Page):
         return Discovery(kept, tuple(noise))
 
     def text(self, notice: str) -> PageText:
-        """All processes with their evidence, and the messages in none."""
+        """All processes with their evidence, and the messages that belong to none."""
         cards = [
             Card(number, one, state or "", self._picture(one))
             for number, (one, state) in enumerate(zip(self._found, self._state, strict=True))

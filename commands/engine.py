@@ -18,7 +18,7 @@ MISUSE = 2
 
 
 def provider(target: str) -> EngineProvider:
-    """The engines of a target. Raises `click.UsageError` where it has none."""
+    """The engines of a target. Raises `click.UsageError` if it has none."""
     backend, _ = resolve_target(target, Registry())
     engines: EngineProvider | None = given(backend, "engines", EngineProvider)
     if engines is None:
@@ -100,7 +100,7 @@ def status(target: str) -> None:
 
 
 def local_server(target: str) -> LocalServer:
-    """The server of a target on this machine. Raises `click.UsageError` where it has none."""
+    """The server of a target on this machine. Raises `click.UsageError` if it has none."""
     found = provider(target).local_server()
     if found is None:
         raise click.UsageError(f"target `{target}` has no server to start")
@@ -108,7 +108,7 @@ def local_server(target: str) -> LocalServer:
 
 
 def describe_server(running: RunningServer) -> str:
-    """Where a server is and how to get in, as lines."""
+    """The address of a server and its login, as lines."""
     email, password = running.login
     return (
         f"editor: {running.address}\n"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SUITES = ("pmo", "executable", "discovery", "text", "fill")
 FORMATS = ("bpmn", "pme")
 EXECUTABLE = (".bpmn", ".bpmn20.xml")
-"""Names of files that `executable` takes end with one of these."""
+"""File name endings that `executable` accepts."""
 INTERRUPTED, MISUSE = 130, 2
 
 

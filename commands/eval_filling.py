@@ -35,7 +35,7 @@ def evaluate(
     samples: int,
 ) -> int:
     """Fill and compare every model; the rows go to standard output or a file, the table to standard
-    error. What rules propose counts as accepted. Gives the exit code.
+    error. Proposals by rules count as accepted. Returns the exit code.
 
     Raises `click.UsageError`.
     """

@@ -1,4 +1,4 @@
-"""The part of `orgflowc eval` that measures processes made from texts."""
+"""The part of `orgflowc eval` that measures processes drafted from texts."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def evaluate(
     samples: int,
     rounds: int = 0,
 ) -> int:
-    """Draft and compare every text; the rows go to standard output or a file, the table to
-    standard error. With rounds each text is drafted without and with them. Gives the exit code: 1
-    where a process is not sound or does not compile.
+    """Draft and compare every text; the rows go to standard output or a file, the table to standard
+    error. With rounds, each text is drafted without and with them. Returns the exit code: 1 if a
+    process is not sound or does not compile.
 
     Raises `click.UsageError`.
     """

@@ -1,4 +1,4 @@
-"""`run --executions`: what a deployed workflow did, replayed on its model."""
+"""`run --executions`: executions of a deployed workflow, replayed on its model."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SHOWN = 20
 
 
 class Pull(NamedTuple):
-    """What the options say: a number or a file, and which executions."""
+    """The values of the options: a number or a file, and the selection of executions."""
 
     executions: str
     status: str | None
@@ -52,7 +52,7 @@ class Pull(NamedTuple):
 
 
 def executions_options(function: F) -> F:
-    """`--executions` and what narrows them."""
+    """`--executions` and the options that narrow it."""
     for option in (
         click.option("--workflow", "workflow_id", metavar="ID",
                      help="With --executions N: the workflow on the server, by its id there."),
@@ -85,11 +85,10 @@ class Asked(NamedTuple):
 
 
 def replay_production(asked: Asked, pull: Pull, *, as_json: bool, html: str | None) -> int:
-    """Do it; the exit code: 1 where an execution left the model or failed, or there is none, 3
-    where the server failed.
+    """Run it and return the exit code: 1 if an execution left the model or failed, or there is
+    none; 3 if the server failed.
 
-    Raises:
-        click.UsageError: the options do not go together.
+    Raises: click.UsageError: the options cannot be combined.
     """
     from orgflow_ir.plugins.executions import ExecutionReader
     from orgflow_ir.plugins.guards import given
@@ -226,7 +225,7 @@ def write_page(path: str, asked: Asked, report: ProductionReport, source: str) -
 
 
 def report_text(report: ProductionReport, model: Model) -> str:
-    """For people: a row for executions that went the same way, what went wrong, frequencies."""
+    """Text for people: one row for executions with the same path, faults, frequencies."""
     from orgflow.evaluation.page_model import Canvas, NodeTable
     from orgflow.evaluation.page_production import (
         RESULTS,

@@ -42,8 +42,8 @@ def command(code: str) -> None:
 
 
 def wrapped(text: str, width: int) -> Iterator[str]:
-    """The lines of an explanation, those of paragraphs that are wider than `width` wrapped again;
-    an item of a list is a paragraph."""
+    """The lines of an explanation; paragraphs wider than `width` are wrapped again, and a list item
+    is a paragraph."""
     paragraph: list[str] = []
     for line in [*text.splitlines(), ""]:
         indent = len(line) - len(line.lstrip())

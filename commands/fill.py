@@ -1,4 +1,4 @@
-"""`orgflowc fill`: what a model leaves open, answered by agents and judged by passes."""
+"""`orgflowc fill`: open tasks of a model, answered by agents and checked by passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filling what a model leaves open, for `fill` and `compile --fill`."""
+"""Filling the gaps of a model, for `fill` and `compile --fill`."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets.catalogue import CatalogueError
 
 WITH_MODEL = ("times", "operations", "labels")
-"""The agents, in the order in which they are asked; all but the first ask a language model."""
+"""The agents, in the order in which they are asked; all except the first ask a language model."""
 
 BY_RULES = ("times", "operations-rules")
 
 _ACCEPT = "accept-proposals"
-"""The option of the agent `operations-rules` that uses what it proposes."""
+"""The option of the agent `operations-rules` that accepts its own proposals."""
 
 
 def fill_model(
@@ -52,17 +52,17 @@ def fill_model(
     more: tuple[str, ...] = (),
     report_open: bool = False,
 ) -> Model:
-    """The model with the answers of agents that passes accept; what was answered, refused and left
-    out is in `ctx`.
+    """The model with the answers of agents that passes accept; accepted, refused and omitted
+    answers are in `ctx`.
 
     Args:
         flags: what `model_flags` gave.
-        near: the file of the model, near which `orgflow.toml` is looked for.
-        where: an installation of the target, or the address of a server; else the usual one.
-        accept: whether operations are used that fit by their words alone.
+        near: the file of the model, near which `orgflow.toml` is searched.
+        where: an installation of the target, or the address of a server; otherwise the default.
+        accept: whether operations that match by their words alone are used.
         more: further agents, which are asked first.
-        feedback: a report of what went wrong with an earlier filling.
-        report_open: whether every gap that stays open is reported, with the reason.
+        feedback: a report of failures after an earlier filling.
+        report_open: whether every remaining gap is reported, with the reason.
 
     Raises:
         click.UsageError: the target has no catalogue, an agent is unknown, or the language model is

@@ -1,6 +1,6 @@
-"""Golden files: what a model compiles to, kept beside it, and what differs when it changes.
+"""Golden files: the stored output for a model, and the differences after a change.
 
-`compile --check` uses it, and by name `orgflow_ir.testing.golden`, the part that users' tests see.
+`compile --check` uses it, and by name `orgflow_ir.testing.golden`, which users' tests call.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from orgflow_ir.targets.artifact import Artifact
 from orgflow_ir.targets.comparison_text import comparison_text
 
 _FEW = 60
-"""Lines of a textual difference that are shown where only layout differs."""
+"""Maximum number of lines shown of a textual difference if only the layout differs."""
 
 
 def wanted_files(golden: str, artifacts: Sequence[Artifact]) -> dict[Path, str]:
-    """The golden file or files and what has to be in each. Raises `click.UsageError`."""
+    """The golden file or files and the expected content of each. Raises `click.UsageError`."""
     path = Path(golden)
     if path.is_file() and len(artifacts) > 1:
         return {path: as_one(artifacts)}
@@ -45,11 +45,10 @@ def wanted_files(golden: str, artifacts: Sequence[Artifact]) -> dict[Path, str]:
 def golden_difference(
     wanted: Mapping[Path, str], backend: Backend, ctx: PassContext, width: int = 80
 ) -> str:
-    """What differs between golden files and what is compiled now; empty where no byte does.
+    """The differences between golden files and the current output; empty if all bytes are equal.
 
-    Behaviour and nodes where the target can compare (`Backend.compare`), with the textual
-    difference only where nothing else differs; a golden file that it cannot read is reported to
-    `ctx`.
+    Behaviour and nodes if the target can compare (`Backend.compare`), and the textual difference
+    only if nothing else differs; an unreadable golden file is reported to `ctx`.
     """
     lines: list[str] = []
     for place, new in wanted.items():
@@ -96,11 +95,11 @@ def check_golden(
     model: Path, golden: str, *, target: str = DEFAULT_TARGET, frontend: str | None = None,
     allow_lossy: bool = False, force: bool = False, update: bool = False,
 ) -> str:  # fmt: skip
-    """What is wrong with a golden file, in words; empty where nothing is.
+    """The fault of a golden file, in words; empty if there is none.
 
     Args:
         model: the model.
-        golden: the golden file, or with `/` at its end the folder of several.
+        golden: the golden file, or the folder of several if it ends with `/`.
         target: as for `compile --target`.
         frontend: as for `--from`.
         allow_lossy: as `--allow-lossy`.
@@ -108,7 +107,7 @@ def check_golden(
         update: write it again instead of comparing.
 
     Raises:
-        ValueError: no such frontend, target or option of the target.
+        ValueError: the frontend, target or option of the target does not exist.
         OSError: a file that cannot be read.
     """
     registry = Registry()

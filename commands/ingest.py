@@ -36,14 +36,15 @@ if TYPE_CHECKING:
     from orgflow_ir.plugins.message_stores import MessageStorage
 
 DEFAULT_STORE = "orgflow-messages"
-"""The folder of the store where none is named."""
+"""The default folder of the store."""
 
 SHOWN = 1000
-"""So many skipped messages are reported one by one; the others are only counted."""
+"""Maximum number of skipped messages that are reported one by one; the others are only counted."""
 
 
 NAMED = 5
-"""So many files that still hold deleted messages are named; the others are only counted."""
+"""Maximum number of files that still contain deleted messages and are named; the others are only
+counted."""
 
 
 @click.command("ingest", short_help="Read mail, chats and call transcripts into a store.")

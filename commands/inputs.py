@@ -1,4 +1,4 @@
-"""The files that a command line means: those named, and the models in folders."""
+"""The files of a command line: those named, and the models in folders."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ _LEFT_OUT = frozenset({"node_modules", "__pycache__", "build", "dist", "venv"})
 
 
 _SHARED = (".json", ".xml", ".py", ".md", ".txt")
-"""Suffixes of much that is not a model: what is in such a file decides."""
+"""Suffixes that many other files share; the content of such a file decides."""
 
 
 def expand(paths: tuple[str, ...], registry: Registry) -> tuple[list[str], list[str]]:
-    """The files, folders replaced by the models in them, sorted; and the folders without any."""
+    """The files, with folders replaced by the models in them, sorted; and the folders without
+    any."""
     files: dict[str, None] = {}
     empty: list[str] = []
     for path in paths:

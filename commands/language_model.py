@@ -29,7 +29,7 @@ def connect_model(session: Session, flags: dict[str, Any], near: str) -> OpenAIM
     """The client of the configured model, which also becomes a service of the session.
 
     Args:
-        near: a file in whose folder, or above, `orgflow.toml` is looked for.
+        near: a file; `orgflow.toml` is searched in its folder and above.
 
     Raises:
         NotConfigured: none is configured.
@@ -72,10 +72,9 @@ def feedback_option(function: F) -> F:
 
 
 def read_feedback(path: str | None) -> tuple[Failure, ...]:
-    """The failures in a report, none without one.
+    """The failures in a report; empty without one.
 
-    Raises:
-        click.UsageError: the file cannot be read, or is no report.
+    Raises: click.UsageError: the file cannot be read or is not a report.
     """
     if path is None:
         return ()
@@ -93,8 +92,8 @@ def give_feedback(
     failures: Sequence[Failure], model: Model | None, target: str, session: Session,
     ctx: PassContext,
 ) -> None:  # fmt: skip
-    """Hand the failures of a report to the agents of a run; those without a rule are asked of the
-    language model of the session, where there is one."""
+    """Pass the failures of a report to the agents of a run; for those without a rule, the language
+    model of the session is asked, if there is one."""
     if not failures:
         return
     from orgflow.agents.feedback import FEEDBACK
@@ -105,8 +104,8 @@ def give_feedback(
 
 
 def connect_to_diagnose(session: Session, flags: dict[str, Any], near: str) -> None:
-    """Make the configured language model a service of the session; where there is none, say so.
-    The arguments are as in `connect_model`."""
+    """Make the configured language model a service of the session; report if there is none. The
+    arguments are as in `connect_model`."""
     from orgflow.agents.model_client.settings import NotConfigured
 
     try:
@@ -118,8 +117,8 @@ def connect_to_diagnose(session: Session, flags: dict[str, Any], near: str) -> N
 def diagnose_failures(
     failures: Sequence[Failure], model: Model, target: str, session: Session
 ) -> tuple[Failure, ...]:
-    """The failures, those without a rule with the record that the language model of the session
-    gives; unchanged without one, or where it fails, which is said."""
+    """The failures; for those without a rule, with the record from the language model of the
+    session; unchanged without one or if it fails, which is reported."""
     from orgflow.evaluation.feedback import diagnosed
 
     from orgflow_ir.pipeline.services import ServiceError, current_agent
@@ -142,8 +141,8 @@ def diagnose_failures(
 def diagnose_runs(
     failures: Sequence[Failure], model: Model, target: str, session: Session
 ) -> tuple[Failure, ...]:
-    """As `diagnose_failures`; what the calls are expected to take is printed before them, and what
-    they took after them."""
+    """Like `diagnose_failures`; the expected usage is printed before the calls, and the actual
+    usage after them."""
     client = session.services.model
     if client is None:
         return tuple(failures)
@@ -161,8 +160,8 @@ def diagnose_runs(
 
 
 def announce_model(session: Session, client: OpenAIModelClient, expected: Expected) -> None:
-    """Report what is about to be asked and what it is expected to take, before the first call; no
-    more calls than that are made."""
+    """Report the planned calls and their expected usage before the first one; no further calls are
+    made."""
     from orgflow.agents.model_client.usage import RunBudget
 
     settings = client.settings
@@ -179,8 +178,8 @@ def announce_model(session: Session, client: OpenAIModelClient, expected: Expect
 
 @contextlib.contextmanager
 def paid_calls(client: OpenAIModelClient | None) -> Iterator[None]:
-    """Where the user stops a command, keep the answers of the language model that are recorded
-    nowhere, and report how the next run uses them."""
+    """If the user stops a command, keep the unrecorded answers of the language model and report how
+    the next run uses them."""
     try:
         yield
     except (KeyboardInterrupt, click.Abort):
@@ -196,7 +195,7 @@ def _report_stop(line: str) -> None:
 
 
 def keep_calls(client: OpenAIModelClient) -> None:
-    """Keep what was answered and is recorded nowhere; see `paid_calls`."""
+    """Keep answers that are not recorded; see `paid_calls`."""
     from orgflow_ir.pipeline.services import ServiceError
 
     try:
@@ -214,7 +213,7 @@ def keep_calls(client: OpenAIModelClient) -> None:
 
 
 def report_usage(session: Session, client: OpenAIModelClient) -> None:
-    """Report what was used, after the last call."""
+    """Report the usage after the last call."""
     priced = client.settings.priced
     for line in client.usage.lines(priced=priced):
         session.note(line)

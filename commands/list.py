@@ -1,4 +1,4 @@
-"""`orgflowc list`: what is installed, and what each target can say."""
+"""`orgflowc list`: the installed extensions, and the constructs that each target supports."""
 
 from __future__ import annotations
 
@@ -108,9 +108,9 @@ def _cell(target: TargetSpec, construct: str) -> str:
 
 
 def columns(lines: Iterable[tuple[str, ...]], width: int | None = None) -> str:
-    """Rows as aligned text; a column that is empty everywhere is left out.
+    """Rows as aligned text; a column that is empty in all rows is omitted.
 
-    Where that takes more than `width` characters, the last column goes below the others.
+    If the text is wider than `width` characters, the last column is printed below the others.
     """
     table = list(lines)
     if not table:

@@ -1,4 +1,4 @@
-"""`compile --merge`: what is compiled, put into a workflow that somebody has edited."""
+"""`compile --merge`: merges the compiled output into a workflow that people have edited."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_BASE = 64 * 1024 * 1024
 
 
 def read_beside(folder: Path, path: str) -> str | None:
-    """What an earlier command wrote beside a file; None where it is not there."""
+    """A file that an earlier command wrote next to another file; None if it does not exist."""
     try:
         with open(folder / path, encoding="ascii") as file:
             return file.read(_MOST_BASE).strip()
@@ -42,8 +42,8 @@ def merged_artifacts(
     *,
     dry_run: bool,
 ) -> Sequence[Artifact] | None:
-    """The merged files, shown to do what the model says; None after an error in `ctx`, and with
-    `dry_run`, which prints what would change."""
+    """The merged files, proved to behave like the model; None after an error in `ctx`, and with
+    `dry_run`, which prints the changes."""
     from orgflow.commands.compile import as_one
 
     if type(backend).merge is Backend.merge:

@@ -290,7 +290,7 @@ def _answered_on_page(
 
 
 def drawn(model: Model, session: Session) -> str:
-    """The picture of a model, as SVG text; empty where it cannot be drawn."""
+    """The picture of a model, as SVG text; empty if it cannot be drawn."""
     drawing = session.registry.backend("svg")
     emitted = compile_model(model, drawing, session.context()) if drawing is not None else None
     return emitted.artifacts[0].text if emitted is not None else ""

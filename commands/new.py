@@ -1,4 +1,4 @@
-"""`orgflowc new`: a package with a leaf of one's own, and tests that pass at once."""
+"""`orgflowc new`: a package with an extension and tests that pass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 class Kind(NamedTuple):
-    """What a kind of package holds: paths with their templates, and the table its name is in."""
+    """The content of one kind of package: paths with their templates, and the table that contains
+    its name."""
 
     table: str
     files: tuple[tuple[str, str], ...]
@@ -89,7 +90,7 @@ KINDS = {
         "orgflowc model TEXT --agent {name}",
     ),
 }
-"""Every kind with its files; words in braces are those of `names`."""
+"""Every kind with its files; words in braces are the fields of `names`."""
 
 
 @click.command(
@@ -142,7 +143,7 @@ def name_fault(kind: str, name: str) -> str | None:
 
 
 def package(kind: str, name: str) -> list[tuple[str, str]]:
-    """The files of a package: path relative to its folder, and text. `name` is a good one."""
+    """The files of a package: path relative to its folder, and text. `name` is a valid name."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     loader = FileSystemLoader(TEMPLATES)
@@ -157,8 +158,8 @@ def package(kind: str, name: str) -> list[tuple[str, str]]:
 
 
 def names(kind: str, name: str) -> dict[str, Any]:
-    """What templates may say of a name: `white-board` is the module `orgflow_white_board`, the
-    class `WhiteBoard`, and its diagnostics have codes such as `WHIT001`."""
+    """The words that templates derive from a name: `white-board` gives the module
+    `orgflow_white_board`, the class `WhiteBoard`, and codes such as `WHIT001`."""
     under, joined = name.replace("-", "_"), name.replace("-", "")
     letters = re.sub(r"[^A-Z]", "", name.upper())[:4]
     return {

@@ -19,11 +19,11 @@ from orgflow_ir.plugins.contracts import Backend
 F = TypeVar("F", bound=Callable[..., Any])
 
 FORMATS = ("text", "json", "sarif", "github")
-"""Formats of diagnostics; outside reporters come on top."""
+"""Formats of diagnostics, to which plugins add theirs."""
 
 
 class TargetText(NamedTuple):
-    """What `--target` says: `name{option=value,…}`, split but not yet judged."""
+    """The content of `--target`: `name{option=value,…}`, split but not yet checked."""
 
     name: str
     options: Mapping[str, str]
@@ -33,7 +33,7 @@ _TARGET = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\{(.*)\})?\s*", re.DOTALL)
 
 
 def parse_target(text: str) -> TargetText:
-    """Split target text. Raises `click.UsageError` where it does not have the form."""
+    """Split target text. Raises `click.UsageError` if the form is different."""
     match = _TARGET.fullmatch(text)
     if match is None:
         raise click.UsageError(
@@ -55,16 +55,16 @@ def parse_target(text: str) -> TargetText:
 def resolve_target(
     text: str, registry: Registry, near: Sequence[str] = ()
 ) -> tuple[Backend, dict[str, str]]:
-    """The backend a target text names, and its options, each one it has with a value it takes.
+    """The backend that a target text names, and its options, each with an existing name and a
+    permitted value.
 
-    An option whose table of values is empty takes any.
+    An option with an empty table of values accepts any value.
 
     Args:
-        near: models; options that the text does not give come from the `orgflow.toml` near them.
+        near: models; options missing in the text come from the `orgflow.toml` near them.
 
-    Raises:
-        click.UsageError: an unknown target or option, a faulty configuration, or configurations
-            near the models that differ.
+    Raises: click.UsageError: the target or an option is unknown, a configuration is faulty, or the
+        configurations near the models differ.
     """
     target = parse_target(text)
     try:
@@ -79,8 +79,8 @@ def resolve_target(
 
 
 def nearest(path: str) -> str:
-    """A file in whose folder, or above, the configuration of an input is: for `-` where the command
-    runs."""
+    """A file; the configuration of an input is in its folder or above: for `-`, the folder of the
+    command."""
     return "x" if path == "-" else path
 
 
@@ -127,7 +127,7 @@ _QUIET = "orgflow.quiet"
 
 
 def is_quiet() -> bool:
-    """Whether the command that runs was given `--quiet`."""
+    """Whether the running command has the option `--quiet`."""
     running = click.get_current_context(silent=True)
     return running is not None and bool(running.meta.get(_QUIET))
 
@@ -163,7 +163,7 @@ def diagnostics_options(function: F) -> F:
 
 
 def target_option(function: F) -> F:
-    """`--target` with its options, of commands that have a default."""
+    """`--target` with its options, for commands that have a default."""
     return click.option(
         "--target",
         default=DEFAULT_TARGET,
@@ -232,7 +232,8 @@ def model_options(function: F) -> F:
 
 
 def model_flags(given: dict[str, Any]) -> dict[str, Any]:
-    """What `model_options` gave, taken out of a command's parameters, as settings name it."""
+    """The values of `model_options`, removed from a command's parameters, with the names of the
+    settings."""
     names = {
         "model_url": "url", "model_name": "name", "temperature": "temperature", "tokens": "tokens",
         "cost": "cost", "timeout": "seconds", "record": "record", "replay": "replay",
@@ -242,13 +243,13 @@ def model_flags(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def model_flags_with(option: str, given: dict[str, Any], *, used: bool) -> dict[str, Any]:
-    """As `model_flags`, for a command that asks a language model only with an option of its own.
+    """Like `model_flags`, for a command that asks a language model only if its own option requests
+    it.
 
     Args:
-        used: whether that option is given.
+        used: whether that option is set.
 
-    Raises:
-        click.UsageError: it is not, and an option for the language model is.
+    Raises: click.UsageError: it is not set, but an option for the language model is.
     """
     names = [name for name, value in given.items() if value is not None]
     if names and not used:

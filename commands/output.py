@@ -1,4 +1,4 @@
-"""Writing results: standard output as UTF-8, files whole or not at all."""
+"""Writing results: standard output as UTF-8, and files completely or not at all."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class OutputError(click.ClickException):
 
 
 def write_stdout(text: str) -> None:
-    """Write to standard output in UTF-8, whatever the locale; bytes of a file name that are no text
-    are written as escapes. Raises `OSError`."""
+    """Write to standard output in UTF-8, regardless of the locale; bytes of a file name that are
+    not text are escaped. Raises `OSError`."""
     if sys.stdout is None:
         raise OutputError("there is no standard output to write to; use -o FILE")
     sys.stdout.flush()
@@ -36,13 +36,13 @@ def write_stdout(text: str) -> None:
 
 
 def is_folder(target: str, artifacts: Sequence[Artifact]) -> bool:
-    """Whether `-o target` means a folder: it is one, it ends like one, or it has to hold several
-    files."""
+    """Whether `-o target` is a folder: it exists as one, its name ends like one, or there are
+    several files."""
     return os.path.isdir(target) or target.endswith(("/", os.sep)) or len(artifacts) > 1
 
 
 def destinations(target: str, artifacts: Sequence[Artifact]) -> list[Path]:
-    """Where `-o target` puts each artifact. Raises `click.UsageError` where it cannot."""
+    """The path of each artifact for `-o target`. Raises `click.UsageError` if it cannot be one."""
     if not is_folder(target, artifacts):
         return [Path(target)]
     folder = Path(target)
@@ -64,8 +64,8 @@ def _inside(path: str) -> Path:
 
 
 def write_files(files: Sequence[tuple[Path, str | bytes]]) -> None:
-    """Write all files or, where one cannot be written, none: each is written beside its place
-    first, then all are moved there. Raises `OutputError` naming the file."""
+    """Write all files, or none if one cannot be written: each is first written next to its place,
+    then all are moved. Raises `OutputError` naming the file."""
     written: list[tuple[str, Path]] = []
     path = Path()
     try:
@@ -97,8 +97,8 @@ def write_files(files: Sequence[tuple[Path, str | bytes]]) -> None:
 def write_table(
     rows: str, summary: str, output: str | None, html: str | None = None, page: str = ""
 ) -> None:
-    """Rows to a file, or to standard output where none is named; the summary to standard error; a
-    page to the file `html` where that is named. Raises `OutputError`."""
+    """Write rows to a file, by default to standard output; the summary to standard error; and a
+    page to the file `html` if it is named. Raises `OutputError`."""
     files = [(output, rows), (html, page)]
     write_files([(Path(path), text) for path, text in files if path is not None])
     if output is None:
@@ -136,13 +136,13 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 def keep_input(output: str | None, *inputs: str, option: str = "-o") -> None:
-    """Raises `click.UsageError` where a result would overwrite what it is made from."""
+    """Raises `click.UsageError` if a result would overwrite its own input."""
     if output is not None and any(i != "-" and same_file(output, i) for i in inputs):
         raise click.UsageError(f"{option} {output} would overwrite the input")
 
 
 def same_file(path: str | Path, other: str | Path) -> bool:
-    """Whether both name one existing file."""
+    """Whether both names refer to the same existing file."""
     try:
         return os.path.samefile(path, other)
     except OSError:

@@ -1,8 +1,8 @@
-"""One small server on this machine for pages that people answer in a browser.
+"""A small local server for pages that people answer in a browser.
 
-Any command may add pages to it (`Page`): it shows their HTML, gives their scripts data as JSON, and
-hands what is saved to them. Who does not know the address, which has a secret part, reads and
-changes nothing; neither does another site that the same browser has open.
+Any command can add pages to it (`Page`): it shows their HTML, provides JSON for their scripts, and
+passes saved answers to them. Without the address, which has a secret part, nobody can read or
+change anything; the same holds for other sites in the same browser.
 
 Example:
     with PageServer() as server:
@@ -34,25 +34,25 @@ from orgflow_ir.pipeline.services import Cancellation
 
 HOST = "127.0.0.1"
 MAX_BODY = 4 * 1024 * 1024
-"""The largest answer that is read."""
+"""Maximum size of an answer."""
 
 _SECONDS = 20
-"""A browser that sends nothing for so long is not waited for."""
+"""Seconds after which a browser that sends nothing is disconnected."""
 _FORM, _JSON = "application/x-www-form-urlencoded", "application/json"
 _CLOSING = "Saved. You can close this page."
 
 
 class Refused(ValueError):
-    """Answers that cannot be saved; the message is a sentence for the person who gave them."""
+    """Answers that cannot be saved; the message is a sentence for the person who entered them."""
 
 
 class PageText(NamedTuple):
     """The HTML of a page.
 
     Attributes:
-        html: the whole document; every text of a source or a model in it is escaped.
-        styles, scripts: the content of its `<style>` and `<script>` elements. Nothing else is
-            applied or executed, whatever the document contains.
+        html: the whole document; all texts of a source or model in it are escaped. styles, scripts:
+            the content of its `<style>` and `<script>` elements. Nothing else is applied or
+            executed, regardless of the document's content.
     """
 
     html: str
@@ -61,11 +61,11 @@ class PageText(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """What became of answers.
+    """The result of saving answers.
 
     Attributes:
         message: a sentence for the person.
-        finished: the page needs no more answers; when all pages are finished `wait` returns.
+        finished: the page needs no further answers; when all pages are finished, `wait` returns.
         value: JSON for the page's script.
     """
 
@@ -75,7 +75,7 @@ class Saved(NamedTuple):
 
 
 class Page(ABC):
-    """A page of the server. Its methods are called one after the other, from threads of the server.
+    """A page of the server. Its methods are called one at a time, from threads of the server.
 
     Attributes:
         name: its part of the address: lower-case letters, digits and hyphens.
@@ -85,7 +85,7 @@ class Page(ABC):
 
     @abstractmethod
     def text(self, notice: str) -> PageText:
-        """The page as it is now; `notice` is what became of the answers sent last, or empty."""
+        """The current page; `notice` is the result of the latest answers, or empty."""
 
     def data(self, query: Mapping[str, str]) -> Any:
         """JSON for the page's script (`GET …/NAME/data?…`). Raises `Refused`."""
@@ -97,8 +97,8 @@ class Page(ABC):
         del query
 
     def save(self, answers: Any) -> Saved:
-        """Keep answers (`POST …/NAME`): what a script sends as JSON, or the fields of a form, each
-        with the list of its values. Raises `Refused`."""
+        """Save answers (`POST …/NAME`): the JSON of a script, or the fields of a form, each with
+        the list of its values. Raises `Refused`."""
         raise Refused("Nothing can be saved on this page.")
 
 
@@ -106,7 +106,7 @@ class PageServer:
     """The server; a context manager, since it listens until it is closed.
 
     Attributes:
-        address: of the list of pages; whoever has it may read and answer all of them.
+        address: the list of pages; its owner can read and answer all of them.
     """
 
     def __init__(self, *, port: int = 0) -> None:
@@ -139,7 +139,8 @@ class PageServer:
         self._server.server_close()
 
     def add(self, page: Page) -> str:
-        """Serve a page; gives its address. Raises `ValueError` for a name that is taken or none."""
+        """Serve a page and return its address. Raises `ValueError` for a name that is taken or
+        invalid."""
         if not re.fullmatch(r"[a-z][a-z0-9-]*", page.name) or page.name in self._pages:
             raise ValueError(f"{page.name!r} is not a valid name for a page")
         with self._lock:
@@ -151,14 +152,15 @@ class PageServer:
     def wait(self, cancellation: Cancellation) -> None:
         """Wait until every page is finished.
 
-        Raises `Cancelled`, and what a page raised other than `Refused`, a fault of ours.
+        Raises `Cancelled`, and any exception of a page other than `Refused`, which is an internal
+        error.
         """
         while not self._finished.is_set():
             cancellation.wait(0.05)
         self.check()
 
     def check(self) -> None:
-        """Raises what a page raised other than `Refused`."""
+        """Raises any exception of a page other than `Refused`."""
         if self._failure is not None:
             raise self._failure
 
@@ -167,8 +169,8 @@ class PageServer:
     def refusal(
         self, path: str, host: str, origin: str | None, *, writes: bool
     ) -> HTTPStatus | None:
-        """Why a request is not answered: a wrong secret, a name that is not this machine's (a site
-        whose name points here), or a page of another site that writes."""
+        """The reason why a request is rejected: a wrong secret, a host name that is not this
+        machine's, or a page of another site that writes."""
         here = {f"{name}:{self._port}" for name in (HOST, "localhost")}
         if host.lower() not in here:
             return HTTPStatus.MISDIRECTED_REQUEST
@@ -180,7 +182,7 @@ class PageServer:
         return None
 
     def page(self, path: str) -> tuple[Page | None, bool]:
-        """The page of a path, and whether the path asks for its data."""
+        """The page of a path, and whether the path requests its data."""
         parts = path.split("/")[2:]
         found = self._pages.get(parts[0]) if parts else None
         if found is None or parts[1:] not in ([], [""], ["data"]):
@@ -192,7 +194,7 @@ class PageServer:
         return tuple(self._pages)
 
     def shown(self, page: Page, notice: str = "") -> PageText:
-        """The page's HTML, made while nothing else of it runs."""
+        """The page's HTML, created while none of its other methods runs."""
         with self._lock:
             shown: PageText = self._guarded(page.text, notice)
             return shown
@@ -214,7 +216,7 @@ class PageServer:
             return saved
 
     def close_if_finished(self) -> None:
-        """Let `wait` return where nothing is open; called once the answer is sent."""
+        """Let `wait` return if nothing is open; called after the answer is sent."""
         with self._lock:
             if not self._open:
                 self._finished.set()
@@ -344,8 +346,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def policy(page: PageText) -> str:
-    """The content security policy of a page: its own styles and scripts by their hashes, pictures
-    within the page, requests and forms to this server, nothing else."""
+    """The content security policy of a page: its own styles and scripts by hash, embedded pictures,
+    requests and forms to this server, and nothing else."""
     parts = ["default-src 'none'", "img-src data:", "connect-src 'self'", "form-action 'self'",
              "base-uri 'none'", "frame-ancestors 'none'"]  # fmt: skip
     for name, texts in (("style-src", page.styles), ("script-src", page.scripts)):
@@ -388,8 +390,8 @@ def _document(body: str) -> str:
 
 
 def serve_page(page: Page, what: str, cancellation: Cancellation) -> None:
-    """Serve a page until its reader is done: prints `what` is there and its address, and opens a
-    browser where somebody sits at a terminal. Raises what `PageServer` and its `wait` raise."""
+    """Serve a page until its reader is done: print `what` it is and its address, and open a browser
+    if the command runs in a terminal. Raises the exceptions of `PageServer` and its `wait`."""
     with PageServer() as server:
         address = server.add(page)
         click.echo(f"{what} at {address}", err=True)

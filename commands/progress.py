@@ -14,7 +14,8 @@ from orgflow.commands.options import is_quiet
 from orgflow_ir.pipeline.services import Progress, no_progress
 
 WIDEST = 28
-"""Characters shown of what is next, at most: the bar and its numbers have to fit 80 columns."""
+"""Maximum number of characters shown of the next item: the bar and its numbers have to fit into 80
+columns."""
 
 
 @contextlib.contextmanager
@@ -47,7 +48,7 @@ def progress_bar() -> Iterator[Progress]:
 
 @contextlib.contextmanager
 def heartbeat(say: Callable[[str], None], every: float = 15.0) -> Iterator[None]:
-    """Report the time while something takes long, each time after so many seconds."""
+    """Report the elapsed time of a long operation at this interval."""
     begun, over = time.monotonic(), threading.Event()
 
     def beat() -> None:

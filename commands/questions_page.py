@@ -1,4 +1,4 @@
-"""The page on which people answer what is doubtful in a draft."""
+"""The page on which people answer the open questions of a draft."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class QuestionsPage(Page):
     Args:
         draw: the picture of a model, as SVG text.
         keep: called with all answers whenever some are saved.
-        document: the name of the text, by which a process without a name is called.
+        document: the name of the text, the title of a process without a name.
 
     Attributes:
         given: the answers so far, by element.
@@ -42,7 +42,7 @@ class QuestionsPage(Page):
         self.given: dict[str, GatewayKind] = {}
 
     def text(self, notice: str) -> PageText:
-        """The form, with the process as the answers make it."""
+        """The form, with the process that results from the answers."""
         picture = self._draw(answered(self._model, self.given))
         html, style = render_questions(self._title, self._asked, self.given, picture, notice)
         return PageText(html, styles=(style,))

@@ -1,6 +1,7 @@
-"""The report of a compilation as Markdown or as a page: what came in, came out, and was found.
+"""The report of a compilation as Markdown or HTML: input, output and findings.
 
-First comes the checklist: what somebody has to connect or decide, in the words of the model.
+It begins with the checklist of connections and decisions that people still have to make, in the
+words of the model.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _SECTIONS = (
 _CREDENTIALS, _SETTINGS = "Credentials", "Settings"
 _WORK, _OPEN = "Work to put in place", "Left open by the model"
 _LISTS = {"OF424": _CREDENTIALS, "OF426": _SETTINGS, "OF404": _WORK, "OF501": _WORK}
-"""What somebody has to do, by the code; other gaps are left open by the model."""
+"""The task for a person, by code; other gaps remain open in the model."""
 
 
 class Table(NamedTuple):
@@ -37,7 +38,7 @@ class Table(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A part of the report: lines, things to tick off, and a table."""
+    """A part of the report: lines, checkboxes, and a table."""
 
     title: str
     level: int = 2
@@ -53,7 +54,7 @@ def markdown(
     artifacts: Sequence[Artifact] | None,
     diagnostics: Sequence[Diagnostic],
 ) -> str:
-    """The report; it holds no time and no path but those given on the command line."""
+    """The report; it contains no time, and only the paths of the command line."""
     parts = []
     for section in _sections(source, target, models, artifacts, diagnostics):
         lines = [f"{'#' * section.level} {_text(section.title)}"]
@@ -78,7 +79,7 @@ def page(
     artifacts: Sequence[Artifact] | None,
     diagnostics: Sequence[Diagnostic],
 ) -> str:
-    """The same as a page that needs nothing else: boxes can be ticked, and print as they are."""
+    """The same as a self-contained page; boxes can be ticked and print in their state."""
     title = printable(models[0].label if len(models) == 1 else source)
     parts = []
     for section in _sections(source, target, models, artifacts, diagnostics):

@@ -15,20 +15,20 @@ from orgflow_ir.pipeline import Pass
 from orgflow_ir.plugins import Registry
 
 SETTINGS = ("preset", "rules", "passes")
-"""The keys that are read here."""
+"""The keys of this part."""
 
 LEVELS: Mapping[str, Severity | None] = {
     "off": None,
     **{s.value: s for s in sorted(Severity, key=lambda s: -s.rank)},
 }
-"""What a rule can be set to."""
+"""The possible settings of a rule."""
 
 Report = Callable[[str, str, int | None], None]
-"""Takes the message, the help and the line of a fault."""
+"""Receives the message, the help and the line of a fault."""
 
 
 class RuleSettings(NamedTuple):
-    """What a project decides about rules and passes.
+    """The decisions of a project about rules and passes.
 
     `severities` are by code, `None` is off; `passes` are instances by name, `None` is off.
     """

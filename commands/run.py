@@ -1,4 +1,4 @@
-"""`orgflowc run`: run a model on the target's engine and compare with its meaning."""
+"""`orgflowc run`: run a model on the target's engine and compare with its token flow."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def _engine_failed(
 
 
 def played_by(engine: str, target: str) -> str:
-    """The line on the engine model, where it has played the runs; else nothing."""
+    """The line about the engine model if it executed the runs, otherwise empty."""
     if engine != MODEL:
         return ""
     return "".join(
@@ -243,9 +243,9 @@ def report_json(
     report: ReplayReport | None, failures: Sequence[Failure], engine: str | None,
     diagnostics: Sequence[Diagnostic], more: Mapping[str, Any] | None = None,
 ) -> str:  # fmt: skip
-    """The report (`None` where nothing was run) as JSON by `orgflow_ir/schema/replay.schema.json`:
-    what played the runs, a typed record for each way in which runs failed, all findings, and
-    `more`: optional fields about the work."""
+    """The report (`None` if there were no runs) as JSON by `orgflow_ir/schema/replay.schema.json`:
+    the engine, a typed record for each kind of failure, all findings, and `more`: optional fields
+    about the work."""
     from orgflow.evaluation.replay import ReplayReport
 
     from orgflow_ir.diagnostics.json import diagnostics_data

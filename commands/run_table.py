@@ -1,4 +1,5 @@
-"""What runs did, as text of 80 columns: a table with what fired, then what went wrong."""
+"""The results of runs, as text of 80 columns: a table with the executed steps, then the
+failures."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ _FIRST, _LAST = 60, 20
 
 
 def report_text(report: ReplayReport, failures: Sequence[Failure] = ()) -> str:
-    """A row a run, why runs failed, then the sums."""
+    """One row per run, the reasons of failures, then the sums."""
     lines: list[str] = []
     if report.runs:
         rows = [_row(number, run, report) for number, run in enumerate(report.runs, 1)]
@@ -59,7 +60,7 @@ def _row(number: int, run: RunReport, report: ReplayReport) -> tuple[tuple[str, 
 
 
 def chain(names: Sequence[str]) -> str:
-    """What fired, in order; of a long run its begin and its end."""
+    """The executed steps in order; of a long run, only its beginning and end."""
     shown = [one_line(name) for name in names]
     if len(shown) > _FIRST + _LAST:
         left_out = len(shown) - _FIRST - _LAST
@@ -68,7 +69,7 @@ def chain(names: Sequence[str]) -> str:
 
 
 def failure_lines(failures: Iterable[Failure]) -> list[str]:
-    """Why runs failed and what to do, a failure after the other."""
+    """The reasons of failures and their remedies, one after the other."""
     lines: list[str] = []
     for one in failures:
         who = "" if one.failure_source == "unknown" else f"{one.failure_source}, "
@@ -80,8 +81,8 @@ def failure_lines(failures: Iterable[Failure]) -> list[str]:
 def table(
     heads: Sequence[str], last: str, rows: Sequence[tuple[Sequence[str], Sequence[str]]]
 ) -> list[str]:
-    """Narrow columns, then one that takes what is left of 80 and wraps; each row may have several
-    paragraphs there. The first column and those of numbers stand at the right."""
+    """Narrow columns, then one that fills the remaining of 80 columns and wraps; each row may have
+    several paragraphs there. The first column and those of numbers are aligned right."""
     cells = [list(heads), *(list(row) for row, _ in rows)]
     wide = [max(len(row[i]) for row in cells) for i in range(len(heads))]
     numbers = [i == 0 or all(_is_number(row[i]) for row in cells[1:]) for i in range(len(heads))]
@@ -106,7 +107,7 @@ def _folded(text: str, first: str, rest: str) -> list[str]:
 
 
 def wrapped(text: str) -> list[str]:
-    """A line of at most 80 columns, and what goes on below it."""
+    """A line of at most 80 columns, and its continuation below it."""
     start = text[: len(text) - len(text.lstrip())]
     return textwrap.wrap(
         one_line(text), WIDTH, initial_indent=start, subsequent_indent=start + "  ",
@@ -115,7 +116,7 @@ def wrapped(text: str) -> list[str]:
 
 
 def one_line(text: str) -> str:
-    """Text that moves no cursor of a terminal: what does not print becomes U+FFFD."""
+    """Text that moves no cursor of a terminal: non-printing characters become U+FFFD."""
     words = " ".join(text.split())
     return "".join(c if c.isprintable() else "\ufffd" for c in words)
 

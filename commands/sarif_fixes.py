@@ -1,4 +1,4 @@
-"""Fixes of findings as replacements in their files, for SARIF: each is proved as `--fix` does."""
+"""Fixes of findings as replacements in their files, for SARIF; each is proved as for `--fix`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from orgflow.commands.check_cache import CheckCache
 
 MOST = 100
-"""Fixes that are tried in one command: each takes a check of its file."""
+"""Maximum number of fixes tried in one command; each requires a check of its file."""
 
 
 class SarifFixes:
-    """What the fixes of the findings of one command line replace in files that are UTF-8; `cache`
-    has what earlier command lines proved."""
+    """The replacements of the fixes for the findings of one command line, in files that are UTF-8;
+    `cache` contains those that earlier command lines proved."""
 
     def __init__(
         self, fixer: Fixer, sources: Mapping[str, Source], cache: CheckCache | None = None
@@ -35,7 +35,7 @@ class SarifFixes:
         self._proved: dict[int, tuple[Replacement, ...]] = {}
 
     def prove(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Look up or try the fixes of findings in the order of reports, and keep what is found."""
+        """Look up or try the fixes of findings in the order of reports, and store the results."""
         tried, added = 0, set()
         for d in ordered(diagnostics):
             source = self._sources.get(d.loc.file) if d.loc is not None else None
@@ -57,7 +57,7 @@ class SarifFixes:
                 self._cache.keep_fixes(path, self._kept[path])
 
     def replacements(self, d: Diagnostic) -> tuple[Replacement, ...]:
-        """Empty where a finding has no fix, or none that can be written and cures it."""
+        """Empty if a finding has no fix that can be written and removes it."""
         return self._proved.get(id(d), ())
 
     def _kept_of(self, source: SourceFile) -> KeptFixes:

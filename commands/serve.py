@@ -38,7 +38,7 @@ MISUSE = 2
 
 _POLL_SECONDS = 0.5
 _EVERY = 4
-"""Executions are asked for in each of so many rounds of `_POLL_SECONDS`."""
+"""Number of rounds of `_POLL_SECONDS` between two queries of executions."""
 
 
 @click.command(
@@ -105,7 +105,7 @@ def command(
 
 
 class Serving(TextOutput):
-    """Models on a server that runs."""
+    """Models on a running server."""
 
     def __init__(
         self,
@@ -121,8 +121,8 @@ class Serving(TextOutput):
         self._seen: dict[str, str] = {}
 
     def run(self, *, watch: bool) -> int:
-        """Deploy and go on until Ctrl-C (`KeyboardInterrupt`) or until the server has ended; the
-        exit code of that."""
+        """Deploy and continue until Ctrl-C (`KeyboardInterrupt`) or the end of the server; returns
+        the exit code for the latter."""
         self._seen = {one.id: one.status for one in self._executions()}
         _say(describe_server(self._server).rstrip())
         self.deploy()
@@ -143,7 +143,7 @@ class Serving(TextOutput):
                 self.deploy()
 
     def deploy(self) -> int:
-        """Compile and deploy all files, print what was found and the addresses; the exit code."""
+        """Compile and deploy all files, print findings and addresses, and return the exit code."""
         from orgflow_ir.plugins.engines import ServerAccess
 
         self._session.forget()

@@ -1,4 +1,4 @@
-"""What `deploy`, `run` and `eval` share of talking to engines and servers."""
+"""Connections to engines and servers, shared by `deploy`, `run` and `eval`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SERVER_FAILED = 3
 
 
 def server_exit_code(session: Session, backend: Backend) -> int:
-    """As `exit_code`, and 3 where a server of the target failed."""
+    """Like `exit_code`, and 3 if a server of the target failed."""
     codes = {rule.code for rule in backend.server_rules}
     if any(d.code in codes for d in session.diagnostics):
         return SERVER_FAILED
@@ -39,7 +39,7 @@ def variable(backend: str, what: str) -> str:
 
 
 def deployer_of(backend: Backend) -> Deployer:
-    """What deploys for a target. Raises `click.UsageError` where there is no such thing."""
+    """The deployer of a target. Raises `click.UsageError` if it has none."""
     from orgflow_ir.plugins.deployment import Deployer
     from orgflow_ir.plugins.guards import given
 
@@ -50,10 +50,9 @@ def deployer_of(backend: Backend) -> Deployer:
 
 
 def deployer_and_address(backend: Backend, url: str | None) -> tuple[Deployer, str]:
-    """What deploys for a target, and the address of its server: `--url`, or the environment's.
+    """The deployer of a target, and the address of its server: `--url`, or that of the environment.
 
-    Raises:
-        click.UsageError: the target has nothing to deploy with, or no address is given.
+    Raises: click.UsageError: the target has no deployer, or no address is given.
     """
     deployer = deployer_of(backend)
     address = url or os.environ.get(variable(backend.name, "URL"))
@@ -83,10 +82,9 @@ def server_options(function: F) -> F:
 
 @contextlib.contextmanager
 def connected(connection: AbstractContextManager[T]) -> Iterator[T]:
-    """A connection of a contract, whose errors of address and key are those of the command line.
+    """A connection of a contract; errors of address and key become those of the command line.
 
-    Raises:
-        click.UsageError: the address or the key cannot be one, or a package is not installed.
+    Raises: click.UsageError: the address or the key is invalid, or a package is not installed.
     """
     from orgflow_ir.plugins.engines import AccessError
 
@@ -102,8 +100,8 @@ class Engine(NamedTuple):
     """What plays runs.
 
     Attributes:
-        runner: plays them; `None` after an error of a server.
-        options: target options that the engine demands.
+        runner: executes the runs; `None` after an error of a server.
+        options: target options that the engine requires.
         name: `local`, `model`, or the address of a server.
     """
 
@@ -116,17 +114,16 @@ class Engine(NamedTuple):
 def engine_runner(
     engine: str | None, backend: Backend, key_file: str | None, wait: float, ctx: PassContext
 ) -> Iterator[Engine]:
-    """What plays runs, closed afterwards.
+    """The runner of the requested engine, closed afterwards.
 
     Args:
-        engine: `local`, `model`, or the address of a server; `None` for the local engine where it
-            is installed, else its model.
+        engine: `local`, `model`, or the address of a server; `None` for the local engine if it is
+            installed, otherwise its model.
         backend: the target.
         key_file, wait: see `server_options`.
-        ctx: gets what is wrong with a server.
+        ctx: receives the faults of a server.
 
-    Raises:
-        click.UsageError: there is no such engine.
+    Raises: click.UsageError: the engine does not exist.
     """
     from orgflow_ir.plugins.engines import (
         LOCAL,

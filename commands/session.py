@@ -1,4 +1,4 @@
-"""What one command line shares: registry, sources, diagnostics found, and showing them."""
+"""The shared state of one command: registry, sources, findings, and their output."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     from orgflow_ir.model.elements import Element
 
 MISUSE_CODES = (UnreadableInput.code, UnknownFormat.code, NoMessageStore.code)
-"""Codes that are about the call, not about a model: exit code 2."""
+"""Codes about the call and not about a model: exit code 2."""
 
 
 def exit_code(diagnostics: Iterable[Diagnostic], *, strict: bool = False) -> int:
-    """0 no errors, 1 the model has errors (or, `strict`, warnings), 2 misuse or our fault."""
+    """0 no errors, 1 the model has errors (or, `strict`, warnings), 2 usage error or internal
+    error."""
     worst = 0
     for d in diagnostics:
         if d.suppressed is not None:
@@ -48,8 +49,8 @@ def exit_code(diagnostics: Iterable[Diagnostic], *, strict: bool = False) -> int
 
 
 class Record:
-    """Compared and shown by its attributes. Making a named tuple would take a fortieth of the time
-    of a small `check`."""
+    """Compared and shown by its attributes. Creating a named tuple would take a fortieth of the
+    time of a small `check`."""
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and vars(other) == vars(self)
@@ -61,8 +62,8 @@ class Record:
 
 
 class Traced(Record):
-    """What is shown of the elements in the runs of findings, by id: labels as people read them,
-    names in messages, and places."""
+    """Texts for the elements in the runs of findings, by id: labels for people, names in messages,
+    and places."""
 
     def __init__(
         self, labels: dict[str, str], names: dict[str, str], places: dict[str, SourceLocation]
@@ -71,7 +72,7 @@ class Traced(Record):
 
     @classmethod
     def of(cls, model: Model, diagnostics: Iterable[Diagnostic]) -> Self | None:
-        """Of a model with its findings; `None` where no finding has a run."""
+        """The texts for a model with its findings; `None` if no finding has a run."""
         steps = [step for d in diagnostics for step in d.trace]
         if not steps:
             return None
@@ -88,7 +89,8 @@ class Traced(Record):
 
 
 class Session:
-    """One invocation: reads inputs, collects every diagnostic, shows them once at the end."""
+    """One invocation: reads inputs, collects every diagnostic, and shows all of them once at the
+    end."""
 
     def __init__(self, format_: str = "text", *, verbose: bool = False) -> None:
         self.registry = Registry()
@@ -122,7 +124,7 @@ class Session:
             running.with_resource(self.signals.caught())
 
     def forget(self) -> None:
-        """Forget inputs and findings, for a command that reads its files again and again."""
+        """Forget inputs and findings, for a command that reads its files repeatedly."""
         for found in (self.diagnostics, self.inputs, self.models):
             found.clear()
         self.sources.clear()
@@ -154,7 +156,7 @@ class Session:
         diagram: bool = False,
         process: str | None = None,
     ) -> Model | None:
-        """Read and parse one input (or one process of it); `None` after an error. Raises
+        """Read and parse one input (or one of its processes); `None` after an error. Raises
         `click.UsageError`."""
         if path == "-" and from_ is None:
             raise click.UsageError(
@@ -180,14 +182,14 @@ class Session:
         return model
 
     def collect(self, ctx: PassContext) -> None:
-        """Take over what a context found, once."""
+        """Add the findings of a context, once."""
         if not self._broken_told:
             self.registry.report_broken(ctx)
             self._broken_told = True
         self.diagnostics.extend(ctx.diagnostics)
 
     def note(self, line: str) -> None:
-        """A line about the work: on standard error, or with the findings where these are data for
+        """A line about the work: on standard error, or with the findings if these are data for
         programs; nowhere with `--quiet`."""
         if self.quiet:
             return
@@ -203,15 +205,15 @@ class Session:
         return {name: value for name, value in fields.items() if value}
 
     def show(self, *, brief: bool = False) -> None:
-        """Write the diagnostics to standard error, for commands whose result is something else; in
-        text form only if there are any, or an outcome."""
+        """Write the diagnostics to standard error, for commands with a different result; as text
+        only if there are any, or an outcome."""
         if sys.stderr is None or not (self.diagnostics or self.outcome or self.format != "text"):
             return  # where whoever called closed it, the exit code has to do
         sys.stderr.write(self.rendered(sys.stderr, brief=brief))
 
     def rendered(self, stream: TextIO | None = None, *, brief: bool = False) -> str:
-        """The diagnostics in the form of `--format`, with the colours and the width that suit a
-        stream; `None` stands for a file."""
+        """The diagnostics in the form of `--format`, with colours and width for a stream; `None`
+        stands for a file."""
         text = io.StringIO()
         reporter = self._configured(self._lookup_reporter(), stream, brief)
         reporter.report(self.diagnostics, text)
@@ -297,7 +299,7 @@ class Session:
 
 
 def labels_of(model: Model) -> dict[str, str]:
-    """What people read for the ids of nodes and flows."""
+    """The labels for the ids of nodes and flows."""
     return {part.id: part.label for s in model.scopes() for part in (*s.nodes, *s.flows)}
 
 
@@ -317,7 +319,7 @@ def configuration_for(path: str) -> str | None:
 
 
 def wants_colour(stream: TextIO | None) -> bool:
-    """Colours only for a person: a terminal, and no NO_COLOR (no-color.org), and not TERM=dumb."""
+    """Colours only for a terminal without NO_COLOR (no-color.org) and with TERM other than dumb."""
     return (
         stream is not None
         and stream.isatty()
@@ -327,7 +329,7 @@ def wants_colour(stream: TextIO | None) -> bool:
 
 
 def text_width(stream: TextIO | None) -> int:
-    """Columns to write for: those of a terminal, within 60 to 100, else 80."""
+    """The width of the output: that of a terminal, between 60 and 100, otherwise 80."""
     if stream is None or not stream.isatty():
         return 80
     import shutil

@@ -1,4 +1,4 @@
-"""What makes the command line start quickly; nothing here changes what any command does."""
+"""Settings that make the command line start quickly without changing the behaviour of commands."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import os
 
 
 def quick_start() -> None:
-    """Collect garbage rarely, and keep pydantic from looking for plugins of its own.
+    """Collect garbage rarely, and keep pydantic from searching for plugins.
 
-    Start-up makes many objects and no garbage. pydantic's plugins are looked for in every
-    installed distribution when the first validator is built; a compile mostly needs none. Set
+    The start creates many objects and no garbage. pydantic searches every installed distribution
+    for plugins when the first validator is built; most compilations need none. Set
     PYDANTIC_DISABLE_PLUGINS to anything but `__all__` to have them.
     """
     gc.set_threshold(50_000, 20, 20)

@@ -1,4 +1,4 @@
-"""The message store that a location on the command line means."""
+"""The message store for a location on the command line."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 def open_store(location: str, registry: Registry) -> MessageStorage:
-    """The store that is there. Raises `StoreError`."""
+    """An existing store. Raises `StoreError`."""
     return _provider(location, registry).open(location)
 
 
 def create_store(location: str, registry: Registry) -> MessageStorage:
-    """The store, which is made where there is none yet. Raises `StoreError`, `OSError`."""
+    """The store, created if it does not exist. Raises `StoreError`, `OSError`."""
     return _provider(location, registry).create(location)
 
 
 def local_folder(location: str, *, make: bool = False) -> str:
-    """The folder for what is kept beside a store: its own, or one of the current folder for a store
-    elsewhere, named after the location without its password."""
+    """The folder for files next to a store: its own, or one of the current folder for a remote
+    store, named after the location without its password."""
     if provider_name(location) == "folder":
         return location
     without = re.sub(r"(://[^:@/]*):[^@]*@", r"\1@", location)
@@ -40,8 +40,8 @@ def local_folder(location: str, *, make: bool = False) -> str:
 
 
 def readable_by_others(location: str) -> bool:
-    """Whether the permissions of a store's folder and of a file in it let other users read it; of
-    a store elsewhere, of the folder beside it. False where the system has no such permissions."""
+    """Whether the permissions of a store's folder and of a file in it let other users read it; for
+    a remote store, those of the local folder. False if the system has no such permissions."""
     folder = local_folder(location)
     others = stat.S_IRWXG | stat.S_IRWXO
     if os.name != "posix" or not os.path.isdir(folder) or not os.stat(folder).st_mode & others:

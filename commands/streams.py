@@ -1,4 +1,5 @@
-"""Standard streams whose reader may stop early: `orgflowc check models | head -1` is no error."""
+"""Standard streams whose reader may stop early: `orgflowc check models | head -1` is not an
+error."""
 
 from __future__ import annotations
 
@@ -20,14 +21,14 @@ class _Lenient(io.FileIO):
 
 
 def discard(descriptor: int) -> None:
-    """Let all that is written to a descriptor from now on go nowhere."""
+    """Discard everything that is written to a descriptor from now on."""
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), descriptor)
 
 
 def survive_closed_pipes() -> None:
-    """Replace standard output and standard error of this process by streams that go on without
-    their reader."""
+    """Replace standard output and standard error of this process by streams that continue without a
+    reader."""
     if sys.stdout is not None:
         sys.stdout = _lenient(sys.stdout, 1)
     if sys.stderr is not None:

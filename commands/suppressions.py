@@ -1,5 +1,5 @@
-"""What a project decides about findings, on a command's way: severities in its `orgflow.toml` or of
-a preset, suppressions there and in models, and the unused ones."""
+"""The decisions of a project about findings: severities in its `orgflow.toml` or of a preset,
+suppressions there and in models, and unused suppressions."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 class Applied(Record):
-    """What was accepted in one input: positions of the suppressions in its configuration that are
-    for the file and those that were needed; whether an error kept gaps from being looked for."""
+    """The accepted findings of one input: positions of the configured suppressions that apply to
+    the file and of those that were needed; whether an error prevented the search for gaps."""
 
     def __init__(
         self, there: tuple[int, ...] = (), used: tuple[int, ...] = (), without_gaps: bool = False
@@ -36,11 +36,10 @@ class Applied(Record):
 
 
 class Acceptance:
-    """What is accepted in the inputs of one command line.
+    """The accepted findings in the inputs of one command line.
 
-    `whole`: what a target finds is looked for, too, so that a suppression of it can be unused.
-    `preset` goes before the one that a configuration names. Without `errors`, errors stay as they
-    are.
+    `whole`: findings of a target are included, so that a suppression of one can be unused. `preset`
+    takes precedence over the one in a configuration. Without `errors`, errors are unchanged.
     """
 
     def __init__(
@@ -55,20 +54,20 @@ class Acceptance:
         self._gradings: dict[str, Grading] = {}
 
     def configure(self, path: str | None, ctx: PassContext) -> None:
-        """Let the context know, before an input is checked, which optional rules are on and which
-        passes have other options. `path` is `None` for standard input."""
+        """Set the optional rules and the options of passes in the context before an input is
+        checked. `path` is `None` for standard input."""
         file = self._configuration(path, ctx)
         ctx.grading = self._grading(file)
         if file is not None:
             ctx.passes = file.settings.passes
 
     def prepare(self, paths: Iterable[str], ctx: PassContext) -> None:
-        """Read the configurations of files; their faults go to this context, once."""
+        """Read the configurations of files; their faults are reported to this context once."""
         for path in paths:
             self._configuration(None if path == "-" else path, ctx)
 
     def configuration(self, path: str) -> Configuration | None:
-        """The configuration of a file that was prepared."""
+        """The configuration of a prepared file."""
         found = configuration_for(path)
         return None if found is None else self._files.get(found)
 
@@ -101,18 +100,17 @@ class Acceptance:
         ctx: PassContext,
         find_gaps: Callable[[], None] | None = None,
     ) -> Applied:
-        """Grade and mark what was found in one input; `path` is `None` for standard input.
+        """Grade and mark the findings of one input; `path` is `None` for standard input.
 
-        `find_gaps` looks for gaps, and is called between: only while no error stands, and a
-        suppressed one does not. The result is what `add` takes where another process, or an
-        earlier run, looked at the file.
+        `find_gaps` finds gaps and is called in between: only if there is no unsuppressed error. The
+        result is the argument of `add` if another process, or an earlier run, checked the file.
         """
         applied = self._apply(path, model, ctx, find_gaps)
         self.add(path, applied, ctx)
         return applied
 
     def add(self, path: str | None, applied: Applied, ctx: PassContext) -> None:
-        """Take over what was accepted in one input."""
+        """Add the accepted findings of one input."""
         self._without_gaps |= applied.without_gaps
         file = self._configuration(path, ctx)
         if file is not None and applied.there:
@@ -178,8 +176,7 @@ class Acceptance:
         return used
 
     def report_unused(self, ctx: PassContext) -> None:
-        """OF005 for what `orgflow.toml` suppresses in files that were looked at, and nothing in
-        them needs."""
+        """OF005 for suppressions in `orgflow.toml` that no finding of the checked files needs."""
         for path, at in sorted(self._applied - self._used):
             suppression = self._files[path].entries[at].suppression
             grading = self._gradings[path]

@@ -1,4 +1,4 @@
-"""`orgflowc synth`: make a corpus of messages from models, with the truth about it."""
+"""`orgflowc synth`: create a corpus of messages from models, with the truth about it."""
 
 from __future__ import annotations
 

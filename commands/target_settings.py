@@ -1,9 +1,9 @@
-"""The part of `orgflow.toml` about targets: options of backends, also of plugins.
+"""The part of `orgflow.toml` about targets: options of backends, including those of plugins.
 
     [targets.asl]
     unsupported = "stub"
 
-Options of the command line (`--target 'asl{unsupported=refuse}'`) go first.
+Options of the command line (`--target 'asl{unsupported=refuse}'`) take precedence.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend
 
 TARGETS = "targets"
-"""The key of the file."""
+"""The key of this part."""
 
 
 class Configured(NamedTuple):
-    """What the configuration near a file decides about one target.
+    """The options for one target in the configuration near a file.
 
     Attributes:
-        path: of the configuration; `None` where there is none.
-        options: those without a fault.
+        path: of the configuration; `None` if there is none.
+        options: the valid ones.
         faults: each as `FILE:LINE: message; remedy`.
     """
 

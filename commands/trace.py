@@ -1,4 +1,4 @@
-"""`orgflowc trace`: the runs of a model, one JSON object a line (`schema/run.schema.json`)."""
+"""`orgflowc trace`: the runs of a model, one JSON object per line (`schema/run.schema.json`)."""
 
 from __future__ import annotations
 

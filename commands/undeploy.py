@@ -1,4 +1,4 @@
-"""`orgflowc undeploy`: take away from a server what `deploy` put there."""
+"""`orgflowc undeploy`: remove deployed workflows from a server."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def command(
 
 
 def as_text(results: tuple[Verification, ...], target: str) -> str:
-    """The report for people: a block a process, 80 columns."""
+    """The report for people: one block per process, 80 columns."""
     blocks = ["\n".join(_block(result, target)) for result in results]
     return "\n\n".join(blocks) + "\n"
 
@@ -144,7 +144,7 @@ def _block(result: Verification, target: str) -> list[str]:
 
 
 def side_by_side(difference: Difference) -> list[str]:
-    """Both runs up to the difference, the line where they part marked."""
+    """Both runs up to the difference, with the diverging line marked."""
     if not difference.lines:
         return []
     rows = ["", f"  {'model':<{_LEFT}}workflow"]

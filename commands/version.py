@@ -1,4 +1,4 @@
-"""What `orgflowc --version` prints: the version, and the plugins that are installed beside it."""
+"""The output of `orgflowc --version`: the version and the installed plugins."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orgflow_ir.plugins import GROUP, Registry
 
 
 def version_text() -> str:
-    """One line for orgflowc, one for every outside plugin, each that cannot be used marked."""
+    """One line for orgflowc, and one for every plugin; unusable ones are marked."""
     lines = [f"orgflowc {version('orgflow')} (Python {platform.python_version()})"]
     points = sorted(entry_points(group=GROUP), key=lambda p: (p.name, p.value))
     if not points:

@@ -84,7 +84,7 @@ def command(in_: str, target: str, from_: str | None, port: int, no_open: bool) 
 
 
 class Watched:
-    """A file, and what a compile of it gives."""
+    """A file, and the result of compiling it."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class Watched:
         self._state = self._stat()
 
     def is_saved(self) -> bool:
-        """Whether the file changed since this was asked last."""
+        """Whether the file changed since the previous call."""
         before, self._state = self._state, self._stat()
         return before != self._state
 
@@ -111,7 +111,7 @@ class Watched:
         return entry.st_mtime_ns, entry.st_size, entry.st_ino
 
     def look(self) -> Seen:
-        """Read, check, compile, verify and draw the file as it is now."""
+        """Read, check, compile, verify and draw the file in its current state."""
         self._session.forget()
         ctx = self._session.context()
         accepted = Acceptance(self._session.registry, errors=True, whole=True)
@@ -176,7 +176,7 @@ class Watched:
 
 
 class WatchPage(Page):
-    """The page; its script asks for the state that follows the one it shows.
+    """The page; its script requests the next state.
 
     Args:
         seen: the first state.
@@ -190,26 +190,26 @@ class WatchPage(Page):
         self._picture = seen.picture
 
     def show(self, seen: Seen) -> None:
-        """Another state; a file that cannot be read leaves the picture as it is."""
+        """Set another state; a file that cannot be read leaves the picture unchanged."""
         with self._news:
             self._seen, self._version = seen, self._version + 1
             self._picture = seen.picture or self._picture
             self._news.notify_all()
 
     def close(self) -> None:
-        """Let requests that wait for news end."""
+        """End waiting requests."""
         with self._news:
             self._closed = True
             self._news.notify_all()
 
     def text(self, notice: str) -> PageText:
-        """The page without a state, which its script asks for."""
+        """The page without a state, which its script requests."""
         del notice
         html, style, script = render_watch(self._seen.title)
         return PageText(html, styles=(style,), scripts=(script,))
 
     def until_ready(self, query: Mapping[str, str]) -> None:
-        """Until there is another state than that of `version`, or some seconds."""
+        """Wait until the state is newer than `version`, or for some seconds."""
         with self._news:
             self._news.wait_for(
                 lambda: self._closed or str(self._version) != query.get("version"),

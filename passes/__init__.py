@@ -10,7 +10,7 @@ from orgflow_ir.plugins import hookimpl
 
 @hookimpl
 def orgflow_passes() -> Iterable[type[Pass]]:
-    """The built-in passes, loaded when they are asked for."""
+    """The built-in passes, loaded on first use."""
     from orgflow.passes.optional import OPTIONAL
     from orgflow.passes.pipelines import CHECK, GAPS, ON_REQUEST
 

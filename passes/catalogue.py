@@ -1,5 +1,4 @@
-"""Messages, signals, errors and escalations that nothing uses, or that have no name of their own:
-rules of style."""
+"""Messages, signals, errors and escalations that are unused or have no name: rules of style."""
 
 from __future__ import annotations
 
@@ -70,7 +69,7 @@ class UnnamedDefinition(Rule):
 
 
 class Catalogue(Pass):
-    """Reports messages, signals, errors and escalations that are unused, unnamed or doubled."""
+    """Reports messages, signals, errors and escalations that are unused, unnamed or duplicated."""
 
     name: ClassVar[str] = "catalogue"
     stage: ClassVar[Stage] = Stage.VERIFY
@@ -79,7 +78,7 @@ class Catalogue(Pass):
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         catalog = model.catalog
         tables = {
             "message": catalog.messages,

@@ -1,5 +1,5 @@
-"""What brings a fault of the flow about, as far as the drawing shows it: an event that does not
-interrupt, one that does, a way that leads into another branch, joins that wait for each other."""
+"""The cause of a flow fault, if the structure of the model shows it: a non-interrupting event, an
+interrupting event, a flow into another branch, or joins that wait for each other."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ _CHOICES = ("exclusive", "inclusive", "event")
 
 
 class Beside(NamedTuple):
-    """A boundary event that starts a branch beside its activity, and where the two meet."""
+    """A boundary event that starts a branch parallel to its activity, and the element where both
+    meet."""
 
     event: Event
     host: str
     flows: tuple[Flow, ...]
-    """What comes from the event's branch into the element of the fault."""
+    """The elements that lead from the event's branch to the element of the fault."""
 
 
 class Jump(NamedTuple):
-    """A way of a choice that leads into a branch beside its own.
+    """An outgoing flow of a choice that leads into a parallel branch.
 
-    `last` is its last flow (`way` itself, or one after steps in a row); `first` is the first step
-    of its own branch, `fork` what the branch leaves.
+    `last` is its last flow (`way` itself, or one after consecutive steps); `first` is the first
+    step of its own branch, `fork` the split where the branch begins.
     """
 
     choice: str
@@ -38,7 +39,7 @@ class Jump(NamedTuple):
 
 
 def beside(fault: Fault, graph: ControlFlow) -> Beside | None:
-    """The event that does not interrupt, whose branch and whose activity both come to a fault."""
+    """The non-interrupting event whose branch and whose activity both lead to a fault."""
     seen = {s.element for s in fault.trace}
     for node in graph.nodes.values():
         if not isinstance(node, Event) or node.interrupting or node.attached_to not in graph.nodes:
@@ -60,9 +61,10 @@ def beside(fault: Fault, graph: ControlFlow) -> Beside | None:
 
 
 class BrokenOff(NamedTuple):
-    """An activity and its boundary event, where a join waits in vain for a branch of one of them.
+    """An activity and its boundary event, if a join waits in vain for a branch of one of them.
 
-    `branches` are the two of which one run has only one: two events, or the event and the activity.
+    `branches` are the two alternatives, of which a run takes only one: two events, or the event and
+    the activity.
     """
 
     host: str
@@ -71,7 +73,7 @@ class BrokenOff(NamedTuple):
 
 
 def broken_off(fault: Fault) -> BrokenOff | None:
-    """The activity and the event, where a join waits for one of their branches."""
+    """The activity and the event if a join waits for one of their branches."""
     net = fault.net
     if net is None or not fault.split or net.element[net.src[_first(fault)]] != fault.split:
         return None
@@ -88,7 +90,7 @@ def broken_off(fault: Fault) -> BrokenOff | None:
 
 
 def own_loop(fault: Fault, graph: ControlFlow) -> tuple[str, ...]:
-    """What a join waits for although it comes only after the join itself: the way back of a loop
+    """The flow that a join waits for although it comes after the join: the backward flow of a loop
     that is entered through the join."""
     net = fault.net
     if net is None or fault.split or not fault.missing_arcs:
@@ -105,7 +107,7 @@ def _first(fault: Fault) -> int:
 
 
 def begins(fault: Fault) -> tuple[str, ...]:
-    """The starts, where a join waits for one at which this run did not begin."""
+    """The starts, if a join waits for one at which this run did not begin."""
     net = fault.net
     if net is None or fault.split or fault.kind != "deadlock":
         return ()
@@ -115,15 +117,15 @@ def begins(fault: Fault) -> tuple[str, ...]:
 
 
 def arrivals(fault: Fault, graph: ControlFlow) -> tuple[Flow, ...]:
-    """The flows by which tokens come to the element of a fault in the run that shows it; all that
-    lead there where no run shows it."""
+    """The flows by which tokens reach the element of a fault in the run that shows it; all its
+    incoming flows if no run shows it."""
     into = {f.id: f for f in graph.flows_in(fault.element)}
     came = dict.fromkeys(f for s in fault.trace for f in s.taken if f in into)
     return tuple(into[f] for f in came) if came else tuple(into.values())
 
 
 def jump(fault: Fault, graph: ControlFlow) -> Jump | None:
-    """The way that leads from one of several parallel branches into another."""
+    """The flow that leads from one of several parallel branches into another."""
     net = fault.net
     if fault.kind == "unsync":
         ends: Iterable[Flow] = arrivals(fault, graph)

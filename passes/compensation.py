@@ -1,4 +1,4 @@
-"""Compensation: how an event on a border leads to what undoes the activity."""
+"""Compensation: how a boundary event leads to the handler of the activity."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class MissingCompensation(Rule):
 
 
 class Compensation(Pass):
-    """Reports compensation events that do not lead to what undoes their activity."""
+    """Reports compensation events that do not lead to the handler of their activity."""
 
     name: ClassVar[str] = "compensation"
     stage: ClassVar[Stage] = Stage.VERIFY
     rules: ClassVar[tuple[type[Rule], ...]] = (CompensationFlow, MissingCompensation)
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         found = [
             node
             for scope in ctx.scopes(model)

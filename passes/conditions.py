@@ -1,4 +1,4 @@
-"""Conditions, defaults and labels on the flows of a split."""
+"""Conditions, defaults and labels on the outgoing flows of a split."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Conditions(Pass):
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
             graph = ctx.analysis(ControlFlow, scope)
             for node in scope.nodes:

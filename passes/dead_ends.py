@@ -1,4 +1,4 @@
-"""Steps after which nothing comes, in a process that has end events."""
+"""Steps without outgoing flows, in a process that has end events."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class DeadEnd(Rule):
 
 
 class DeadEnds(Pass):
-    """Reports steps that nothing leaves, beside end events."""
+    """Reports steps without outgoing flows in scopes with end events."""
 
     name: ClassVar[str] = "dead-ends"
     stage: ClassVar[Stage] = Stage.VERIFY
     rules: ClassVar[tuple[type[Rule], ...]] = (DeadEnd,)
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
             if not (isinstance(scope, SubProcess) and scope.flavour == "ad-hoc") and has_end(scope):
                 _check(scope, ctx)
@@ -85,7 +85,7 @@ def has_end(scope: Scope) -> bool:
 
 
 def needs_way_out(node: ModelNode) -> bool:
-    """Whether a run that comes to a node without outgoing flow ends there without an end event."""
+    """Whether a run ends without an end event at a node without outgoing flows."""
     if not isinstance(node, Event):
         return not is_handler(node)
     if node.position == "end":
@@ -96,7 +96,8 @@ def needs_way_out(node: ModelNode) -> bool:
 
 
 def undoes(node: ModelNode) -> bool:
-    """Whether a node is a compensation event on a border: an association leads on, not a flow."""
+    """Whether a node is a compensation boundary event, which an association continues instead of a
+    flow."""
     return (
         isinstance(node, Event)
         and node.position == "boundary"

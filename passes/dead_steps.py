@@ -1,4 +1,4 @@
-"""Steps that a way leads to and that still no run comes to."""
+"""Steps that have incoming flows but that no run reaches."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class DeadStep(Rule):
 
 
 class DeadSteps(FlowPass):
-    """Reports steps that are drawn into the flow and never happen."""
+    """Reports steps in the flow that are never executed."""
 
     name: ClassVar[str] = "dead-steps"
     rules: ClassVar[tuple[type[Rule], ...]] = (DeadStep,)
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         for found in analyses(model, ctx, self.max_states):
             if any(f.kind != "unsync" or f.unbounded for f in found.faults):
                 continue  # a consequence of what is told already

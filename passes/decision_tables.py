@@ -1,4 +1,4 @@
-"""Decision tables that leave inputs out, or have two answers for one input."""
+"""Decision tables that omit inputs or have two answers for one input."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class DecisionOverlap(Rule):
 
 
 class DecisionTables(Pass):
-    """Reports inputs that no rule of a decision table is for, and inputs that two are for."""
+    """Reports inputs that no rule of a decision table matches, and inputs that two match."""
 
     name: ClassVar[str] = "decision-tables"
     stage: ClassVar[Stage] = Stage.ANALYSE
     rules: ClassVar[tuple[type[Rule], ...]] = (DecisionGap, DecisionOverlap)
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         seen: set[str] = set()
         for scope in ctx.scopes(model):
             for node in scope.nodes:

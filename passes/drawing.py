@@ -1,4 +1,4 @@
-"""Elements that are not drawn, or drawn over each other: rules of style on the diagram."""
+"""Elements without a shape, or with overlapping shapes: rules of style on the diagram."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class OverlappingShapes(Rule):
 
 
 class Drawing(Pass):
-    """Reports elements that are not drawn, or over each other."""
+    """Reports elements without a shape, or with overlapping shapes."""
 
     name: ClassVar[str] = "drawing"
     stage: ClassVar[Stage] = Stage.VERIFY
@@ -62,7 +62,7 @@ class Drawing(Pass):
     looks_at_diagram: ClassVar[bool] = True
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         diagram = model.diagram
         if diagram is None:
             wanted = ctx.options.get("diagram")  # else nobody asked the reader for it

@@ -1,4 +1,4 @@
-"""Sequence flows that are drawn twice."""
+"""Duplicate sequence flows."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class DuplicateFlow(Rule):
 
 
 class DuplicateFlows(Pass):
-    """Reports sequence flows that are drawn twice."""
+    """Reports duplicate sequence flows."""
 
     name: ClassVar[str] = "duplicate-flows"
     stage: ClassVar[Stage] = Stage.VERIFY
     rules: ClassVar[tuple[type[Rule], ...]] = (DuplicateFlow,)
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
             if len({(f.source, f.target) for f in scope.flows}) < len(scope.flows):
                 _check(scope, ctx)
@@ -80,6 +80,6 @@ def _check(scope: Scope, ctx: PassContext) -> None:
 
 
 def branch_key(flow: Flow) -> tuple[str, str, str]:
-    """What tells a flow from others with the same source: where it leads, and when."""
+    """The target and condition of a flow, which distinguish it from others with the same source."""
     condition = flow.condition.text.strip() if flow.condition is not None else ""
     return flow.target, condition, " ".join(flow.name.split())

@@ -1,4 +1,4 @@
-"""What may follow an event-based gateway."""
+"""The permitted successors of an event-based gateway."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class EventGateways(Pass):
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
             graph: ControlFlow | None = None
             for node in scope.nodes:

@@ -1,4 +1,4 @@
-"""Events and event sub-processes that are drawn where, or as, they cannot be."""
+"""Events and event sub-processes in a place or form that BPMN does not permit."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class AdHocContent(Rule):
 
 
 class EventPlacement(Pass):
-    """Reports events and event sub-processes where they cannot be."""
+    """Reports misplaced events and event sub-processes."""
 
     name: ClassVar[str] = "event-placement"
     stage: ClassVar[Stage] = Stage.VERIFY
@@ -158,7 +158,7 @@ class EventPlacement(Pass):
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         sources: frozenset[str] | None = None
         for process in model.processes:
             # Each scope with whether it is, or lies within, a transaction.
@@ -183,14 +183,14 @@ class EventPlacement(Pass):
 
 
 def cancels_nothing(node: ModelNode, nodes: Iterable[ModelNode]) -> bool:
-    """Whether a node is a cancel event on the border of something that is no transaction."""
+    """Whether a node is a cancel event on the boundary of something other than a transaction."""
     if not isinstance(node, Event) or node.position != "boundary" or not _has(node, "cancel"):
         return False
     return any(n.id == node.attached_to and not _is(n, "transaction") for n in nodes)
 
 
 def waits_in_vain(node: ModelNode, scope: Scope) -> bool:
-    """Whether a node is a start event with a trigger in a sub-process that a flow begins."""
+    """Whether a node is a start event with a trigger in a sub-process that has an incoming flow."""
     if not isinstance(node, Event) or node.position != "start" or not node.definitions:
         return False
     return _is(scope, "plain") or _is(scope, "transaction")

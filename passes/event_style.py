@@ -1,4 +1,4 @@
-"""Start and end events that are missing, several or superfluous: rules of style."""
+"""Start and end events that are missing, duplicated or superfluous: rules of style."""
 
 from __future__ import annotations
 
@@ -144,7 +144,8 @@ _ISO = re.compile(r"(?:R\d*/)?P\S+|R\d*/\d\S*|\d{4}-?\d\d\S*|[$#]\{.*|=.*", re.D
 
 
 class EventStyle(Pass):
-    """Reports start and end events that are missing, several or superfluous, and informal times."""
+    """Reports start and end events that are missing, duplicated or superfluous, and informal
+    times."""
 
     name: ClassVar[str] = "event-style"
     stage: ClassVar[Stage] = Stage.VERIFY
@@ -154,7 +155,7 @@ class EventStyle(Pass):
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
             _check(scope, ctx)
         return model

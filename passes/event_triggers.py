@@ -1,4 +1,4 @@
-"""Triggers that an event cannot have where it is, and events that lack one."""
+"""Triggers that an event cannot have in its position, and events that lack one."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ POSSIBLE: Mapping[str, frozenset[str]] = MappingProxyType(
         ),
     }
 )
-"""The triggers of each place (BPMN 2.0.2, table 10.93)."""
+"""The triggers of each position (BPMN 2.0.2, table 10.93)."""
 
 _PLACES = {
     "start": "the start of a process",
@@ -103,7 +103,7 @@ _KINDS = {
 
 
 class EventTriggers(Pass):
-    """Reports events with a trigger that cannot be there, and events without one."""
+    """Reports events with a trigger that is not permitted there, and events without one."""
 
     name: ClassVar[str] = "event-triggers"
     stage: ClassVar[Stage] = Stage.VERIFY
@@ -112,7 +112,7 @@ class EventTriggers(Pass):
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         for process in model.processes:
             for scope in ctx.scopes(process):
                 for node in scope.nodes:

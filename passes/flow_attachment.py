@@ -1,4 +1,4 @@
-"""Where a flow that begins or ends nowhere is drawn to."""
+"""The shapes at the ends of a flow that lacks its source or target."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from orgflow_ir.model.diagram import PLANE, Edge, Shape
 from orgflow_ir.model.records import NamedTuple
 
 NEAR = 12.0
-"""Diagram units from the border of a shape within which the end of a flow was meant to touch it:
-a little more than the 10 units of the grids and snap distances of modelling tools."""
+"""Maximum distance in diagram units between the end of a flow and the shape it was meant to touch:
+slightly more than the 10 units of the grids and snap distances of modelling tools."""
 
 _Bounds = tuple[float, float, float, float]
 
 
 class Attachment(NamedTuple):
-    """A flow with the ends that it is drawn with.
+    """A flow with the ends that the diagram shows.
 
     Attributes:
         flow: the flow, attached.
-        source: the node that it begins at, where it began nowhere.
-        target: the node that it ends at, where it ended nowhere.
-        near: nodes that an end is near, the nearest first, where there are several.
+        source: its source node, if it was missing.
+        target: its target node, if it was missing.
+        near: nodes near an end, the nearest first, if there are several.
     """
 
     flow: Flow
@@ -40,8 +40,8 @@ class Attachment(NamedTuple):
 def attachment(
     flow: Flow, here: Mapping[str, ModelNode], scope: Scope, model: Model
 ) -> Attachment | None:
-    """The nodes of its scope at which the lost ends of a flow are drawn, the nearest of several;
-    `None` where one is drawn at none, or not drawn."""
+    """The nodes of its scope at the missing ends of a flow in the diagram, the nearest of several;
+    `None` if an end touches none or is not drawn."""
     diagram = model.diagram
     if diagram is None:
         return None
@@ -101,7 +101,7 @@ def _parallel(flow: Flow, scope: Scope) -> bool:
 
 
 def distance(point: tuple[float, float], bounds: _Bounds) -> float:
-    """From a point to the border of a rectangle; inside it, too."""
+    """The distance from a point to the border of a rectangle, also from inside."""
     (x, y), (left, top, width, height) = point, bounds
     outside = (max(left - x, 0, x - left - width), max(top - y, 0, y - top - height))
     if any(outside):

@@ -1,4 +1,4 @@
-"""Sequence flows that lead from or to something they cannot: nothing, another scope, a start."""
+"""Sequence flows with impossible ends: a missing element, another scope, a start event."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class FlowEnds(Pass):
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         home: dict[str, Scope] = {}
         for scope in ctx.scopes(model):
             for node in scope.nodes:

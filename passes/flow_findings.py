@@ -1,4 +1,4 @@
-"""What the passes on flow share: the analysis of a model and its faults by kind."""
+"""The shared part of the passes on flow: the analysis of a model and its faults by kind."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MASKED = " (after the faults before it are fixed)"
 
 
 class Repair(NamedTuple):
-    """What is said of a fault: a fix if there is one, and the help."""
+    """The advice on a fault: a fix if there is one, and the help."""
 
     fix: Fix | None = None
     help: str = ""
@@ -32,8 +32,8 @@ class Repair(NamedTuple):
 
 @dataclass(frozen=True)
 class FlowPass(Pass):
-    """Base of the passes on flow: `max_states` is the budget of the analysis they share; `fixes`
-    looks for a fix of each fault, by analysing each candidate."""
+    """Base of the passes on flow: `max_states` is the budget of the shared analysis; `fixes`
+    searches a fix of each fault by analysing each candidate."""
 
     stage: ClassVar[Stage] = Stage.ANALYSE
     max_states: int = MAX_STATES
@@ -42,8 +42,8 @@ class FlowPass(Pass):
     def repaired(
         self, fault: Fault, model: Model, ctx: PassContext, decide: str, *, fix: bool = True
     ) -> Callable[[], Repair]:
-        """Finds a fix of a fault where one is proved, and the help that goes with it: `decide`
-        where none is. Without `fix` it finds the help alone."""
+        """Finds a proved fix of a fault and its help, or `decide` if there is none. Without `fix`,
+        it finds only the help."""
 
         def advice() -> Repair:
             if not self.fixes:
@@ -57,7 +57,7 @@ class FlowPass(Pass):
 
 
 class FlowAnalyses:
-    """The analyses of the processes of one model, each made once for all passes and for the
+    """The analyses of the processes of one model, each computed once for all passes and for the
     candidate fixes of `repair`."""
 
     def __init__(self, model: Model) -> None:
@@ -68,8 +68,8 @@ class FlowAnalyses:
         self.games = Games(model)
 
     def of(self, max_states: int, wiring: Callable[[Scope], Wiring]) -> tuple[Analysis, ...]:
-        """The analysis of every process that has steps, with a budget. `wiring` gives that of a
-        scope."""
+        """The analysis of every process that has steps, with a budget. `wiring` gives the analysis
+        of a scope."""
         if max_states not in self._made:
             self.memory.make_wiring = wiring
             self._made[max_states] = tuple(
@@ -89,14 +89,15 @@ class FlowAnalyses:
 
 
 def analyses(model: Model, ctx: PassContext, max_states: int) -> tuple[Analysis, ...]:
-    """The analysis of every process that has steps, made once for all passes."""
+    """The analysis of every process that has steps, computed once for all passes."""
     return ctx.analysis(FlowAnalyses, model).of(
         max_states, lambda scope: ctx.analysis(Wiring, scope)
     )
 
 
 def findings(model: Model, ctx: PassContext, max_states: int, kind: Kind) -> Iterator[Fault]:
-    """Faults of one kind, in model order; of one element only the first, a shown one if any."""
+    """Faults of one kind, in model order; only the first of each element, preferably one with a
+    run."""
     for found in analyses(model, ctx, max_states):
         faults = [
             f
@@ -124,7 +125,7 @@ def _malformed(scope: Scope) -> bool:
 
 
 def related(fault: Fault, namer: Namer, text: str) -> tuple[Related, ...]:
-    """The split a fault begins at."""
+    """The split at which a fault begins."""
     if not fault.split:
         return ()
     node = namer.nodes[fault.split]

@@ -18,6 +18,6 @@ class Gaps(Pass):
     rules: ClassVar[tuple[type[Rule], ...]] = GAP_RULES
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         report_gaps(model, ctx)
         return model

@@ -62,7 +62,7 @@ class GatewayConditions(Pass):
     rules: ClassVar[tuple[type[Rule], ...]] = (NoBranchFits, OverlappingBranches)
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
             if not any(f.condition is not None for f in scope.flows):
                 continue

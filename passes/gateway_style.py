@@ -101,7 +101,7 @@ class GatewayStyle(Pass):
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
             graph: ControlFlow | None = None
             for node in scope.nodes:

@@ -71,7 +71,7 @@ class Labels(Pass):
                 raise ValueError(f"`{kind}` is not one of: {', '.join(KINDS)}")
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         if "pool" in self.kinds:
             for pool in model.pools:
                 if not pool.name.strip():

@@ -71,7 +71,7 @@ class LackOfSynchronisation(FlowPass):
     rules: ClassVar[tuple[type[Rule], ...]] = (WorkDoneTwice, UnboundedWork)
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         faults = list(findings(model, ctx, self.max_states, "unsync"))
         endless: set[str] = set()
         for scope in ctx.scopes(model):

@@ -41,7 +41,7 @@ class LeftoverTokens(FlowPass):
     rules: ClassVar[tuple[type[Rule], ...]] = (TokensLeftOver,)
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         doubled = list(findings(model, ctx, self.max_states, "unsync"))
         for fault in findings(model, ctx, self.max_states, "leftover"):
             namer = ctx.analysis(Namer, fault.scope)

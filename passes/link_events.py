@@ -98,7 +98,7 @@ class LinkEvents(Pass):
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
             _check(scope, ctx)
         return model

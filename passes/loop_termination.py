@@ -40,7 +40,7 @@ class LoopTermination(FlowPass):
     rules: ClassVar[tuple[type[Rule], ...]] = (EndlessLoop,)
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         forks = {
             element
             for scope in ctx.scopes(model)

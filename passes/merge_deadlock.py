@@ -47,7 +47,7 @@ class MergeDeadlock(FlowPass):
     rules: ClassVar[tuple[type[Rule], ...]] = (DeadlockedJoin,)
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         for fault in findings(model, ctx, self.max_states, "deadlock"):
             namer = ctx.analysis(Namer, fault.scope)
             node = namer.nodes[fault.element]

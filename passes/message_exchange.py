@@ -103,7 +103,7 @@ class MessageExchange(Pass):
     max_states: int = 20_000
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         from orgflow_ir.analysis.collaboration_analysis import (
             analyse_collaboration,  # brings the token game with it
         )

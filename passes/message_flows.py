@@ -79,7 +79,7 @@ class MessageFlows(Pass):
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         if not model.message_flows:
             return model
         index = ctx.analysis(ModelIndex, model)

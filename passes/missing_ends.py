@@ -44,7 +44,7 @@ class MissingEnds(Pass):
     rules: ClassVar[tuple[type[Rule], ...]] = (NoEnd,)
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
             positions = {n.position for n in scope.nodes if isinstance(n, Event)}
             if "start" in positions and "end" not in positions:

@@ -40,7 +40,7 @@ class ParallelWritesPass(Pass):
     rules: ClassVar[tuple[type[Rule], ...]] = (ParallelWrites,)
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
             bound = [
                 n

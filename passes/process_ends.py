@@ -132,7 +132,7 @@ class ProcessEnds(Pass):
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         if not model.processes:
             ctx.emit(
                 NoProcess,

@@ -101,7 +101,7 @@ class References(Pass):
     )  # fmt: skip
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         told = {d.element for d in ctx.diagnostics if d.code in ("OF152", "OF153")}
         processes = {p.id: p for p in model.processes}
         neighbours = cache(partial(_neighbours, model, ctx))

@@ -38,7 +38,7 @@ class Undecided(FlowPass):
     rules: ClassVar[tuple[type[Rule], ...]] = (UndecidedFlow,)
 
     def run(self, model: Model, ctx: PassContext) -> Model:
-        """Report; the model is given back as it is."""
+        """Report the findings and return the model unchanged."""
         for found in analyses(model, ctx, self.max_states):
             for scope, doubt in found.doubts:
                 node = next((n for n in scope.nodes if n.id == doubt.element), scope)

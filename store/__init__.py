@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class FolderProvider(StoreProvider):
-    """Stores in a folder; nothing but Python is needed."""
+    """Stores in a folder; they need only Python."""
 
     @property
     def name(self) -> str:
-        """What locations without `NAME://` mean."""
+        """The kind of locations without `NAME://`."""
         return "folder"
 
     def open(self, location: str) -> MessageStorage:
@@ -28,14 +28,14 @@ class FolderProvider(StoreProvider):
         return MessageStore.open(location)
 
     def create(self, location: str) -> MessageStorage:
-        """The store in a folder, which is made where it is not there yet."""
+        """The store in a folder, created if it does not exist."""
         from orgflow.store.messages import MessageStore
 
         return MessageStore.create(location)
 
 
 class PostgresProvider(StoreProvider):
-    """Stores in a database of a PostgreSQL server that has pgvector."""
+    """Stores in a database of a PostgreSQL server with pgvector."""
 
     @property
     def name(self) -> str:
@@ -49,7 +49,7 @@ class PostgresProvider(StoreProvider):
         return PostgresStore.open(location)
 
     def create(self, location: str) -> MessageStorage:
-        """The store in a database, whose tables are made where they are not there yet."""
+        """The store in a database, whose tables are created if they do not exist."""
         from orgflow.store.postgres import PostgresStore
 
         return PostgresStore.create(location)
@@ -57,5 +57,5 @@ class PostgresProvider(StoreProvider):
 
 @hookimpl
 def orgflow_stores() -> tuple[StoreProvider, ...]:
-    """The stores that come with orgflow."""
+    """The stores that orgflow contains."""
     return (FolderProvider(), PostgresProvider())

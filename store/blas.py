@@ -1,8 +1,8 @@
-"""How many threads numpy's linear algebra has: one, where `orgflow.store` is imported before.
+"""Number of threads of numpy's linear algebra: one, if `orgflow.store` is imported first.
 
-OpenBLAS lets threads that wait for each other spin. Where other programs use the processor, a
-product of matrices then takes three times its processor time, and longer by the clock than with one
-thread. What is done in parallel here are whole batches, which do not wait for each other.
+Waiting threads of OpenBLAS spin. If other programs use the processor, a product of matrices
+otherwise takes three times its processor time, and more elapsed time than with one thread. The
+parallel work here consists of whole batches, which do not wait for each other.
 """
 
 from __future__ import annotations
@@ -16,4 +16,4 @@ if "numpy" not in sys.modules:
     os.environ.setdefault(_VARIABLE, "1")
 
 WORKERS = min(4, os.cpu_count() or 1) if os.environ.get(_VARIABLE) == "1" else 1
-"""How many threads compute at a time; one where the library has threads of its own."""
+"""Number of threads that compute at a time; one if the library has its own threads."""

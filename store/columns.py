@@ -1,4 +1,4 @@
-"""How the stores of ours write a message into columns, and read it back."""
+"""How orgflow's stores write a message into columns and read it back."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ READ = (
 
 
 def content_hash(text: str) -> bytes:
-    """What equal texts share."""
+    """The shared key of equal texts."""
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def embedded_text(subject: str, body: str) -> str:
-    """The text of a message that vectors stand for: `Message.text`."""
+    """The text of a message that is embedded: `Message.text`."""
     return f"{subject}\n\n{body}" if subject else body
 
 
 def storable(text: str) -> str:
-    """Text without lone surrogates and NULs, which databases cannot hold."""
+    """Text without lone surrogates and NULs, which databases cannot store."""
     if "\x00" in text:
         text = text.replace("\x00", "")
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

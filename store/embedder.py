@@ -1,4 +1,4 @@
-"""The one place that chooses what turns texts into vectors."""
+"""The selection of the embedder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from orgflow_ir.pipeline.agent_services import Embedder
 
 
 class HashedWords:
-    """Vectors without a model: words and pairs of them, hashed into 1,024 places. They compare
+    """Vectors without a model: words and word pairs, hashed into 1,024 places. They compare
     wording, not meaning."""
 
     name = "hashed-words-1024"
@@ -40,7 +40,7 @@ class HashedWords:
 
 
 def local_embedder() -> Embedder:
-    """MiniLM where its package is installed, else `HashedWords`; whoever calls reports `name`."""
+    """MiniLM if its package is installed, otherwise `HashedWords`; the caller reports `name`."""
     try:
         return MiniLM()
     except ModelMissing:

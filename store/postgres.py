@@ -1,6 +1,6 @@
 """The store in a PostgreSQL database: pgvector for vectors, its own full text, asyncpg to reach it.
 
-Several processes may read and write at the same time.
+Several processes can read and write at the same time.
 """
 
 from __future__ import annotations
@@ -53,13 +53,14 @@ T = TypeVar("T")
 VERSION = 1
 BATCH = 2000
 INDEXED = 200_000
-"""Characters of a text that full-text search looks at: PostgreSQL's limit is 1 MB of words."""
+"""Maximum number of characters for full-text search: PostgreSQL's limit is 1 MB of words."""
 
 HNSW_FROM = 20_000
-"""So many vectors are compared one by one; of more, an index (HNSW) finds the nearest."""
+"""Maximum number of vectors that are compared one by one; beyond it, an index (HNSW) finds the
+nearest."""
 
 WAIT = 30
-"""Seconds to wait for other processes before tables are written again."""
+"""Seconds to wait for other processes before tables are rewritten."""
 
 _EMBEDDED = 64
 _PAGE = 1000
@@ -97,7 +98,7 @@ _LEFT_OUT = """
 CREATE TABLE orgflow.forgotten (hash BYTEA PRIMARY KEY);
 CREATE TABLE orgflow.retention (since DOUBLE PRECISION NOT NULL);
 """
-"""What is not read again. Stores of earlier versions have none of it."""
+"""The part that is not read again. Stores of earlier versions lack it."""
 
 _WRITTEN = (
     ("id", "text"), ("at", "float8"), ("date", "text"), ("channel", "text"), ("sender", "bigint"),
@@ -120,8 +121,8 @@ class PostgresStore(MessageStorage):
 
     @classmethod
     def create(cls, location: str) -> PostgresStore:
-        """The store in the database of a URL; its tables are made where there are none. The
-        extension `vector` has to be there, or its making allowed. Raises `StoreError`."""
+        """The store in the database of a URL; its tables are created if they do not exist. The
+        extension `vector` has to exist, or its creation has to be allowed. Raises `StoreError`."""
         return cls._connected(location, make=True)
 
     @classmethod
@@ -179,7 +180,7 @@ class PostgresStore(MessageStorage):
     # -- writing -----------------------------------------------------------------------------
 
     def add(self, messages: Iterable[Message]) -> int:
-        """Add what is new; another process may add at the same time."""
+        """Add new messages; another process may add at the same time."""
         added = 0
         batch: list[Message] = []
         renamed = Renamed()
@@ -296,8 +297,8 @@ class PostgresStore(MessageStorage):
             last = (rows[-1][0], rows[-1][1])
 
     def delete_person(self, key: str) -> Forgotten:
-        """Delete everything a person wrote, what others quote of it, and the person as a receiver;
-        replace the address and the name in what others wrote."""
+        """Delete everything that a person wrote, quotes of it, and the person as a receiver;
+        replace the address and the name in messages of others."""
         key = storable(key).lower()
 
         async def delete() -> Forgotten:
@@ -407,7 +408,7 @@ class PostgresStore(MessageStorage):
     # -- reading -----------------------------------------------------------------------------
 
     def counts(self) -> Counts:
-        """How much there is."""
+        """The amounts of stored data."""
         (row,) = self._rows(
             "SELECT (SELECT count(*) FROM messages), (SELECT count(*) FROM people), "
             "(SELECT count(DISTINCT conversation) FROM messages), (SELECT count(*) FROM vectors)"
@@ -415,7 +416,7 @@ class PostgresStore(MessageStorage):
         return Counts(*row)
 
     def messages(self, wanted: Filter = EVERYTHING) -> Iterator[Message]:
-        """The messages that a filter lets through, a page at a time."""
+        """The messages that match a filter, one page at a time."""
         condition, values = wanted.sql()
         for row in self._pages(_JOINED, condition, values):
             yield _message(row[2:])
@@ -426,7 +427,7 @@ class PostgresStore(MessageStorage):
         return _message(rows[0]) if rows else None
 
     def people(self) -> Iterator[tuple[Person, int, int]]:
-        """Everybody with the number of messages sent and received, most first."""
+        """Everybody with the number of messages sent and received, highest first."""
         for name, address, sent, received in self._rows(
             "SELECT name, address, s, r FROM (SELECT *, (SELECT count(*) FROM messages WHERE "
             "sender = people.n) AS s, (SELECT count(*) FROM receivers WHERE person = people.n) "
@@ -437,7 +438,7 @@ class PostgresStore(MessageStorage):
     def full_text(
         self, query: str, limit: int = 10, wanted: Filter = EVERYTHING
     ) -> list[tuple[str, float]]:
-        """Ids of the messages that have words of the query, best (`ts_rank`) first."""
+        """Ids of the messages that contain words of the query, best (`ts_rank`) first."""
         words = words_of(query)
         if not words:
             return []
@@ -478,7 +479,7 @@ class PostgresStore(MessageStorage):
         return len(missing)
 
     def embedded(self, embedder: Embedder, texts: Sequence[str]) -> list[Sequence[float]]:
-        """The vector of each text, from the database where it has been embedded before."""
+        """The vector of each text, from the database if it was embedded before."""
         hashes = [content_hash(text) for text in texts]
         found = self._kept(embedder.name, hashes)
         missing = {h: text for h, text in zip(hashes, texts, strict=True) if h not in found}
@@ -536,8 +537,8 @@ class PostgresStore(MessageStorage):
     def nearest(
         self, model: str, vector: Sequence[float], limit: int = 10, wanted: Filter = EVERYTHING
     ) -> list[tuple[str, float]]:
-        """Ids of the messages whose vectors have the largest cosine with a vector, and it. With a
-        filter all vectors that it lets through are compared."""
+        """Ids of the messages whose vectors have the largest cosine with a vector, and the cosine.
+        With a filter, all matching vectors are compared."""
         condition, values = wanted.sql()
         count = len(values)
         size = len(vector)

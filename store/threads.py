@@ -1,4 +1,4 @@
-"""Conversations: which messages belong together by references, else by subject and people."""
+"""Conversations: messages that belong together by references, otherwise by subject and people."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import NamedTuple
 from orgflow_ir.model.message import bare_subject
 
 SUBJECT_DAYS = 30
-"""A reply without references joins an earlier message of the same subject not older than this."""
+"""A reply without references joins an earlier message of the same subject that is not older than
+this."""
 
 
 class Linked(NamedTuple):
-    """What decides which conversation a message belongs to."""
+    """The data that determine the conversation of a message."""
 
     id: str
     references: tuple[str, ...]
@@ -23,9 +24,9 @@ class Linked(NamedTuple):
 
 
 def conversations(messages: Iterable[Linked]) -> Iterator[tuple[str, str]]:
-    """The id of each message with the id of its conversation: that of its first message.
+    """The id of each message with the id of its conversation, which is that of its first message.
 
-    Messages come in the order of time. Memory grows by some hundred bytes a message.
+    Messages are passed in the order of time. Memory grows by some hundred bytes per message.
     """
     parent: list[int] = []
     places: dict[str, int] = {}

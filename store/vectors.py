@@ -14,20 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 EXHAUSTIVE = 10_000
-"""So many vectors are compared one by one; of more, only those whose signs are near."""
+"""Maximum number of vectors that are compared one by one; beyond it, only those with similar
+signs."""
 
 COMPARED = 2_000
-"""How many of the vectors with the nearest signs are compared by their numbers, at least."""
+"""Minimum number of vectors with the most similar signs that are compared by their numbers."""
 
 _PART = 20_000
 
 
 class Vectors:
-    """The vectors of one model in a folder, by row. A row of zeros is an erased one.
+    """The vectors of one model in a folder, by row. A row of zeros is erased.
 
     A search among more than `EXHAUSTIVE` vectors counts the signs that differ from the query's (48
-    bytes a vector of MiniLM, kept in memory), and computes the cosine of the nearest `COMPARED` or
-    more. `benchmarks/messages.py store` prints how often that finds what comparing all does.
+    bytes per vector of MiniLM, kept in memory), and computes the cosine of the nearest `COMPARED`
+    or more. `benchmarks/messages.py store` prints how often the result equals that of comparing
+    all.
     """
 
     def __init__(self, folder: str, model: str, size: int = 0) -> None:
@@ -57,11 +59,11 @@ class Vectors:
 
     @property
     def rows(self) -> int:
-        """How many vectors the file has, erased ones included."""
+        """The number of vectors in the file, including erased ones."""
         return len(self._mapped())
 
     def write(self, row: int, vectors: Sequence[Sequence[float]]) -> None:
-        """Write vectors from a row on; what a crashed process left there is overwritten."""
+        """Write vectors from a row on; leftovers of a crashed process are overwritten."""
         data = np.ascontiguousarray(vectors, np.float32).reshape(-1, self.size)
         with _opened(self.path) as file, _opened(self.signs_path) as signs:
             file.seek(row * 4 * self.size)
@@ -92,8 +94,8 @@ class Vectors:
         *,
         exhaustive: bool = False,
     ) -> list[tuple[int, float]]:
-        """The rows with the largest cosine, and it: of all rows, or of those given. `exhaustive`
-        compares all of them, however many there are."""
+        """The rows with the largest cosine, and the cosine: among all rows, or those given.
+        `exhaustive` compares all of them, regardless of their number."""
         everything = self._mapped()
         query = np.asarray(vector, np.float32)
         chosen: Any = None if rows is None else np.asarray(rows, int)

@@ -1,4 +1,4 @@
-"""BERT's tokens: lower-cased words cut into the longest pieces that a vocabulary has."""
+"""BERT's tokens: lower-cased words split into the longest pieces of a vocabulary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_WORD = 100
 
 
 class WordPiece:
-    """Cuts texts into the ids of a vocabulary (`bert-base-uncased`)."""
+    """Splits texts into the ids of a vocabulary (`bert-base-uncased`)."""
 
     def __init__(self, vocabulary: Mapping[str, int]) -> None:
         self._ids = dict(vocabulary)
@@ -21,7 +21,7 @@ class WordPiece:
         self._cut = lru_cache(maxsize=100_000)(self._pieces)
 
     def ids(self, text: str, longest: int) -> list[int]:
-        """The ids of a text between the marks of begin and end, `longest` at most."""
+        """The ids of a text between the begin and end marks, at most `longest`."""
         found: list[int] = [self._begin]
         for word in self._words(text):
             found += self._cut(word)

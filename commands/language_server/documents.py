@@ -1,4 +1,5 @@
-"""Documents of an editor as they stand: findings with their places, fixes as edits of text."""
+"""Documents of an editor in their current state: findings with their places, fixes as edits of
+text."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ _PREFIX = re.compile(r"""\bxmlns:([\w.-]+)\s*=\s*["']urn:orgflow["']""")
 
 
 class Finding(NamedTuple):
-    """A diagnostic and the part of the text that it is about."""
+    """A diagnostic and the part of the text that it refers to."""
 
     diagnostic: Diagnostic
     span: Span
@@ -49,10 +50,10 @@ class Offer(NamedTuple):
 
 
 class Document:
-    """One version of one text. `path` is where its file is or would be; names end in `.bpmn` or
-    are `orgflow.toml`.
+    """One version of one text. `path` is the actual or possible path of its file; names end in
+    `.bpmn` or are `orgflow.toml`.
 
-    `cancel` stops a check under way, which then raises `Cancelled`.
+    `cancel` stops a running check, which then raises `Cancelled`.
     """
 
     def __init__(self, path: str, text: str, registry: Registry, unit: str = "utf-16") -> None:
@@ -75,12 +76,12 @@ class Document:
         return name
 
     def cancel(self) -> None:
-        """Let a check that is under way end."""
+        """Stop a running check."""
         self._cancellation.cancel()
 
     @property
     def is_configuration(self) -> bool:
-        """Whether it is an `orgflow.toml`, not a model."""
+        """Whether it is an `orgflow.toml` and not a model."""
         return os.path.basename(self.path) == CONFIGURATION
 
     # -- findings ----------------------------------------------------------------------------
@@ -107,7 +108,7 @@ class Document:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """What is wrong, in the order in which `check` reports it; nothing that is suppressed."""
+        """The findings, in the order in which `check` reports them; suppressed ones are omitted."""
         return tuple(
             Finding(d, self.span(d.loc, d.element))
             for d in self._checked[1]
@@ -120,8 +121,8 @@ class Document:
         return elements_by_id(model) if model is not None else {}
 
     def span(self, loc: SourceLocation | None, element: str | None) -> Span:
-        """The part of the text at a place, or of an element: its start tag, else the rest of the
-        line; the beginning of the text for what has its place in another file."""
+        """The part of the text at a place or of an element: its start tag, otherwise the rest of
+        the line; the beginning of the text if the place is in another file."""
         if (loc is None or loc.line is None) and element in self._elements:
             loc = self._elements[element].loc
         if loc is None or loc.line is None or not self.holds(loc):
@@ -154,7 +155,7 @@ class Document:
         return self._fixer.read(self.source)
 
     def offers(self, findings: tuple[Finding, ...]) -> list[Offer]:
-        """What can be done about each of some findings: its fix, then its suppression."""
+        """The possible actions for findings: the fix of each, then its suppression."""
         fixes: list[Offer] = []
         suppressions: list[Offer] = []
         for finding in findings:
@@ -186,7 +187,7 @@ class Document:
         )  # fmt: skip
 
     def fix_all(self) -> Offer | None:
-        """All safe fixes together, `None` where there is none."""
+        """All safe fixes together, `None` if there is none."""
         if self.is_configuration:
             return None
         fixer = Fixer(self._registry, "bpmn", unsafe=False, write=False)

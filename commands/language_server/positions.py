@@ -1,4 +1,4 @@
-"""Places in a text as editors count them: lines and columns from 0, columns in code units."""
+"""Positions in a text as editors count them: lines and columns from 0, columns in code units."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 _END_OF_LINE = re.compile(r"\r\n|\n|\r")
 
 MOST_LINES = 3_000
-"""Changes within more lines than this are one edit: comparing lines takes the square of them."""
+"""Changes that span more lines than this are one edit: comparing lines takes quadratic time."""
 
 
 class Position(NamedTuple):
@@ -21,21 +21,22 @@ class Position(NamedTuple):
 
 
 class Span(NamedTuple):
-    """From a place in a text to before another, as offsets in characters."""
+    """A range of a text, as offsets in characters; the end is exclusive."""
 
     start: int
     end: int
 
 
 class TextEdit(NamedTuple):
-    """A part of a text and what it becomes."""
+    """A part of a text and its replacement."""
 
     span: Span
     text: str
 
 
 class Lines:
-    """The lines of a text. `unit` is how the editor counts columns: `utf-8`, `utf-16`, `utf-32`."""
+    """The lines of a text. `unit` is the unit in which the editor counts columns: `utf-8`,
+    `utf-16`, `utf-32`."""
 
     def __init__(self, text: str, unit: str = "utf-16") -> None:
         self.text = text
@@ -44,13 +45,14 @@ class Lines:
         self._starts = [0, *(m.end() for m in _END_OF_LINE.finditer(text))]
 
     def position(self, offset: int) -> Position:
-        """Where a character is."""
+        """The position of a character."""
         line = bisect_right(self._starts, offset) - 1
         before = self.text[self._starts[line] : offset]
         return Position(line, len(before.encode(self._codec, "surrogatepass")) // self._width)
 
     def offset(self, position: Position) -> int:
-        """The character at a position; one beyond the text or its line is at the end of that."""
+        """The character at a position; positions beyond the line or the text are moved to its
+        end."""
         if position.line >= len(self._starts):
             return len(self.text)
         row = self.row(position.line)
@@ -58,7 +60,7 @@ class Lines:
         return self._starts[position.line] + len(units.decode(self._codec, "ignore"))
 
     def row(self, line: int) -> str:
-        """A line without what ends it."""
+        """A line without its terminator."""
         last = line + 1 == len(self._starts)
         end = len(self.text) if last else self._starts[line + 1]
         return self.text[self._starts[line] : end].rstrip("\r\n")

@@ -1,7 +1,6 @@
-"""Explanations of rules as files that an editor opens: the links of codes lead to them.
+"""Explanations of rules as files that an editor opens through the links of codes.
 
-They are what `orgflowc explain` prints, so that they are those of the version and the plugins that
-are installed.
+They contain the output of `orgflowc explain`, so they match the installed version and plugins.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from orgflow_ir.diagnostics import Rule
 
 
 def rule_page(rule: type[Rule]) -> Path | None:
-    """The file with the explanation of a rule, written where it is not there or differs; None where
-    the user's cache cannot be written."""
+    """The file with the explanation of a rule, written if it is missing or differs; None if the
+    user's cache is not writable."""
     cache = os.environ.get("XDG_CACHE_HOME")
     base = Path(cache) if cache else Path.home() / ".cache"
     path = base / "orgflow" / "rules" / version("orgflow") / f"{rule.code}.md"

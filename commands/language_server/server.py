@@ -1,4 +1,5 @@
-"""The language server protocol around documents: when they are judged, and how results are sent."""
+"""The language server protocol around documents: the times of checks, and the transfer of
+results."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ from orgflow_ir.pipeline.services import Cancelled
 from orgflow_ir.plugins import Registry
 
 PAUSE = 0.25
-"""Seconds without a change after which a document is judged."""
+"""Seconds without a change after which a document is checked."""
 
 BPMN_NAMESPACE = "http://www.omg.org/spec/BPMN/20100524/MODEL"
 
@@ -47,7 +48,7 @@ T = TypeVar("T")
 
 
 class OpenDocument:
-    """A document that the client has open: its last text, and the check that is under way."""
+    """An open document of the client: its latest text and its running check."""
 
     def __init__(self, uri: str, path: str) -> None:
         self.uri, self.path = uri, path
@@ -56,7 +57,7 @@ class OpenDocument:
         self.task: asyncio.Task[None] | None = None
 
     def stop(self) -> None:
-        """Forget the check that waits or runs."""
+        """Cancel the waiting or running check."""
         if self.task is not None:
             self.task.cancel()
         if self.document is not None:
@@ -64,7 +65,7 @@ class OpenDocument:
 
 
 class OrgflowServer(LanguageServer):
-    """The server: all checks run one after the other in one thread beside the protocol's."""
+    """The server: all checks run one after the other in one thread besides that of the protocol."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -80,7 +81,7 @@ class OrgflowServer(LanguageServer):
     # -- documents ---------------------------------------------------------------------------
 
     def opened(self, item: lsp.TextDocumentItem) -> None:
-        """Judge a document from now on, if it is of a kind that orgflow reads."""
+        """Check a document from now on if orgflow reads its format."""
         path = self._path(item.uri)
         if not (_is_model(path, item.text) or os.path.basename(path) == CONFIGURATION):
             return
@@ -88,7 +89,7 @@ class OrgflowServer(LanguageServer):
         self.changed(item.uri, item.text, item.version, pause=0)
 
     def changed(self, uri: str, text: str, number: int | None, *, pause: float = PAUSE) -> None:
-        """Take a new text, and judge it once nothing changed for a while."""
+        """Accept a new text and check it after a pause in editing."""
         opened = self.open.get(uri)
         if opened is None:
             return
@@ -101,21 +102,21 @@ class OrgflowServer(LanguageServer):
         opened.task = asyncio.ensure_future(self._publish(opened, opened.document, pause))
 
     def closed(self, uri: str) -> None:
-        """Forget a document, and clear what was reported about it."""
+        """Forget a document and clear its diagnostics."""
         opened = self.open.pop(uri, None)
         if opened is not None:
             opened.stop()
             self._send(uri, None, ())
 
     def judge_again(self, uris: Iterable[str]) -> None:
-        """Judge documents whose text is the same, but not what it is judged by."""
+        """Check documents again whose text is unchanged but whose settings changed."""
         for uri in uris:
             opened = self.open.get(uri)
             if opened is not None and opened.document is not None:
                 self.changed(uri, opened.document.text, opened.version)
 
     def saved(self, uri: str) -> None:
-        """A configuration that is saved holds for the models below it, which are judged again."""
+        """A saved configuration applies to the models below it, which are checked again."""
         if os.path.basename(self._path(uri)) == CONFIGURATION:
             self.judge_again(u for u in tuple(self.open) if u != uri)
 
@@ -139,7 +140,7 @@ class OrgflowServer(LanguageServer):
             self._send(opened.uri, opened.version, sent)
 
     async def in_thread(self, work: Callable[[], T]) -> T:
-        """The result of work that takes a while. Raises what it raises."""
+        """The result of work that takes a while. Raises the exception of the work."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def _send(self, uri: str, number: int | None, sent: Iterable[lsp.Diagnostic]) -> None:
@@ -148,7 +149,7 @@ class OrgflowServer(LanguageServer):
         )
 
     def shutdown(self) -> None:
-        """End; a check that is under way is not waited for."""
+        """Shut down without waiting for a running check."""
         for opened in self.open.values():
             if opened.document is not None:
                 opened.document.cancel()
@@ -196,7 +197,7 @@ class OrgflowServer(LanguageServer):
         return found
 
     async def actions(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        """What can be done about the findings in a range, and about all of them."""
+        """The possible actions for the findings in a range, and for all findings."""
         opened = self.open.get(params.text_document.uri)
         if opened is None or opened.document is None:
             return []
@@ -255,7 +256,7 @@ class OrgflowServer(LanguageServer):
         )
 
     async def hover(self, uri: str, position: lsp.Position) -> lsp.Hover | None:
-        """The element at a position: what it is, and what was found about it."""
+        """The element at a position: its kind and its findings."""
         opened = self.open.get(uri)
         if opened is None or opened.document is None:
             return None
