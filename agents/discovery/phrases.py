@@ -274,9 +274,9 @@ _ENCLOSED = _words("attach attached attaching enclose enclosed enclosing")
 
 
 def _handed_over(verb: Any, names: Collection[str]) -> list[tuple[str, Any]]:
-    """What a message brings with it or reports to be on its way is sent, and what is here is
-    received: `please find attached the offer`, `offer attached`, `here is the offer`, `the offer is
-    in the post`; `the offer is here`."""
+    """Documents that are sent or received according to a phrase: an attached or announced document
+    is sent (`please find attached the offer`, `offer attached`, `here is the offer`, `the offer is
+    in the post`), a document that has arrived is received (`the offer is here`)."""
     found: list[tuple[str, Any]] = []
     if verb.lower_ in _ENCLOSED:
         found = [("send", noun) for noun in _enclosed(verb)]

@@ -60,12 +60,12 @@ class AnswersError(ValueError):
 
 
 def questions(model: Model) -> tuple[Question, ...]:
-    """Gateways whose kind the text does not clearly say.
+    """Gateways whose kind does not follow clearly from the text.
 
-    Of splits: parallel ones without a word for it, inclusive ones, and exclusive ones between steps
-    that `or` joins, without a condition. Of joins, which mostly follow their split: those of
-    another kind, where nothing is asked about the split, and those without a split that wait for
-    several branches.
+    - Splits: parallel splits without a word for it, inclusive splits, and exclusive splits without
+      a condition between steps that are joined by `or`.
+    - Joins: joins of another kind than their split if there is no question about the split, and
+      joins without a split that wait for several branches.
     """
     found: list[Question] = []
     for process in model.processes:

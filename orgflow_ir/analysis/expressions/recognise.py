@@ -149,8 +149,8 @@ def _out_of_order(value: object, operator: str) -> bool:
 
 
 def _is_operand(side: Tree, other: Tree) -> bool:
-    """Whether a side of a comparison means the same in the shared grammar, where the first entries
-    of lists are told from `_from_one`."""
+    """Whether a side of a comparison has the same meaning in the shared grammar, in which
+    `_from_one` distinguishes entries of lists from parts of contexts."""
     if isinstance(side, Negative):
         side = side.operand
         return isinstance(side, Constant)

@@ -126,8 +126,8 @@ def marker_of(workflow: Mapping[str, Any]) -> DeploymentMarker | None:
 
 
 def copied_from(workflow: Mapping[str, Any]) -> str | None:
-    """The id on the server that the note of a copy names, empty where it names none; None for a
-    workflow that is not a copy. Restoring a file by the API makes a copy, too."""
+    """The id on the server in the note of a copy, empty if the note has none; None for a workflow
+    that is not a copy. Restoring a file through the API also creates a copy."""
     note = _note(workflow)
     return None if note is None or marker_of(workflow) is not None else note[1].server
 
