@@ -317,12 +317,12 @@ def _back(gateway: str, graph: ControlFlow, people: set[str], *, through: bool) 
             seen.add(arc.source)
             if arc.source in people:
                 found[arc.source] = None
-            elif through or not _sets(graph.nodes[arc.source]):
+            elif through or not brings_values(graph.nodes[arc.source]):
                 todo.append(arc.source)
     return list(found)
 
 
-def _sets(node: Node) -> bool:
+def brings_values(node: Node) -> bool:
     """Whether a step of the model may itself bring a value: work, or something that comes in."""
     if isinstance(node, Event):
         return node.position == "catch" and node.trigger in ("message", "signal", "conditional")

@@ -26,7 +26,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Empty,
     Feel,
     Logical,
-    Member,
+    Meaning,
     Not,
     Path,
     Tree,
@@ -318,7 +318,7 @@ def needed(
 
     def add(guards: Guards, path: Path) -> None:
         said = known.setdefault(path[0], [])
-        if path in exempt or _implied(guards, said):
+        if path in exempt or implied(guards, said):
             return
         said.append(guards)
         if found and found[-1].guards == guards:
@@ -337,28 +337,20 @@ def needed(
     return (Need((), always), *rest) if always else rest
 
 
-Asked = Call | Comparison | Member
+_NO_METHODS = frozenset(("item", "truth", "is true", "three-valued"))
 
 
-def asked(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Guards, Asked], ...]:
-    """Methods that conditions call on variables, comparisons of variables in JUEL, and members of
-    objects in JavaScript, in evaluation order (`needed`), each with its guards: an engine may end
-    with an error there."""
-    found: dict[tuple[Guards, Asked], None] = {}
+def asked(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Guards, Call], ...]:
+    """Methods that conditions call on variables, in evaluation order (`needed`), each with its
+    guards: an engine may end with an error there."""
+    found: dict[tuple[Guards, Call], None] = {}
     before: Guards = ()
     for tree in trees:
         for guards, node in walked(tree, before):
-            if isinstance(node, Member):
-                found[guards, node] = None
-            if isinstance(node, Call) and node.function in ("item", "truth"):
+            if not isinstance(node, Call) or node.function in _NO_METHODS:
                 continue
-            if isinstance(node, Call) and isinstance(node.arguments[0], Variable):
+            if node.arguments and isinstance(node.arguments[0], Variable):
                 found[guards, node] = None
-            if isinstance(node, Comparison) and isinstance(node.left, Variable):
-                equality = node.meaning == "juel" and node.operator in ("==", "!=")
-                both = equality and isinstance(node.right, Variable)
-                if both or node.meaning == "equals":
-                    found[guards, node] = None
         if in_turn:
             before = (*before, (tree, False))
     return tuple(found)
@@ -367,7 +359,7 @@ def asked(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Guards, Asked]
 _MOST_ATOMS = 8
 
 
-def _implied(guards: Guards, said: Iterable[Guards]) -> bool:
+def implied(guards: Guards, said: Iterable[Guards]) -> bool:
     """Whether, where all of `guards` hold, all of some list in `said` do, by their logic alone."""
     lists = list(said)
     if () in lists or guards in lists:
@@ -419,14 +411,27 @@ def walked(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Tree]]:
     yield guards, tree
     if isinstance(tree, Logical):
         yield from walked(tree.left, guards)
-        yield from walked(tree.right, (*guards, (tree.left, tree.operator == "and")))
+        yield from walked(tree.right, (*guards, right_guard(tree)))
     elif isinstance(tree, Conditional):
         yield from walked(tree.condition, guards)
-        yield from walked(tree.then, (*guards, (tree.condition, True)))
-        yield from walked(tree.otherwise, (*guards, (tree.condition, False)))
+        condition = _truth_of(tree.condition, tree.meaning)
+        yield from walked(tree.then, (*guards, (condition, True)))
+        yield from walked(tree.otherwise, (*guards, (condition, False)))
     else:
         for child in children(tree):
             yield from walked(child, guards)
+
+
+def right_guard(tree: Logical) -> tuple[Tree, bool]:
+    """What has to hold for the right operand to be evaluated."""
+    return _truth_of(tree.left, tree.meaning), tree.operator == "and"
+
+
+def _truth_of(tree: Tree, meaning: Meaning) -> Tree:
+    """A condition whose truth value is the same in JavaScript: in JUEL, the text "false" is not
+    true."""
+    juel = meaning == "juel" and isinstance(tree, Variable)
+    return Call("is true", (tree,), tree.span) if juel else tree
 
 
 def _paths(texts: Iterable[Expression], *, bare: bool = False) -> Iterator[Path]:

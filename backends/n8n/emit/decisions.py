@@ -7,21 +7,30 @@ from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.emit.graph import HelperKey, Port
 from orgflow.backends.n8n.emit.javascript import js_string, to_js
+from orgflow.backends.n8n.emit.known_types import known_types
 from orgflow.backends.n8n.emit.names import plain
+from orgflow.backends.n8n.emit.operands import (
+    rejects_undefined,
+    unfit,
+    unfit_call,
+    unfit_text,
+    where,
+)
 from orgflow.backends.n8n.emit.references import read_field
 from orgflow.backends.n8n.node_types import if_, stop_and_error, switch
 from orgflow.backends.n8n.node_types.conditions import equals, expression, is_true
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import Branch, Decision
-from orgflow_ir.analysis.expressions.syntax import Comparison, Member, Path, Variable
+from orgflow_ir.analysis.expressions.syntax import Call, Path, Variable
 from orgflow_ir.model import Event
 from orgflow_ir.model.element_names import listed
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
 
-    from orgflow_ir.analysis.variables import Asked, Guards, Need
+    from orgflow_ir.analysis.demands import Demand
+    from orgflow_ir.analysis.variables import Guards, Need
 
 
 def emit_decision(decision: Decision, compiled: CompiledScope) -> None:
@@ -41,7 +50,7 @@ def emit_decision(decision: Decision, compiled: CompiledScope) -> None:
     chosen = [b for b in decision.branches if b.kind != "default"]
     default = decision.default
     rules = [(condition(decision, b, compiled, f"{node.key}/{b.flow.id}"), b.value) for b in chosen]
-    unset = never_set(decision)
+    unset = never_set(decision, compiled)
     if unset:
         rules.insert(0, (is_true(unset, f"{node.key}/unset"), NEVER_SET))
     if len(rules) == 1:
@@ -67,7 +76,11 @@ def condition(
     if branch.kind == "value" and not decision.several:
         return equals(_variable(decision, compiled), branch.value, seed)
     test = _test(decision, branch, compiled)
-    if decision.several and (unset := never_set(decision)) and not _bypassed(decision, compiled):
+    if (
+        decision.several
+        and (unset := never_set(decision, compiled))
+        and not _bypassed(decision, compiled)
+    ):
         test = f"!({unset}) && {test}"  # else a branch would run before the run stops
     return is_true(test, seed)
 
@@ -76,25 +89,33 @@ NEVER_SET = "not set"
 """What the output is called by which a run leaves whose variables were never set."""
 
 
-def never_set(decision: Decision) -> str:
-    """JavaScript that tells whether the conditions read a variable that nobody has set; empty where
-    they ask themselves, or read none."""
+def never_set(decision: Decision, compiled: CompiledScope) -> str:
+    """JavaScript that is true if the conditions read a variable that nobody has set, or one whose
+    type is not valid there; empty if they test for that themselves, or read none."""
     if not decision.coded:
         return ""
+    demanded = _demands(decision, compiled)
+    strict = {
+        (one.guards, one.operands[0].path[0])
+        for one in demanded
+        if rejects_undefined(one.kind) and len(one.operands[0].path) == 1
+    }
     tests = []
+    left = set()
     for need in _needs(decision):
-        fields = ", ".join(on_item((name,)) for name in need.names)
-        tests.append(_where(need.guards, f"[{fields}].includes(undefined)"))
-    tests += [_where(guards, _unfit(call)) for guards, call in _asked(decision)]
-    return " || ".join(tests)
-
-
-def _where(guards: Guards, test: str) -> str:
-    """A test that is made where an evaluation gets to what it is about."""
-    before = [
-        to_js(tree, on_item) if truth else f"!({to_js(tree, on_item)})" for tree, truth in guards
+        left |= {(need.guards, name) for name in need.names}
+        names = [name for name in need.names if (need.guards, name) not in strict]
+        if names:
+            fields = ", ".join(on_item((name,)) for name in names)
+            tests.append(where(need.guards, f"[{fields}].includes(undefined)", on_item))
+    for one in demanded:
+        path = one.operands[0].path
+        test = unfit(one, on_item, strict=len(path) == 1 and (one.guards, path[0]) in left)
+        tests.append(where(one.guards, test, on_item))
+    tests += [
+        where(guards, unfit_call(call, on_item), on_item) for guards, call in _asked(decision)
     ]
-    return f"({' && '.join((*before, test))})" if before else test
+    return " || ".join(tests)
 
 
 def _needs(decision: Decision) -> tuple[Need, ...]:
@@ -104,42 +125,22 @@ def _needs(decision: Decision) -> tuple[Need, ...]:
     return needed(trees, null_tested(trees), in_turn=not decision.several)
 
 
-def _asked(decision: Decision) -> tuple[tuple[Guards, Asked], ...]:
-    """Methods that the conditions call on variables, comparisons of variables, and members of
-    objects: an engine ends with an error where there is no such method or object, or where values
-    cannot be converted."""
+def _asked(decision: Decision) -> tuple[tuple[Guards, Call], ...]:
+    """Methods that the conditions call on variables: an engine ends with an error if a variable
+    does not have the method."""
     from orgflow_ir.analysis.variables import asked
 
     trees = [b.tree for b in decision.branches if b.tree is not None]
     return asked(trees, in_turn=not decision.several)
 
 
-_NO_NUMBER = (
-    '((a, b) => [[a, b], [b, a]].some(([x, y]) => typeof x === "number" && y != null && '
-    '(!["number", "string"].includes(typeof y) || (typeof y === "string" && y !== "" && '
-    "!/^[-+]?([0-9]+\\.?[0-9]*|\\.[0-9]+)(e[-+]?[0-9]+)?$/i.test(y)))))"
-)
-"""Whether one of two values is a number, and the other none and no text of one."""
+def _demands(decision: Decision, compiled: CompiledScope) -> tuple[Demand, ...]:
+    """Types that the operands of the conditions must have."""
+    from orgflow_ir.analysis.demands import demands
 
-
-def _unfit(call: Asked) -> str:
-    """Whether the receiver of a method does not have it, values cannot be compared, or there is no
-    object that could have a member."""
-    if isinstance(call, Member):
-        return f"({on_item(call.path[:-1])} == null)"
-    if isinstance(call, Comparison):
-        assert isinstance(call.left, Variable)
-        if call.meaning == "equals":
-            return f"({on_item(call.left.path)} == null)"
-        assert isinstance(call.right, Variable)
-        return f"{_NO_NUMBER}({on_item(call.left.path)}, {on_item(call.right.path)})"
-    receiver = call.arguments[0]
-    assert isinstance(receiver, Variable)
-    value = on_item(receiver.path)
-    if call.function in ("size", "is empty"):
-        return f'(typeof {value} !== "string" && Object({value}) !== {value})'
-    no_list = f" && !Array.isArray({value})" if call.function == "contains" else ""
-    return f'(typeof {value} !== "string"{no_list})'
+    trees = [b.tree for b in decision.branches if b.tree is not None]
+    types = known_types(decision.gateway.id, compiled)
+    return demands(trees, types, in_turn=not decision.several)
 
 
 def on_item(path: Path) -> str:
@@ -228,26 +229,14 @@ def unset_messages(decision: Decision, compiled: CompiledScope) -> list[tuple[st
     for name in dict.fromkeys(n for need in _needs(decision) for n in need.names):
         text = unset_text(name, decision.gateway.id, label, compiled)
         result.append((f"{on_item((name,))} === undefined", text))
+    for one in _demands(decision, compiled):
+        result.append((unfit(one, on_item), unfit_text(one, label)))
     for _, call in _asked(decision):
-        if isinstance(call, Member):
-            *path, last = call.path
-            text = f"“{'.'.join(path)}” has no value, and “{label}” reads “{last}” of it."
-            result.append((_unfit(call), text))
-            continue
-        if isinstance(call, Comparison):
-            sides = [one for one in (call.left, call.right) if isinstance(one, Variable)]
-            names = [".".join(one.path) for one in sides]
-            text = f"“{names[0]}” has no value, and “{label}” asks whether it equals another."
-            if call.meaning != "equals":
-                shown = " and ".join(f"“{name}”" for name in names)
-                text = f"“{label}” compares {shown}, of which one is a number and one is not."
-            result.append((_unfit(call), text))
-            continue
         receiver = call.arguments[0]
         assert isinstance(receiver, Variable)
         kinds = "neither a text nor a list" if call.function in _LISTS else "no text"
         text = f"“{'.'.join(receiver.path)}” is {kinds}, and “{label}” reads it as one."
-        result.append((_unfit(call), text))
+        result.append((unfit_call(call, on_item), text))
     return result
 
 

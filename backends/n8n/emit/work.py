@@ -11,9 +11,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from orgflow.backends.n8n.emit.javascript import js_string, to_js
+from orgflow.backends.n8n.emit.operands import unfit, unfit_call, unfit_text, where
 
-from orgflow_ir.analysis.expressions.syntax import Path, Tree, Variable
-from orgflow_ir.analysis.variables import needed, null_tested
+from orgflow_ir.analysis.demands import demands
+from orgflow_ir.analysis.expressions.syntax import Path, Tree, Variable, variables
+from orgflow_ir.analysis.variables import asked, needed, null_tested
 from orgflow_ir.analysis.work.requests import Part
 from orgflow_ir.analysis.work.statements import (
     Assign,
@@ -370,7 +372,8 @@ class _Writer:
                     known |= frozenset(one.names) if one.always else frozenset()
 
     def needs(self, tree: Tree, known: frozenset[str], indent: str) -> Iterator[str]:
-        """Lines that stop the run where a variable was never set that is read next."""
+        """Lines that stop the run if a variable that is read next was never set, or has a type that
+        its language does not convert as JavaScript does."""
         for need in needed([tree], null_tested([tree]), in_turn=False):
             names = [n for n in need.names if n not in known]
             if names:
@@ -380,6 +383,15 @@ class _Writer:
                 ]
                 when = f"if ({' && '.join(guards)}) " if guards else ""
                 yield f"{indent}{when}{self.need(names)}"
+        for demand in demands([tree], in_turn=False):
+            test = where(demand.guards, unfit(demand, self.variable), self.variable)
+            yield f"{indent}if ({test}) throw new Error({js_string(unfit_text(demand))});"
+        for guards_of, call in asked([tree], in_turn=False):
+            if call.function in ("size", "is empty"):
+                test = where(guards_of, unfit_call(call, self.variable), self.variable)
+                name = ".".join(next(variables(call)))
+                said = js_string(f"“{name}” is neither a text nor a list.")
+                yield f"{indent}if ({test}) throw new Error({said});"
 
     def need(self, names: Iterable[str]) -> str:
         names = list(names)

@@ -265,7 +265,7 @@ def _known(ref: Reference, names: Names) -> dict[str, list[Key]]:
                 }
                 key = Key(gateway, frozenset({branch.flow.id}))
                 found.setdefault(names.canonical(made, True), []).append(key)
-        unset = never_set(decision)
+        unset = never_set(decision, ref.compiled)
         if unset:
             made = {"conditions": [is_true(unset, "")], "options": {"caseSensitive": True}}
             found.setdefault(names.canonical(made, True), []).append(Key(gateway, NO_BRANCH))

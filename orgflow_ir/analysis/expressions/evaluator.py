@@ -14,6 +14,7 @@ from typing import Any, assert_never
 
 from orgflow_ir.analysis.expressions.syntax import (
     JUEL_NUMBER,
+    WHOLE_NUMBER,
     XPATH_NUMBER,
     Arithmetic,
     Call,
@@ -22,6 +23,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Constant,
     Empty,
     Feel,
+    Flag,
     Function,
     Logical,
     Meaning,
@@ -81,6 +83,8 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
     match tree:
         case Constant(constant):
             return constant
+        case Flag(path) if forced is None:
+            return _truth(values.get(path, _UNDEFINED), "juel")
         case Variable(path):
             if forced == "exact" and path not in values:
                 raise _NoAnswer
@@ -317,7 +321,7 @@ def _ordered(operator: str, one: Any, two: Any, meaning: Meaning) -> bool | None
             if _nothing(one) or _nothing(two):
                 return _nothing(one) and _nothing(two) and operator in ("<=", ">=")
             if "number" in (_type(one), _type(two)):
-                one, two = _number(one, meaning), _number(two, meaning)
+                one, two = _juel_numbers(one, two)
             elif "text" in (_type(one), _type(two)):
                 one, two = _juel_text(one), _juel_text(two)
             elif not isinstance(one, bool) or not isinstance(two, bool):
@@ -361,8 +365,8 @@ def _computed(operator: str, one: Any, two: Any, meaning: Meaning) -> Any:
                 return _js_text(one) + _js_text(two)
             one, two = _js_number(one), _js_number(two)
         case "java" | "equals":
-            if operator == "+" and isinstance(one, str):
-                return one + (two if isinstance(two, str) else _js_text(two))
+            if operator == "+" and (isinstance(one, str) or isinstance(two, str)):
+                return _juel_text(one) + _juel_text(two)
             if _type(one) != "number" or _type(two) != "number":
                 raise _NoAnswer
             if operator in ("/", "%") and two == 0:
@@ -492,12 +496,23 @@ def _equal_converted(one: Any, two: Any) -> bool:
         return _nothing(one) and _nothing(two)
     kinds = (_type(one), _type(two))
     if "number" in kinds:
-        return bool(_number(one, "juel") == _number(two, "juel"))
+        first, second = _juel_numbers(one, two)
+        return bool(first == second)
     if "truth" in kinds:
         return _truth(one, "juel") == _truth(two, "juel")
     if "text" in kinds:
         return _juel_text(one) == _juel_text(two)
     return _alike(one, two)
+
+
+def _juel_numbers(one: Any, two: Any) -> tuple[Any, Any]:
+    """Two values to be compared as numbers: beside a whole number, only the text of one is
+    converted (Expression Language 3.0, 1.8.1)."""
+    for number, text in ((one, two), (two, one)):
+        whole = isinstance(number, int) and not isinstance(number, bool)
+        if whole and isinstance(text, str) and text and WHOLE_NUMBER.fullmatch(text) is None:
+            raise _NoAnswer
+    return _number(one, "juel"), _number(two, "juel")
 
 
 def _juel_text(value: Any) -> str:

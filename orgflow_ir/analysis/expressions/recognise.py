@@ -26,6 +26,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Conditional,
     ConditionError,
     Constant,
+    Flag,
     Logical,
     Negative,
     Not,
@@ -241,20 +242,34 @@ def read_condition(condition: Expression) -> Tree | None:
     """
     code = recognise(condition)
     if code.marked:
-        marked = code.parse()
-        if code.parser is not JavaScriptParser:
-            return marked
-        return _truth_of(with_members(marked))
+        tree = code.parse()
+        if code.parser is JuelParser:
+            return _flags(tree)
+        if code.parser is JavaScriptParser:
+            return _truth_of(with_members(tree))
+        return with_members(tree) if code.parser in _SCRIPTS else tree
     language = (condition.language or "").lower()
-    tree = _if_compared(code)
+    bare = _if_compared(code)
     if "xpath" in language and _PATH.search(_QUOTED.sub("", code.text)):
         from orgflow_ir.analysis.expressions.parsers.xpath import XPathParser  # in few models
 
         code = code._replace(parser=XPathParser)
-        tree = _if_compared(code)
-    if tree is None and language != "n8n" and _CODE.search(code.text):
+        bare = _if_compared(code)
+    if bare is None and language != "n8n" and _CODE.search(code.text):
         code.parse()  # says what is not supported
         raise ConditionError("it compares nothing")
+    return bare
+
+
+def _flags(tree: Tree) -> Tree:
+    """A condition of JUEL, whose value is a truth value. Raises `ConditionError` for a number."""
+    if isinstance(tree, Arithmetic | Negative):
+        raise ConditionError("a number is no condition")
+    if isinstance(tree, Variable):
+        return Flag(tree.path, tree.span)
+    if isinstance(tree, Conditional):
+        then, otherwise = _flags(tree.then), _flags(tree.otherwise)
+        return Conditional(tree.condition, then, otherwise, tree.meaning, tree.span)
     return tree
 
 

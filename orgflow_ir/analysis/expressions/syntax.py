@@ -41,6 +41,9 @@ ArithmeticOperator = Literal["+", "-", "*", "/", "%"]
 JUEL_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 """Texts that JUEL converts to numbers."""
 
+WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
+"""Texts that JUEL converts to whole numbers."""
+
 XPATH_NUMBER = re.compile(r"[ \t\r\n]*-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[ \t\r\n]*")
 """Texts that XPath converts to numbers."""
 
@@ -140,6 +143,14 @@ class Variable(Node):
 class Member(Variable):
     """A path whose last name is read in JavaScript, where it is an error that there is nothing to
     read it of. It is equal to the same path elsewhere."""
+
+    path: Path
+    span: Span = NOWHERE
+
+
+class Flag(Variable):
+    """A variable that is a whole condition in JUEL, or a result of one. It is equal to the same
+    path elsewhere."""
 
     path: Path
     span: Span = NOWHERE

@@ -38,6 +38,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Variable,
     replaced,
     variables,
+    with_members,
 )
 from orgflow_ir.analysis.work.mappings import read_value, variable_name
 from orgflow_ir.analysis.work.statements import Assign, Each, Evaluate, Fail, Statement, Throw, When
@@ -629,7 +630,7 @@ class _Reader:
         gone = self.after_loops - self.looped
         if gone and any(path[0] in gone for path in variables(found)):
             raise ConditionError("a loop variable is not supported after the loop")
-        return found
+        return found if self.parser is JuelParser else with_members(found)
 
 
 def _without_type_arguments(line: list[_Piece]) -> list[_Piece]:

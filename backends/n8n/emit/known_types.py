@@ -1,0 +1,84 @@
+"""Types of variables at a gateway, where forms ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from orgflow.backends.n8n.node_types import form_trigger
+
+from orgflow_ir.analysis.forms import AskedField, AskedType, brings_values
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.emitter import CompiledScope
+
+    from orgflow_ir.analysis.demands import KnownType
+    from orgflow_ir.analysis.expressions.syntax import Path
+
+_TYPES: dict[AskedType, KnownType] = {
+    "number": "number", "whole": "whole", "boolean": "truth", "text": "text", "lines": "text",
+    "date": "text", "choice": "text",
+}  # fmt: skip
+
+
+def known_types(gateway: str, compiled: CompiledScope) -> Callable[[Path], KnownType | None]:
+    """A function for the type of a variable in the conditions of a gateway: that of the form fields
+    that set it, if nothing else may set it on any path to the gateway after them."""
+    found: dict[Path, KnownType | None] = {}
+
+    def type_of(path: Path) -> KnownType | None:
+        if path not in found:
+            found[path] = _type_at(gateway, path, compiled) if compiled.forms else None
+        return found[path]
+
+    return type_of
+
+
+def _type_at(gateway: str, path: Path, compiled: CompiledScope) -> KnownType | None:
+    graph = compiled.graph
+    types: set[KnownType] = set()
+    seen, todo = {gateway}, [gateway]
+    while todo:
+        node = todo.pop()
+        if node in graph.entries and not _by_page(node, compiled):
+            return None  # the input of a run may set it
+        for arc in graph.into[node]:
+            if arc.source in seen:
+                continue
+            seen.add(arc.source)
+            asked = _asked(arc.source, path, compiled)
+            kind = _TYPES.get(asked.type) if asked is not None else None
+            if kind is None and _may_set(arc.source, path[0], compiled):
+                return None
+            if kind is not None:
+                types.add(kind)
+            if asked is None or kind is None or not asked.required:
+                todo.append(arc.source)  # a blank answer keeps the value from before
+    if types == {"number", "whole"}:
+        return "number"
+    return types.pop() if len(types) == 1 else None
+
+
+def _by_page(start: str, compiled: CompiledScope) -> bool:
+    """Whether a start is a page, so that a run has no other input than its fields."""
+    node = compiled.workflow_graph.nodes.get(start)
+    return node is not None and node.type == form_trigger.NODE.name
+
+
+def _may_set(element: str, variable: str, compiled: CompiledScope) -> bool:
+    """Whether an element may set a variable, apart from its form."""
+    if any(one.element == element for one in compiled.variables.declared.get(variable, ())):
+        return True
+    computed = element in compiled.forms or (
+        element in compiled.work and element not in compiled.named_work
+    )
+    return brings_values(compiled.graph.nodes[element]) and not computed
+
+
+def _asked(element: str, path: Path, compiled: CompiledScope) -> AskedField | None:
+    """The field of an element's form that sets a variable, if its mappings do not."""
+    form = compiled.forms.get(element)
+    if form is None or path[0] in form.sets or path[0] in form.inside:
+        return None
+    fields = [one.asked for one in form.fields if one.asked.path == path]
+    return fields[0] if len(fields) == 1 else None
