@@ -118,15 +118,15 @@ def _of(node: Tree) -> Iterator[_Found]:
         case Not(Variable() as one, "juel") | Conditional(Variable() as one, _, _, "juel"):
             yield "truth", (one,)
         case Logical(_, left, right, "juel"):
-            yield from (("truth", (one,)) for one in (left, right) if isinstance(one, Variable))
+            yield from (("truth", (v,)) for v in (left, right) if isinstance(v, Variable))
         case Negative(Variable() as one, "juel"):
             yield "numeral", (one,)
         case Negative(Variable() as one, "java"):
             yield "number", (one,)
         case Arithmetic(sign, left, right, meaning) if meaning in ("juel", "java"):
-            for one, other in ((left, right), (right, left)):
-                if isinstance(one, Variable):
-                    yield _operand(sign, other) if meaning == "java" else "numeral", (one,)
+            for side, other in ((left, right), (right, left)):
+                if isinstance(side, Variable):
+                    yield _operand(sign, other) if meaning == "java" else "numeral", (side,)
         case Comparison(sign, left, right, meaning):
             yield from _compared(sign in ("==", "!="), left, right, meaning)
 

@@ -296,7 +296,7 @@ class _Bypass:
         chosen = [b for b in d.branches if b.kind != "default"]
         tests = [_test(d, b, e) for b in chosen]
         some = is_true(" || ".join(tests), f"{node.key}/any")
-        unset = never_set(d)
+        unset = never_set(d, e)
         if unset:
             node.type = "switch"
             node.parameters = switch.by_rules(
