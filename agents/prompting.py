@@ -1,4 +1,4 @@
-"""Prompts: templates in `prompts/`, and texts of documents fenced so that they stay data."""
+"""Prompts: templates in `prompts/`, and texts of documents, fenced so that they remain data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HIDDEN = re.compile(
 def render(name: str, **values: Any) -> str:
     """The prompt `name` with values; the same text for the same values.
 
-    Raises `jinja2.TemplateError` where a value is missing: a fault of ours.
+    Raises `jinja2.TemplateError` if a value is missing, which is an internal error.
     """
     text: str = _environment().get_template(f"{name}.j2").render(**values)
     return text.strip() + "\n"
@@ -40,8 +40,8 @@ def _environment() -> Any:
 
 
 def fenced(text: str, title: str = "document") -> str:
-    """A text between two lines that it cannot contain: they carry its own hash. Characters that
-    nobody sees (control, bidirectional, tags) are left out.
+    """A text between two lines that it cannot contain, since they include its hash. Invisible
+    characters (control, bidirectional, tags) are removed.
 
     Example:
         >>> print(fenced("We ship it.", "mail 7"))
@@ -56,5 +56,5 @@ def fenced(text: str, title: str = "document") -> str:
 
 
 def visible(text: str) -> str:
-    """The text without characters that nobody sees; line ends are line feeds."""
+    """The text without invisible characters; line ends are line feeds."""
     return _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))

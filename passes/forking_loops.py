@@ -1,4 +1,4 @@
-"""Loops that fork on every round and have no other way out: they never end."""
+"""Loops that fork on every round and have no exit: they never end."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ _ENDING = frozenset({"terminate", "error", "cancel"})
 
 
 def endless_forks(graph: ControlFlow) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Cycles that a token can never leave as a whole: the first node that forks out, and the cycle.
+    """Cycles that a token can never leave as a whole: the first node that forks out of it, and the
+    cycle.
 
-    A token in such a cycle meets only nodes that go all ways at once, so that a copy of it always
-    stays inside. Cycles with a choice that leads out, with a join that waits or a boundary event
-    (they may stop them), or in a scope that an end event can end as a whole are left to the other
+    A token in such a cycle meets only nodes that take all outgoing flows, so a copy of it always
+    stays inside. Cycles with a choice that leads out, with a waiting join or a boundary event
+    (which may stop them), or in a scope that an end event can end as a whole are left to the other
     analyses.
     """
     if not any(len(arcs) > 1 and _parts(graph.nodes[n]) for n, arcs in graph.out.items()):
@@ -52,8 +53,8 @@ def endless_forks(graph: ControlFlow) -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 def round_trip(graph: ControlFlow, game: Game, fork: str) -> tuple[Step, ...]:
-    """A run of the token game of a process that passes `fork` twice; nothing where it has to wait
-    on the way. `graph` is the graph of the process."""
+    """A run of the token game of a process that passes `fork` twice; empty if it has to wait
+    before. `graph` is the graph of the process."""
     if fork not in graph.nodes or not graph.entries:
         return ()
     process = graph.scope.id

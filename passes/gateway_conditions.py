@@ -1,4 +1,4 @@
-"""Exclusive and inclusive gateways whose conditions leave values out, or hold for one another."""
+"""Exclusive and inclusive gateways whose conditions omit values or overlap."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class OverlappingBranches(Rule):
 
 
 class GatewayConditions(Pass):
-    """Reports values that no branch of a gateway is for, and values that two are for."""
+    """Reports values that no branch of a gateway matches, and values that two match."""
 
     name: ClassVar[str] = "gateway-conditions"
     stage: ClassVar[Stage] = Stage.ANALYSE

@@ -1,4 +1,4 @@
-"""Gateways that do nothing, do two things at once, or are hard to read: rules of style."""
+"""Gateways that have no effect, do two things at once, or are hard to read: rules of style."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Splits, joins, starts and ends that are drawn without a gateway or an event: rules of style."""
+"""Splits, joins, starts and ends without a gateway or an event: rules of style."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Disconnected(Rule):
 
 
 class ImplicitFlow(Pass):
-    """Reports flow that is drawn without the gateways and events that show it."""
+    """Reports flow without the gateways and events that show it."""
 
     name: ClassVar[str] = "implicit-flow"
     stage: ClassVar[Stage] = Stage.VERIFY

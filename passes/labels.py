@@ -1,4 +1,4 @@
-"""Labels that are missing or say nothing: rules of style."""
+"""Labels that are missing or meaningless: rules of style."""
 
 from __future__ import annotations
 

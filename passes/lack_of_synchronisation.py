@@ -1,4 +1,4 @@
-"""Work that is done twice because parallel branches are not waited for."""
+"""Duplicate execution after parallel branches without a synchronising join."""
 
 from __future__ import annotations
 

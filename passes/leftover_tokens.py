@@ -1,4 +1,4 @@
-"""Work that nobody waits for any more: tokens that stay behind at a join."""
+"""Leftover tokens: tokens that stay at a join."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TokensLeftOver(Rule):
 
 
 class LeftoverTokens(FlowPass):
-    """Reports joins at which a token stays behind after the join has gone on."""
+    """Reports joins at which a token stays after the join has fired."""
 
     name: ClassVar[str] = "leftover-tokens"
     rules: ClassVar[tuple[type[Rule], ...]] = (TokensLeftOver,)

@@ -1,4 +1,4 @@
-"""Link events: a throw and its catch in one scope are a flow drawn in two pieces."""
+"""Link events: a throw and its catch in one scope are one flow in two pieces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes that may repair loops: a way out of one, work that a round waits for."""
+"""Changes that may repair loops: an exit, or a join of the work in a round."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.model import Event, Flow, Gateway
 
 MOST = 20
-"""Splits of a loop, and joins for each, that are looked at."""
+"""Maximum number of splits of a loop, and of joins for each, that are examined."""
 
 
 def leaving(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
-    """A way out of a loop: where it chooses already, else at a new choice."""
+    """An exit of a loop: at an existing choice, otherwise at a new one."""
     graph, name, draft = repair.graph, repair.namer.name, repair.draft()
     round_ = [i for i in fault.cycle if i in graph.nodes]
     unused = _unused_end(repair)
@@ -55,7 +55,7 @@ def _unused_end(repair: ScopeRepair) -> str | None:
 
 
 def joining(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
-    """The branches of a parallel split in the loop are joined where they first meet."""
+    """The branches of a parallel split in the loop are joined at the first node that they share."""
     graph, name = repair.graph, repair.namer.name
     home = graph.components[fault.element]
     inside = [n for n, c in graph.components.items() if c == home]
@@ -88,8 +88,8 @@ def joining(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
 
 
 def bounding(repair: ScopeRepair, fault: Fault) -> Iterator[Candidate]:
-    """A round that waits for the work it starts; a fork, or an element that several flows leave,
-    that chooses instead."""
+    """A round that waits for the work it starts; or a choice instead of a fork or an element with
+    several outgoing flows."""
     graph = repair.graph
     home = graph.components[fault.element]
     inside = {n for n, c in graph.components.items() if c == home}

@@ -34,7 +34,7 @@ class EndlessLoop(Rule):
 
 
 class LoopTermination(FlowPass):
-    """Reports loops without a way out. Choices are fair: a loop with a way out is left."""
+    """Reports loops without an exit. Choices are fair: a loop with an exit is left."""
 
     name: ClassVar[str] = "loop-termination"
     rules: ClassVar[tuple[type[Rule], ...]] = (EndlessLoop,)

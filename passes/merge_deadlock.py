@@ -1,4 +1,4 @@
-"""Joins that wait for a branch that cannot come."""
+"""Joins that wait for a branch that never arrives."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class DeadlockedJoin(Rule):
 
 
 class MergeDeadlock(FlowPass):
-    """Reports joins in which a run stops indefinitely."""
+    """Reports joins at which a run stops indefinitely."""
 
     name: ClassVar[str] = "merge-deadlock"
     rules: ClassVar[tuple[type[Rule], ...]] = (DeadlockedJoin,)

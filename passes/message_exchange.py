@@ -1,4 +1,4 @@
-"""What goes wrong between pools, by the states of the whole collaboration (`check --messages`)."""
+"""Faults between pools, found in the states of the whole collaboration (`check --messages`)."""
 
 from __future__ import annotations
 

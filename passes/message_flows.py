@@ -1,4 +1,4 @@
-"""Message flows: between pools, from and to something that is there."""
+"""Message flows: between pools, from and to existing elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes and sub-processes that say where they begin, but not where they end."""
+"""Processes and sub-processes that have a start event but no end event."""
 
 from __future__ import annotations
 

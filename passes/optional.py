@@ -1,4 +1,4 @@
-"""The passes of optional rules, which run where a preset or a project turns one of them on."""
+"""The passes of optional rules, which run if a preset or a project enables one of them."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ OPTIONAL: tuple[Pass, ...] = (
     Catalogue(),
     Drawing(),
 )
-"""In the order in which `check` runs them, after the passes of the verify stage."""
+"""They are in the order in which `check` runs them, after the passes of the verify stage."""

@@ -1,4 +1,4 @@
-"""The order of passes, and how severe a command finds what they report. Read top to bottom."""
+"""The order of passes, and the severities of their findings by command. Read top to bottom."""
 
 from __future__ import annotations
 
@@ -57,27 +57,28 @@ CHECK: tuple[Pass, ...] = (
     DeadSteps(),
     Undecided(),
 )
-"""What `check` runs, and `compile` before anything else: verify, then analyse."""
+"""The passes of `check`, which `compile` runs first: verify, then analyse."""
 
 GAPS: tuple[Pass, ...] = (Gaps(),)
-"""What `check` runs after that on a model that is well formed, and `compile` on one that it emits:
-gaps are no faults, so that what only looks for faults need not look for them."""
+"""The passes that `check` then runs on a well-formed model, and `compile` on one that it emits:
+gaps are not faults, so a search for faults can omit them."""
 
 ON_REQUEST: tuple[Pass, ...] = (MessageExchange(),)
-"""What `check --messages` adds: it visits the states of all pools together."""
+"""The additional pass of `check --messages`, which visits the states of all pools together."""
 
 COMPILE_SEVERITIES: Mapping[str, Severity] = MappingProxyType(
     dict.fromkeys(("OF131", "OF203", "OF204"), Severity.WARNING)
 )
-"""What `compile` finds less severe than `check`: the workflow does exactly what is drawn."""
+"""Findings that are less severe for `compile` than for `check`: the workflow behaves exactly like
+the model."""
 
 GAP_SEVERITIES: Mapping[str, Severity] = MappingProxyType(
     dict.fromkeys(("OF503", "OF507", "OF508"), Severity.WARNING)
 )
-"""Gaps that `compile` reports as warnings: the default guesses at what the author meant."""
+"""Gaps that `compile` reports as warnings: the default guesses the author's intention."""
 
 FORCEABLE: frozenset[str] = frozenset({"OF201", "OF202", "OF206"})
-"""Errors that `compile --force` lets through as warnings. Malformed models are never forced."""
+"""Errors that `compile --force` reports as warnings. Malformed models are never forced."""
 
 DRAWABLE: frozenset[str] = FORCEABLE | {"OF156"}
-"""Errors that stop no drawing and no document: warnings for targets that do not execute."""
+"""Errors that do not prevent pictures and documents: warnings for targets that do not execute."""

@@ -1,4 +1,4 @@
-"""Presets: which rules a project wants by name, and how severe it finds them.
+"""Presets: named selections of rules, with severities.
 
 recommended   what orgflow reports on its own
 strict        also the rules of style and of the specification that most teams can keep
@@ -27,7 +27,7 @@ PRESETS: Mapping[str, str] = MappingProxyType(
         "bpmnlint": "exactly the 26 rules that bpmnlint recommends, with its severities",
     }
 )
-"""What each preset is for."""
+"""The purpose of each preset."""
 
 STRICT: Mapping[str, Severity] = MappingProxyType(
     {
@@ -38,11 +38,11 @@ STRICT: Mapping[str, Severity] = MappingProxyType(
         **dict.fromkeys(("OF129", "OF164", "OF165", "OF166", "OF167", "OF191", "OF193"), WARNING),
     }
 )
-"""Optional rules that `strict` turns on, and rules that it finds worse."""
+"""Optional rules that `strict` enables, and rules for which it raises the severity."""
 
 
 class BpmnlintRule(NamedTuple):
-    """A rule of bpmnlint: its severity there, and the codes that find the same here."""
+    """A rule of bpmnlint: its severity there, and the codes of the corresponding rules here."""
 
     severity: Severity
     codes: tuple[str, ...]
@@ -78,13 +78,14 @@ BPMNLINT: Mapping[str, BpmnlintRule] = MappingProxyType(
         "superfluous-termination": BpmnlintRule(WARNING, ("OF183",)),
     }
 )
-"""The rules that bpmnlint recommends; projects may configure ours under these names, too."""
+"""The rules that bpmnlint recommends; projects may also configure the corresponding rules under
+these names."""
 
 
 def preset_grading(name: str, rules: Mapping[str, type[Rule]]) -> Grading:
-    """What a preset says of each rule; `rules` are all there are, by code.
+    """The setting of a preset for each rule; `rules` are all rules, by code.
 
-    Raises `KeyError` where there is no such preset.
+    Raises `KeyError` if the preset does not exist.
     """
     if name not in PRESETS:
         raise KeyError(name)
@@ -100,7 +101,7 @@ def preset_grading(name: str, rules: Mapping[str, type[Rule]]) -> Grading:
 
 
 def presets_with(rule: type[Rule]) -> dict[str, Severity]:
-    """The presets that report a rule, each with the severity it has there."""
+    """The presets that report a rule, each with its severity."""
     if not rule.category.is_about_model:
         return dict.fromkeys(PRESETS, rule.severity)
     found: dict[str, Severity] = {}
@@ -112,7 +113,7 @@ def presets_with(rule: type[Rule]) -> dict[str, Severity]:
 
 
 def bpmnlint_names(code: str) -> tuple[str, ...]:
-    """What bpmnlint calls what a rule finds."""
+    """The name in bpmnlint for the findings of a rule."""
     return tuple(name for name, rule in BPMNLINT.items() if code in rule.codes)
 
 

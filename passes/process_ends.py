@@ -1,4 +1,4 @@
-"""Where processes begin and end, and what never runs."""
+"""Starts and ends of processes, and steps that never run."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class CalledProcessStart(Rule):
 
 
 class References(Pass):
-    """Reports references that lead nowhere; what a frontend has reported is not repeated."""
+    """Reports references to missing elements; findings of a frontend are not repeated."""
 
     name: ClassVar[str] = "references"
     stage: ClassVar[Stage] = Stage.VERIFY

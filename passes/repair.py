@@ -1,10 +1,10 @@
-"""What repairs faults of the flow: changes that the analysis has proved, and what is to be decided.
+"""Repairs of flow faults: changes that the analysis has proved, and decisions for a person.
 
-Each candidate is made on a copy and analysed again, without a run that shows what is left: only the
-processes that it changes or that call one of these, and in them only the scopes that are not what
-they were. Only a candidate that cures its fault and brings no other is offered as a fix or named in
-a help text. Where the target is known, candidates that it supports come first, and the help names
-what it does not support of the others; else those come first whose parts every target supports.
+Each candidate is made on a copy and analysed again, without showing runs of remaining faults: only
+the processes that it changes or that call one of these, and in them only the changed scopes. Only a
+candidate that removes its fault and causes no other is offered as a fix or named in a help text. If
+the target is known, candidates that it supports come first, and the help names the unsupported
+constructs of the others; otherwise, candidates whose parts every target supports come first.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.spec import Illegal, TargetSpec
 
 MOST = 40_000
-"""Elements and states looked at again in all for one model: each candidate is an analysis."""
+"""Maximum number of elements and states analysed again for one model: each candidate requires an
+analysis."""
 Key = tuple[str, str]
 """Kind and element of a fault."""
 
@@ -64,7 +65,7 @@ class _Facts(NamedTuple):
 
 
 class Repairs:
-    """The proved changes for the faults of a model, looked for when the first is asked for."""
+    """The proved changes for the faults of a model, searched on first use."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -78,7 +79,7 @@ class Repairs:
         self._refused: frozenset[str] | None = None
 
     def of(self, fault: Fault, ctx: PassContext, max_states: int, decide: str) -> Repair:
-        """What repairs a fault; `decide` is said where nothing is proved."""
+        """The repair of a fault; `decide` is the help if nothing is proved."""
         if not self._made:
             self._made, self._max_states = True, max_states
             self._flow = ctx.analysis(FlowAnalyses, self.model)
@@ -231,7 +232,7 @@ def _everywhere(fix: Fix, ctx: PassContext) -> bool:
 
 
 def repair(fault: Fault, model: Model, ctx: PassContext, max_states: int, decide: str) -> Repair:
-    """A fix for a fault of the flow where one is proved, and the help that goes with it."""
+    """A proved fix for a flow fault, if there is one, and its help."""
     return ctx.analysis(Repairs, model).of(fault, ctx, max_states, decide)
 
 

@@ -1,6 +1,6 @@
 """Changes that may repair a fault of the flow, described as instructions to a person.
 
-None of them is advised as it is: `repair` makes each on a copy and analyses that again.
+None of them is suggested unchecked: `repair` makes each on a copy and analyses it again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A change that may repair a fault of the flow, and the edits that such changes are made of."""
+"""A change that may repair a flow fault, and the edits of such changes."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ KINDS = {"exclusive": "an exclusive", "parallel": "a parallel", "inclusive": "an
 
 
 class Candidate(NamedTuple):
-    """A change as a fix, and as a clause of a help text. A safe one only makes the drawing agree
-    with itself; what others stand for is for a person to decide."""
+    """A change as a fix, and as a clause of a help text. A safe change only makes the model
+    consistent with itself; all others need a person's decision."""
 
     fix: Fix
     advice: str
 
     @property
     def safe(self) -> bool:
-        """Whether nothing is to be decided."""
+        """Whether no decision is needed."""
         return self.fix.applicability == "safe"
 
 
@@ -44,7 +44,7 @@ class ScopeRepair:
         self.namer, self.graph = namer or Namer(scope), graph or ControlFlow(scope)
 
     def draft(self) -> Draft:
-        """Edits to come, of the model as it is."""
+        """Pending edits of the current model."""
         return Draft(self.model, self.scope)
 
     def of_kind(self, gateway: Gateway, kind: str, applicability: Applicability) -> Fix:
@@ -78,41 +78,41 @@ class ScopeRepair:
 
 
 class Draft:
-    """Edits of one scope on the way to a fix. They are recorded, and made when the fix is."""
+    """Edits of one scope that become a fix. They are recorded, and made when the fix is applied."""
 
     def __init__(self, model: Model, scope: Scope) -> None:
         self._rewriter, self._scope = Rewriter(model), scope.id
 
     def gateway(self, wanted: str, kind: str) -> str:
-        """A new gateway; its id is `wanted` or near it."""
+        """A new gateway with the id `wanted` or a similar one."""
         return self.add(
             Gateway(id=self._rewriter.free_id(wanted), gateway_kind=cast(GatewayKind, kind))
         )
 
     def end(self, wanted: str) -> str:
-        """A new end event; its id is `wanted` or near it."""
+        """A new end event with the id `wanted` or a similar one."""
         return self.add(Event(id=self._rewriter.free_id(wanted), position="end"))
 
     def add(self, node: Node) -> str:
-        """A new node; its id."""
+        """A new node; returns its id."""
         self._rewriter.insert(self._scope, node)
         return node.id
 
     def connect(self, source: str, target: str, wanted: str | None = None) -> None:
-        """A new flow; its id is `wanted` or near it."""
+        """A new flow with the id `wanted` or a similar one."""
         id = self._rewriter.free_id(wanted or f"{source}_flow")
         self._rewriter.connect(self._scope, source, target, id=id)
 
     def move(self, flow: Flow, *, source: str | None = None, target: str | None = None) -> None:
-        """A flow that begins or ends elsewhere."""
+        """A flow with a different source or target."""
         self._rewriter.redirect(self._scope, flow.id, source=source, target=target)
 
     def replace(self, element: Node | Flow) -> None:
-        """A node or flow in the place of the one with its id."""
+        """Replace the node or flow with the same id."""
         self._rewriter.replace(self._scope, element.id, element)
 
     def remove(self, id: str) -> None:
-        """A node or flow less."""
+        """Remove a node or flow."""
         self._rewriter.remove(self._scope, id)
 
     def fix(self, title: str, applicability: Applicability) -> Fix:
@@ -120,5 +120,5 @@ class Draft:
         return Fix(title=title, applicability=applicability, edits=self._rewriter.edits)
 
     def by_hand(self, advice: str) -> Candidate:
-        """A change that is proved and reported, and that a person draws."""
+        """A change that is proved and reported, and that a person makes in the model."""
         return Candidate(self.fix(advice, "manual"), advice)

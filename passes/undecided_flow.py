@@ -1,4 +1,4 @@
-"""What the analysis of the flow cannot decide, said rather than kept quiet."""
+"""Questions that the flow analysis cannot decide, which are reported."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class UndecidedFlow(Rule):
 
 
 class Undecided(FlowPass):
-    """Reports what merge-deadlock and its companions could not decide."""
+    """Reports the questions that merge-deadlock and its companions could not decide."""
 
     name: ClassVar[str] = "undecided-flow"
     rules: ClassVar[tuple[type[Rule], ...]] = (UndecidedFlow,)

@@ -1,4 +1,4 @@
-"""How elements, branches and runs are called in messages: by what people wrote into the drawing."""
+"""Names of elements, branches and runs in messages, from the labels in the model."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from orgflow_ir.model.records import NamedTuple
 
 
 class Branch(NamedTuple):
-    """How a way out of a gateway, or what comes by one, is called.
+    """The name of an outgoing flow of a gateway, or of its token.
 
     Attributes:
-        text: as in a message.
-        kind: `element` where it is the name of an element, `label` of a branch, `other` for the
-            branch that a run does not take, `flow` where only the target of a flow tells it.
-        target: the name of the target, of a `flow`.
+        text: the form in a message.
+        kind: `element` for the name of an element, `label` for that of a branch, `other` for the
+            branch that a run does not take, `flow` if only the target of a flow identifies it.
+        target: the name of the target, for a `flow`.
     """
 
     text: str
@@ -27,16 +27,17 @@ class Branch(NamedTuple):
 
 
 class Namer(ElementNames):
-    """Names for the elements of one scope, and for ways and branches in its net."""
+    """Names for the elements of one scope, and for flows and branches in its net."""
 
     def name(self, of: Element | str) -> str:
-        """As for every message; what is no element of the scope is where its net begins."""
+        """As in every message; an arc without an element of the scope is the beginning of the
+        net."""
         if isinstance(of, str) and of not in self.nodes:
             return "the start"
         return super().name(of)
 
     def way(self, net: Net, arc: int) -> Branch:
-        """A way out of a gateway: its label, else where it leads to."""
+        """An outgoing flow of a gateway: its label, otherwise its target."""
         flow = net.flow[arc]
         if flow is not None and flow.name.strip():
             return Branch(f"`{flow.label}`", "label")
@@ -47,14 +48,15 @@ class Namer(ElementNames):
         return Branch(f"the flow to {name}", "flow", name)
 
     def labelled(self, flow: Flow) -> str:
-        """A way out of an element: by its label, else by where it leads, and where it begins."""
+        """An outgoing flow of an element: its label, otherwise its target and source."""
         name = self.name(flow.source)
         if flow.name.strip():
             return f"`{flow.label}` at {name}"
         return f"the flow from {name} to {self.name(flow.target)}"
 
     def source(self, flow: Flow) -> str:
-        """What comes by a flow: what it leaves, and by which way where that chooses."""
+        """The token that arrives by a flow: its source, and the outgoing flow if the source
+        chooses."""
         if flow.name.strip() and len(self.after.get(flow.source, ())) > 1:
             return self.labelled(flow)
         return self.name(flow.source)
@@ -69,7 +71,7 @@ class Namer(ElementNames):
         return listed(way.text for way in different)
 
     def comes_from(self, net: Net, arc: int) -> Branch:
-        """What a branch that ends with `arc` does last: the nearest labelled step before it."""
+        """The last step of a branch that ends with `arc`: the nearest labelled step before it."""
         for _ in range(6):
             element = net.element[net.src[arc]]
             if not element:
@@ -88,7 +90,7 @@ class Namer(ElementNames):
         return Branch("the start", "element")
 
     def follows(self, net: Net, node: int) -> str | None:
-        """The first step with a label or a meaning after a net node, if there is one near."""
+        """The first step with a label or a meaning after a net node, if there is one nearby."""
         for _ in range(6):
             outs = net.outs[node]
             if len(outs) != 1:

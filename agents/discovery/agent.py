@@ -1,9 +1,9 @@
-"""Discovery with a language model: it reads one case at a time, and names what it sees.
+"""Discovery with a language model that reads one case at a time and names its steps.
 
-The program, not the model, decides what is read and when it is enough: first every case that
-discovery without a model finds, then samples of the messages in no process, then those least like
-any process, then the list of processes as a whole. The model names steps, conditions and variants;
-what it says is read by a tolerant reader, and nothing that rests on no message is kept.
+The program, not the model, decides on the reading and its end: first every case that discovery
+without a model finds, then samples of the messages in no process, then those least similar to any
+process, then the list of processes as a whole. The model names steps, conditions and variants; a
+tolerant reader reads its answers, and statements without a supporting message are dropped.
 """
 
 from __future__ import annotations
@@ -27,46 +27,47 @@ from orgflow_ir.pipeline.agent_services import Embedder, ModelClient, Reply
 from orgflow_ir.pipeline.services import OverBudget
 
 TWIN = 0.85
-"""Descriptions so near are of one process (as published), unless it starts or ends differently."""
+"""Descriptions with at least this similarity are of one process (as published), unless it starts or
+ends differently."""
 
 SAME_EVENT = 0.7
-"""Starts and goals so near are the same."""
+"""Starts and goals with at least this similarity are the same."""
 
 TOKENS_A_MESSAGE = 500
-"""Input tokens that a run takes at most, for each message of the store."""
+"""Maximum number of input tokens of a run, per message of the store."""
 
 MOST_STEPS = 6
-"""Replies of one conversation; a refused save is one."""
+"""Maximum number of replies in one conversation; a refused save counts as one."""
 
 MOST_ROUNDS = 10
-"""Conversations about messages that are in no case, of each kind."""
+"""Maximum number of conversations about messages in no case, of each kind."""
 
 NOVEL_ROUNDS = 3
-"""Conversations about novel messages that are held at least, while there are such messages."""
+"""Minimum number of conversations about novel messages, while there are such messages."""
 
 NEAR = 0.6
-"""Messages so near to a saved process are not novel."""
+"""Messages with at least this similarity to a saved process are not novel."""
 
 CASE_MESSAGES, SAMPLE, NEAREST = 40, 12, 8
-"""Messages of a case and of a sample, and saved processes, that a conversation begins with."""
+"""Messages of a case and of a sample, and saved processes, at the beginning of a conversation."""
 
 _ANSWER = 300
 """Tokens of a saved process, for estimates: ten steps with their messages."""
 
 LEAST = 3
-"""Messages of a process that is in no case of the program's."""
+"""Messages of a process that is in none of the program's cases."""
 
 
 class AgentReport(NamedTuple):
-    """What a run did.
+    """The result of a run.
 
     Attributes:
         asked: replies of the model.
-        tokens_in: input tokens of all requests, by the estimate with which they are bounded.
-        read, cases: cases that the model described or set aside, of all.
-        refused: saves that were refused, with the reason of each.
-        stopped: why it ended early; empty where it did not.
-        over_budget: whether that is a limit of the client, which its user may raise.
+        tokens_in: input tokens of all requests, by the estimate that limits them. read, cases:
+            cases that the model described or rejected, of all cases.
+        refused: refused saves, with the reason of each.
+        stopped: the reason for an early end; empty without one.
+        over_budget: whether the reason is a limit of the client, which its user may raise.
     """
 
     asked: int
@@ -402,7 +403,7 @@ class _Run:
 TOOL_TOKENS = estimate_tokens(
     json.dumps([t.name, t.description, t.parameters]) for t in TOOLS
 )  # fmt: skip
-"""Tokens that the tools take in every request."""
+"""Tokens of the tools in every request."""
 
 
 def _system() -> dict[str, Any]:
@@ -425,15 +426,15 @@ def discover_with_model(
     *,
     tokens_a_message: int = TOKENS_A_MESSAGE,
 ) -> tuple[Discovery, AgentReport]:
-    """Describe the processes that messages show with a language model.
+    """Describe the processes in messages with a language model.
 
-    `found` is what was found without one. Cases that a person put together stay so. Cases that the
-    model did not read, since the run may take no more tokens, and cases about which it said nothing
-    usable are described as without a model.
+    `found` is the result without a model. Cases that a person combined stay combined. Cases that
+    the model did not read because of the token limit, or about which it gave no usable answer, are
+    described as without a model.
 
     Raises:
         ServiceError: the endpoint or the embedder fails.
-        Cancelled: by the user.
+        Cancelled: the user stopped the run.
     """
     run = _Run(found, embedder, client, progress, tokens_a_message)
     stopped, over_budget = "", False
@@ -451,9 +452,9 @@ def discover_with_model(
 
 
 def expected_discovery(found: Stages) -> Expected:
-    """About what `discover_with_model` takes where each case is one reply, and a sample of the
-    other messages and the review are one each. At most it takes `MOST_STEPS` replies for each
-    conversation, as far as the tokens suffice."""
+    """The approximate usage of `discover_with_model` if each case takes one reply, and a sample of
+    the other messages and the review take one each. The maximum is `MOST_STEPS` replies per
+    conversation, within the token limit."""
     texts = [message.text for message in found.traits.messages]
     chosen = [case for group in found.processes for case in group]
     cased = {place for case in chosen for place in found.cases[case]}

@@ -1,4 +1,4 @@
-"""What discovery is compared with, as published: one call over all messages, and one call for each
+"""The baselines of discovery, as published: one call over all messages, and one call for each
 cluster of K-Means. Both save processes of the same schema as the agent."""
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from orgflow_ir.model.message import Message
 from orgflow_ir.pipeline.agent_services import Embedder, ModelClient
 
 CLUSTER_MESSAGES = 30
-"""Messages of a cluster that are shown: those nearest to its middle."""
+"""Number of messages of a cluster that are shown: those nearest to its centre."""
 
 PROMPT_TOKENS = 100_000
-"""The longest prompt of one call over all messages; of more, an even sample is shown."""
+"""Maximum length of the prompt of one call over all messages; beyond it, an even sample is
+shown."""
 
 _ANSWER = 1_000
 """Tokens of an answer, for estimates: some processes with their messages."""
 
 ROUNDS = 50
-"""Of K-Means, which mostly settles in fewer."""
+"""Maximum number of iterations of K-Means, which usually converges in fewer."""
 
 
 def one_call(
@@ -39,9 +40,9 @@ def one_call(
     *,
     prompt_tokens: int = PROMPT_TOKENS,
 ) -> Discovery:
-    """The processes that a model names when it is shown all messages at once.
+    """The processes that a model names after seeing all messages at once.
 
-    Raises `ServiceError`, `OverBudget`, `Cancelled` as the client does.
+    Raises `ServiceError`, `OverBudget`, `Cancelled` like the client.
     """
     traits = traits_of(messages, embedder)
     places = range(len(traits.messages))
@@ -60,14 +61,14 @@ def one_call_a_cluster(
     seed: int = 0,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
 ) -> Discovery:
-    """The processes that a model names when it is shown each cluster of K-Means over the meaning of
+    """The processes that a model names after seeing each cluster of K-Means over the meaning of
     messages.
 
     Args:
-        clusters: how many; the published baseline is given the true number of processes.
-        seed: of the first centres.
+        clusters: their number; the published baseline is given the true number of processes.
+        seed: determines the first centres.
 
-    Raises `ServiceError`, `OverBudget`, `Cancelled` as the client does.
+    Raises `ServiceError`, `OverBudget`, `Cancelled` like the client.
     """
     traits = traits_of(messages, embedder)
     vectors: Any = np.array(embedder.embed([m.text for m in traits.messages]), np.float32)
@@ -82,7 +83,8 @@ def one_call_a_cluster(
 
 
 def expected_baseline(messages: Sequence[Message], calls: int) -> Expected:
-    """About what a baseline takes in so many calls: a sample or a cluster of the messages each."""
+    """The approximate usage of a baseline with this number of calls: a sample or a cluster of the
+    messages each."""
     texts = [message.text for message in messages]
     rules = estimate_tokens(
         [render("discover_baseline"), render("discover_all", messages="", left_out=0, one=False)]

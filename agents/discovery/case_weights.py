@@ -1,4 +1,4 @@
-"""What `benchmarks/fit_cases.py` learned: the weight of each measure of two groups."""
+"""The result of `benchmarks/fit_cases.py`: the weight of each measure of two groups."""
 
 WEIGHTS = (
     0.434,  # always

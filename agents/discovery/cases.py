@@ -1,4 +1,4 @@
-"""Cases: which messages belong to one run of a process, and which to none."""
+"""Cases: the messages that belong to one run of a process, and those that belong to none."""
 
 from __future__ import annotations
 
@@ -10,36 +10,35 @@ from orgflow.agents.discovery.evidence import PEOPLE, Group, Pairs
 from orgflow.agents.discovery.traits import Traits
 
 SMALLEST = 6
-"""Fewer messages show no process by themselves: an exchange of words, a notice to all. Where
-threads are cases, fewer do, if what they are about comes again (`recurring`)."""
+"""Fewer messages do not show a process by themselves: an exchange of words, or a notice to all. If
+threads are cases, fewer messages suffice, provided that their subject recurs (`recurring`)."""
 
 CERTAIN = 6.0
-"""Where threads are cases, two of them are one case only if the log-odds are above this: a number
-that both name is enough, people and time are not."""
+"""If threads are cases, two of them are one case only if the log-odds exceed this: a shared number
+suffices, shared people and time do not."""
 
 NEIGHBOURS = 12
-"""A group is compared with so many later groups that share a trait with it, in the order of time:
-so the pairs that are kept grow with the number of messages, not with its square."""
+"""Number of later groups, in the order of time, that a group is compared with if they share a
+trait, so the number of pairs grows linearly with the number of messages."""
 
 
 def find_cases(traits: Traits, weights: Sequence[float] = WEIGHTS) -> list[list[int]]:
-    """The cases, each as places of its messages; messages in no case are noise. `weights` are those
-    of `find_groups`."""
+    """The cases, each as places of its messages; messages without a case are noise. `weights` are
+    those of `find_groups`."""
     groups, smallest = find_groups(traits, weights)
     return [group for group in groups if len(group) >= smallest]
 
 
 def find_groups(traits: Traits, weights: Sequence[float] = WEIGHTS) -> tuple[list[list[int]], int]:
-    """All groups that messages form, each as places of its messages, and the size from which a
-    group is a case.
+    """All groups of messages, each as places of its messages, and the minimum size of a case.
 
-    Groups grow from conversations while two of them are likelier one case than two. What speaks
-    for that is measured (`Pairs`) and weighed by a logistic regression. Where what has grown is
-    hardly larger than the conversations, these are the cases, however short they are.
+    Groups grow from conversations while two of them are more likely one case than two. The evidence
+    for that is measured (`Pairs`) and weighted by a logistic regression. If the resulting groups
+    are hardly larger than the conversations, the conversations are the cases, however short.
 
     Args:
-        traits: of the messages.
-        weights: of each of `MEASURES`.
+        traits: the traits of the messages.
+        weights: the weight of each of `MEASURES`.
     """
     pairs = Pairs(traits, weights)
     begun = [pairs.group(part) for part in conversations(traits)]
@@ -50,14 +49,14 @@ def find_groups(traits: Traits, weights: Sequence[float] = WEIGHTS) -> tuple[lis
 
 
 def usual_size(groups: Sequence[Group]) -> int:
-    """The size of the group that the middle message is in, by the size of groups; 0 of none."""
+    """The size of the group that contains the median message, by the size of groups; 0 for none."""
     sizes = sorted(len(group.members) for group in groups)
     each = [size for size in sizes for _ in range(size)]
     return each[len(each) // 2] if each else 0
 
 
 def conversations(traits: Traits) -> list[list[int]]:
-    """Messages of one thread; one that has none alone."""
+    """Messages of one thread; a message without a thread alone."""
     threads: dict[str, list[int]] = {}
     for place, message in enumerate(traits.messages):
         threads.setdefault(message.thread or f"\n{place}", []).append(place)

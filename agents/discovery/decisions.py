@@ -1,5 +1,5 @@
-"""What people decided about discovered processes, kept for the next run: which cases are one
-process, what it is called, and which are none."""
+"""Decisions of people about discovered processes, kept for the next run: which cases are one
+process, its name, and which are not a process."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ from typing import Literal, NamedTuple
 from orgflow.agents.discovery.discover import Stages
 
 FILE = "discovery-decisions.json"
-"""The decisions' name in the folder of a store."""
+"""The name of the file of decisions in the folder of a store."""
 
 VERSION = 1
 
 KNOWN_SHARE = 1 / 3
-"""A case is one that was decided about if so many of its messages were."""
+"""Minimum share of its messages by which a case counts as one that was decided on."""
 
 State = Literal["accepted", "rejected"]
 
 
 class DecisionsError(ValueError):
-    """A file that holds no decisions; the text says what is wrong, as the end of a sentence."""
+    """A file that does not contain decisions; the text describes the fault, as the end of a
+    sentence."""
 
 
 class Decided(NamedTuple):
     """A decision about cases.
 
     Attributes:
-        name: of the process.
-        state: whether it is one.
+        name: the name of the process.
+        state: whether it is a process.
         cases: the ids of the messages of each case.
     """
 
@@ -42,7 +43,7 @@ class Decided(NamedTuple):
 
 
 def read_decisions(path: Path) -> tuple[Decided, ...]:
-    """The decisions in a file; none where there is no file. Raises `DecisionsError`."""
+    """The decisions in a file; empty if the file does not exist. Raises `DecisionsError`."""
     try:
         data = json.loads(path.read_text("utf-8"))
         if data["version"] != VERSION:
@@ -64,7 +65,7 @@ def read_decisions(path: Path) -> tuple[Decided, ...]:
 
 
 def write_decisions(path: Path, decided: Sequence[Decided]) -> None:
-    """Write the decisions, whole or not at all. Raises `OSError`."""
+    """Write the decisions, completely or not at all. Raises `OSError`."""
     data = {"version": VERSION, "processes": [one._asdict() for one in decided]}
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -76,13 +77,13 @@ def write_decisions(path: Path, decided: Sequence[Decided]) -> None:
 def forget_decisions(
     path: Path, known: Callable[[str], bool], clean: Callable[[str], str] = str
 ) -> None:
-    """Take out of the decisions in a file what a store has forgotten. Raises `DecisionsError`,
+    """Remove data that a store has forgotten from the decisions in a file. Raises `DecisionsError`,
     `OSError`.
 
     Args:
-        path: the file; it need not be there.
-        known: whether the store has a message of an id.
-        clean: takes names of people out of the name of a process.
+        path: the file; it may be missing.
+        known: whether the store has a message with an id.
+        clean: removes names of people from the name of a process.
     """
     decided = read_decisions(path)
     if not decided:
@@ -97,7 +98,7 @@ def forget_decisions(
 
 
 def decided_about(case: Sequence[str], decided: Sequence[Decided]) -> int | None:
-    """Which decision is about a case, by its messages: the one that most of them are in."""
+    """The decision about a case: the one that contains most of its messages."""
     of = {id_: number for number, one in enumerate(decided) for c in one.cases for id_ in c}
     counts = Counter(of[id_] for id_ in case if id_ in of)
     if not counts or counts.total() < KNOWN_SHARE * len(case):
@@ -106,10 +107,10 @@ def decided_about(case: Sequence[str], decided: Sequence[Decided]) -> int | None
 
 
 def honoured(found: Stages, decided: Sequence[Decided]) -> Stages:
-    """The processes as people decided.
+    """The processes after the decisions of people.
 
-    Cases that were decided about are put together as they were. A new case goes to the decision
-    about the cases that it was found with, also where that is to reject them.
+    Cases with a decision are combined as before. A new case follows the decision about the cases of
+    its process, even if they are rejected.
     """
     if not decided:
         return found

@@ -1,4 +1,4 @@
-"""A process as a language model describes it: the schema of what it saves, and its reader."""
+"""A process as a language model describes it: the schema of the saved data, and its reader."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from orgflow.agents.prompting import visible
 MOST_STEPS = 40
 FEWEST_STEPS = 2
 MOST_DECISIONS, MOST_OPTIONS = 12, 12
-"""Combinations of options become branches: with more of them the model is too large to read."""
+"""Maximum number of combinations of options that become branches; with more, the model is
+unreadable."""
 
 _LONGEST = {"name": 80, "actor": 60, "text": 300}
 
 
 class UnusableProcess(ValueError):
-    """A description that cannot be saved; the message says why, as a sentence for the model."""
+    """A description that cannot be saved; the message gives the reason, as a sentence for the
+    model."""
 
 
 class SavedStep(NamedTuple):
-    """A step: its name, who does it, and the places of the messages that show it."""
+    """A step: its name, its actor, and the places of the messages that show it."""
 
     name: str
     actor: str
@@ -29,7 +31,7 @@ class SavedStep(NamedTuple):
 
 
 class Option(NamedTuple):
-    """A branch of a decision: when it is taken, its steps (from 0), the messages that say so."""
+    """A branch of a decision: its condition, its steps (from 0), and the messages that state it."""
 
     condition: str
     steps: tuple[int, ...]
@@ -46,11 +48,9 @@ class Decision(NamedTuple):
 class Saved(NamedTuple):
     """A process that a model wants to save.
 
-    Attributes:
-        trigger, goal: the event that starts it, and what holds when it ends: what tells variants
-            apart.
-        excluded: messages that were shown as part of a case and are not.
-        same_as: the number of the saved process that it is a further case of.
+    Attributes: trigger, goal: the event that starts it and the state at its end, which distinguish
+        variants. excluded: messages that were shown as part of a case but do not belong to it.
+        same_as: the number of the saved process of which this is a further case.
     """
 
     name: str
@@ -64,12 +64,12 @@ class Saved(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What two descriptions are compared by."""
+        """The text by which two descriptions are compared."""
         return f"{self.name}. {self.description} {'. '.join(step.name for step in self.steps)}"
 
     @property
     def cited(self) -> tuple[int, ...]:
-        """All messages that it rests on, in order."""
+        """All messages that support it, in order."""
         places = {p for step in self.steps for p in step.evidence}
         places |= {p for d in self.decisions for o in d.options for p in o.evidence}
         return tuple(sorted(places))
@@ -120,19 +120,19 @@ SCHEMA: Mapping[str, Any] = {
     },
     "required": ["name", "trigger", "goal", "steps"],
 }  # fmt: skip
-"""What `save_discovered_process` takes; steps are counted from 1."""
+"""The parameters of `save_discovered_process`; steps are counted from 1."""
 
 
 def read_saved(value: Any, shown: Mapping[str, int]) -> Saved:
-    """The process that a model describes.
+    """The process in a description by the model.
 
     Args:
-        value: JSON of about the form of `SCHEMA`.
+        value: JSON of approximately the form of `SCHEMA`.
         shown: the place of each message that the model was shown, by its short id.
 
     Raises:
-        UnusableProcess: what cannot be guessed: no steps, no message behind a step, a decision
-            about steps that are not there.
+        UnusableProcess: a part that cannot be guessed is missing: there are no steps, no message
+            supports a step, or a decision refers to missing steps.
     """
     if not isinstance(value, Mapping):
         raise UnusableProcess("It is no JSON object.")
@@ -209,8 +209,8 @@ _NUMBER = re.compile(r"(?<![0-9])[0-9]{1,9}(?![0-9])")
 
 
 def places(value: Any, shown: Mapping[str, int]) -> tuple[int, ...]:
-    """The places of the messages that are named, in order; names that were never shown are left
-    out. `m3`, `[M3]` and 3 name the same."""
+    """The places of the named messages, in order; names that were never shown are omitted. `m3`,
+    `[M3]` and 3 are equivalent."""
     given: Iterable[Any] = value if isinstance(value, list | tuple) else [value]
     found = set()
     for item in given:

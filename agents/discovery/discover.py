@@ -33,35 +33,35 @@ from orgflow_ir.model.message import Message
 from orgflow_ir.pipeline.agent_services import Embedder
 
 MATTERS = 12
-"""Words that a description names."""
+"""Number of words that a description names."""
 
 TALK = 9
-"""A case of fewer messages in which nobody says that anything is done is no case."""
+"""A case with fewer messages, none of which states an action, is not a case."""
 
 MOST_ACTORS = 5
-"""People that a description names."""
+"""Number of people that a description names."""
 
 STAGES = 5
-"""Stages that progress shows."""
+"""Stages shown as progress."""
 
 FEW = 5
-"""With fewer processes, what they have in common says nothing of what people say anywhere."""
+"""With fewer processes, their common phrases are no evidence of general phrases."""
 
 MOST_QUOTES = 5
-"""Passages that are kept for one element; the messages of a step may be many."""
+"""Maximum number of passages kept for one element; a step may have many messages."""
 
 
 class Found(NamedTuple):
     """A discovered process.
 
     Attributes:
-        process: the process, every element with its evidence.
-        name: of the process.
+        process: the process, in which every element has evidence.
+        name: the name of the process.
         steps: the names of its steps, in order.
-        actors: who takes part.
+        actors: the participants.
         cases: the ids of the messages of each case.
-        matters: the words that are most this process's own, in all of its cases.
-        said: what a language model says of it, instead of `matters`.
+        matters: the words that are most specific to this process, over all of its cases.
+        said: the description by a language model, instead of `matters`.
     """
 
     process: Process
@@ -77,7 +77,8 @@ class Found(NamedTuple):
         return self._replace(name=name, process=self.process.replace(name=name))
 
     def with_id(self, id: str) -> Found:
-        """The same process with other ids: those of its elements begin with that of the process."""
+        """The same process with other ids: the ids of its elements begin with that of the
+        process."""
         old = self.process.id
 
         def fresh(known: str) -> str:
@@ -99,7 +100,7 @@ class Found(NamedTuple):
 
     @property
     def description(self) -> str:
-        """What the process is about, who takes part, and its steps, in sentences."""
+        """Subject, participants and steps of the process, in sentences."""
         parts = []
         if self.actors:
             parts.append(f"This process involves the {', '.join(self.actors[:MOST_ACTORS])}.")
@@ -114,8 +115,8 @@ class Discovery(NamedTuple):
     """What messages show.
 
     Attributes:
-        found: the processes, those with most cases first.
-        noise: ids of the messages that belong to none.
+        found: the processes, in descending order of their number of cases.
+        noise: ids of the messages that belong to no process.
     """
 
     found: tuple[Found, ...]
@@ -131,14 +132,14 @@ class Discovery(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """How far discovery comes before it describes anything.
+    """The state of discovery before it describes processes.
 
     Attributes:
         traits: of messages.
-        cases: the places of the messages of each.
-        processes: the places of the cases of each.
+        cases: the places of the messages of each case.
+        processes: the places of the cases of each process.
         said: the phrases of messages.
-        names: of processes that a person decided about, by their places.
+        names: names of processes that a person decided on, by their places.
     """
 
     traits: Traits
@@ -160,8 +161,8 @@ def discover(
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
     weights: Sequence[float] = WEIGHTS,
 ) -> Discovery:
-    """Find the processes that messages show; `weights` are those of `find_groups`. Raises what the
-    embedder raises."""
+    """Find the processes in messages; `weights` are those of `find_groups`. Raises the exceptions
+    of the embedder."""
     found = grouped(messages, embedder, progress, weights)
     progress(4, STAGES, "steps")
     return found.described(embedder)
@@ -173,8 +174,8 @@ def grouped(
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
     weights: Sequence[float] = WEIGHTS,
 ) -> Stages:
-    """The cases and processes of messages; `weights` are those of `find_groups`. Raises what the
-    embedder raises."""
+    """The cases and processes of messages; `weights` are those of `find_groups`. Raises the
+    exceptions of the embedder."""
     progress(0, STAGES, "meaning of messages")
     traits = traits_of(messages, embedder)
     progress(1, STAGES, "cases")
@@ -208,8 +209,8 @@ def grouped(
 
 
 def said_in(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[Phrase]]:
-    """The phrases of every message of cases, by its place; those of others are empty. Where there
-    is no parser, or a message is in another language than the parser's, it is the subject."""
+    """The phrases of every message in cases, by its place; those of other messages are empty.
+    Without a parser for the language of a message, its subject is the phrase."""
     said: list[list[Phrase]] = [[] for _ in traits.messages]
     parsed = frozenset(_parsed(traits))
     everywhere = sorted(place for case in cases for place in case)
@@ -248,9 +249,9 @@ def describe(
     embedder: Embedder,
     names: Mapping[int, str] = MappingProxyType({}),
 ) -> Discovery:
-    """Steps and models of processes that are known: places of messages by case, and places of
-    cases by process; `said` are the phrases of messages, `names` those that people gave to
-    processes, by their places."""
+    """Steps and models of known processes: places of messages by case, and places of cases by
+    process; `said` are the phrases of messages, `names` those that people gave to processes, by
+    their places."""
     weights = _weights(traits, [[i for c in p for i in cases[c]] for p in processes])
     common = _common(processes, cases, said)
     found_all = [

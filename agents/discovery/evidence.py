@@ -1,4 +1,4 @@
-"""What speaks for two groups of messages being one case."""
+"""Evidence that two groups of messages are one case."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from orgflow.agents.discovery.traits import WORD, Traits, bare_name
 from orgflow_ir.model.message import bare_subject
 
 COMMON_WORD = 0.05
-"""A word in a larger share of the messages than this names no case."""
+"""A word in a larger share of the messages than this does not identify a case."""
 
 # The logarithm of the hours between two messages of a case: its mean and deviation. They are wide
 # on purpose: from a minute to weeks.
 PAUSE, SPREAD = 1.0, 2.2
 
 FORGOTTEN = 0.02
-"""The share of pauses that follow no rule: a process may wait for months."""
+"""The share of pauses without a regular length: a process may wait for months."""
 
 MESSAGES_OF_GROUP = 6
-"""Messages of a case or an exchange on average, from which follows how often one begins."""
+"""Average number of messages of a case or an exchange, from which the rate of new ones follows."""
 
 FEW = 20
-"""A word in so few messages may name a case, however few there are in all."""
+"""Maximum number of messages with a word that may identify a case, regardless of the total."""
 
 PEOPLE, NUMBERS, NAMES, SUBJECT, WORDS = range(5)
 
 REPEATED = (2.0, 20.0, 40.0, 40.0)
-"""How little a case repeats its people, numbers, names and subjects: the concentration of a
-Dirichlet distribution. Words of other kinds only tell which groups are compared."""
+"""The concentration of a Dirichlet distribution: how little a case repeats its people, numbers,
+names and subjects. Words of other kinds only determine which groups are compared."""
 
 SELDOM = 30
-"""Who is in more messages than this works on many cases."""
+"""A person in more messages than this works on many cases."""
 
 ALIKE = 0.7
-"""Messages that are more alike than this tell of the same step."""
+"""Messages that are more similar than this describe the same step."""
 
 TELLING = 6
-"""Messages of fewer words (`Thanks, noted.`) come again in any case."""
+"""Messages with fewer words (`Thanks, noted.`) occur in any case."""
 
 NOUNS = 0.25
-"""In a language that writes more of its words with a capital, that is no mark of a name."""
+"""Maximum share of capitalised words in a language in which capitals indicate a name."""
 
 # How a message follows another, by who writes to whom.
 REPLY, HANDOVER, AGAIN, OTHER_RECEIVER, OTHER_SENDER, STRANGERS = range(6)
@@ -58,7 +58,7 @@ MEASURES = (
     "other subjects", "smaller", "larger", "newcomers", "likeness", "likeness of many",
     "steps again",
 )  # fmt: skip
-"""What is measured of two groups, in this order."""
+"""The measures of two groups, in this order."""
 
 _LIKENESS = MEASURES.index("likeness")
 
@@ -70,8 +70,8 @@ class Group(NamedTuple):
 
     Attributes:
         members: places in the order of time.
-        counts: how often each trait of each kind is in them.
-        totals: the sums of these.
+        counts: the frequency of each trait of each kind.
+        totals: the sums of the counts.
         meaning: the sum of their vectors, and its length.
     """
 
@@ -83,11 +83,12 @@ class Group(NamedTuple):
 
 
 class Pairs:
-    """Measures how two groups of messages fit together, and says how likely they are one case.
+    """Measures how well two groups of messages fit together, and estimates how likely they are one
+    case.
 
     Args:
-        traits: of all messages.
-        weights: of each of `MEASURES`.
+        traits: the traits of all messages.
+        weights: the weight of each of `MEASURES`.
     """
 
     def __init__(self, traits: Traits, weights: Sequence[float]) -> None:
@@ -116,7 +117,7 @@ class Pairs:
         return self._group(ordered, counts, self._vectors[list(ordered)].sum(0))
 
     def joined(self, one: Group, other: Group) -> Group:
-        """Two groups as one."""
+        """Two groups merged."""
         counts = []
         for few, many in zip(one.counts, other.counts, strict=True):
             total = dict(many)

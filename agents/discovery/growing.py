@@ -1,4 +1,4 @@
-"""Processes that grow case by case, and the models they become."""
+"""Processes that grow case by case, and the resulting models."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.pipeline.agent_services import Embedder
 
 SAME_STEP = 0.8
-"""Steps of two cases whose names are so near in meaning are one step."""
+"""Steps of two cases whose names have at least this similarity are one step."""
 
 
 @dataclass(eq=False)
 class KnownStep:
-    """A step: its name, who does it in each case, and the messages that show it, by case."""
+    """A step: its name, its actor in each case, and the messages that show it, by case."""
 
     name: str
     actors: dict[int, str] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class KnownStep:
 
 @dataclass(eq=False)
 class KnownDecision:
-    """A decision that somebody stated in a case: condition, steps and evidence of each option."""
+    """A decision that a person stated in a case: condition, steps and evidence of each option."""
 
     case: int
     question: str
@@ -41,7 +41,7 @@ class KnownDecision:
 
 @dataclass(eq=False)
 class Known:
-    """A process with all that is known of it.
+    """A process with all its known data.
 
     Attributes:
         cases: the messages of each case; those without a member of a step were not read.
@@ -57,12 +57,12 @@ class Known:
 
     @property
     def text(self) -> str:
-        """What two processes are compared by."""
+        """The text by which two processes are compared."""
         return f"{self.name}. {self.description} {'. '.join(step.name for step in self.steps)}"
 
     def add(self, saved: Saved, case: Sequence[int], embedder: Embedder) -> list[KnownStep]:
-        """Another case: its steps are put to those that are known, new ones behind the step before
-        them. Gives the known step of each."""
+        """Add a case: its steps are added to the known ones, new ones after their predecessor.
+        Returns the known step for each."""
         number = len(self.cases)
         self.cases.append(sorted(case))
         own = self._aligned(saved.steps, embedder)
@@ -76,7 +76,7 @@ class Known:
         return own
 
     def absorb(self, other: Known, embedder: Embedder) -> None:
-        """All cases of a process that is the same."""
+        """Add all cases of an equal process."""
         for number, case in enumerate(other.cases):
             mine = [step for step in other.steps if number in step.members]
             given = [SavedStep(s.name, s.actors.get(number, ""), s.members[number]) for s in mine]
@@ -141,7 +141,7 @@ def _decision(case: int, decision: Decision, own: Sequence[KnownStep]) -> KnownD
 def found_of(known: Known, id: str, traits: Traits) -> Found:
     """The process as a model.
 
-    It is mined from the cases that were read. A branch that somebody stated and no case took is a
+    It is mined from the cases that were read. A branch that a person stated and no case took is a
     further run of the case in which it was stated, with the statement as its evidence.
     """
     runs = {n for step in known.steps for n in step.members}

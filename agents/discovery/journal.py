@@ -1,5 +1,5 @@
-"""Answers of a language model, kept as they come: a run that was stopped anywhere goes on from the
-last answer, and asks for none of them twice."""
+"""Answers of a language model, stored as they arrive: an interrupted run continues from the last
+answer and repeats no question."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ FILE = "discovery-answers.jsonl"
 
 
 class Journal:
-    """A language model whose answers are kept in a file, a line each, by the hash of the question.
+    """A language model whose answers are stored in a file, one per line, by the hash of the
+    question.
 
-    The agent decides from messages and answers alone: with the answers of a stopped run it comes to
-    the same point again. The questions are not kept, since they hold messages.
+    The agent decides by messages and answers alone, so with the answers of an interrupted run it
+    reaches the same state again. The questions are not stored, since they contain messages.
 
     Attributes:
-        replayed: how many answers came from the file.
+        replayed: number of answers that came from the file.
     """
 
     def __init__(self, client: ModelClient, path: str | os.PathLike[str]) -> None:
@@ -47,7 +48,7 @@ class Journal:
         schema: Mapping[str, Any] | None = None,
         tools: Sequence[Tool] = (),
     ) -> Reply:
-        """The kept answer, else the model's; see `ModelClient`."""
+        """The stored answer, otherwise the model's; see `ModelClient`."""
         key = call_hash(
             {"model": self.name, "messages": list(messages), "schema": schema,
              "tools": [tool.name for tool in tools]}

@@ -1,4 +1,4 @@
-"""Which language a message is in, by its small words."""
+"""The language of a message, by its function words."""
 
 from __future__ import annotations
 
@@ -60,21 +60,21 @@ _VOTES = {
     for word in words.split()
 }
 SHORT = 60
-"""Characters of a message that is short."""
+"""Maximum number of characters of a short message."""
 
 RARE = 0.02
-"""A language of fewer messages than this share is not believed of short ones."""
+"""A language with a smaller share of the messages is ignored for short ones."""
 
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 ENOUGH = 2.0
-"""With fewer votes a short message counts as in the language of its neighbours."""
+"""With fewer votes, a short message counts as in the language of its neighbours."""
 
 
 def language(text: str) -> str:
-    """The code of a text's language or the name of its script; empty where the text does not tell.
+    """The code of a text's language or the name of its script; empty if it is undetermined.
 
-    Each small word votes; a word that several languages have is shared among them.
+    Each function word votes; a word of several languages is shared among them.
     """
     letters = sum(map(str.isalpha, text))
     for name, script in _SCRIPTS:
@@ -92,9 +92,9 @@ def language(text: str) -> str:
 
 
 def languages(messages: Sequence[Message]) -> list[str]:
-    """The language of each message; one that does not tell is in the language that most of its
-    thread, its sender, or all messages are in. So is a short one that seems to be in a
-    language that few others are in: there a name is enough to mislead."""
+    """The language of each message; an undetermined one has the language of most of its thread, its
+    sender, or all messages. The same holds for a short message in an apparently rare language,
+    since a name is enough to mislead."""
     told = [language(f"{m.subject}. {m.body}") for m in messages]
     counts = Counter(told)
     told = [
@@ -121,5 +121,5 @@ def languages(messages: Sequence[Message]) -> list[str]:
 
 
 def named(code: str) -> str:
-    """The language for people to read."""
+    """The name of the language."""
     return NAMES.get(code, code)

@@ -9,7 +9,7 @@ import numpy as np
 
 def linked(scores: Any, gaps: Any, stop: float = 0.0) -> list[list[int]]:
     """Groups by average linkage of `scores` plus the largest (nearest) of `gaps`, merged while the
-    best pair is above `stop`. Both are symmetric matrices, and are used up."""
+    best pair is above `stop`. Both are symmetric matrices, and are overwritten."""
     count = len(scores)
     members: dict[int, list[int]] = {i: [i] for i in range(count)}
     alive = np.ones(count, bool)

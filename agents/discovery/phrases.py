@@ -1,4 +1,4 @@
-"""Phrases: what a message says is done, as a verb and its object in the author's words."""
+"""Phrases: the actions in a message, as a verb and its object in the author's words."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from orgflow.agents.english import parser
 from orgflow_ir.model.message import bare_subject
 
 CLEAR = 1.55
-"""A phrase of a lower score may be an aside: alone it makes no step."""
+"""A phrase with a lower score may be an aside: alone, it does not make a step."""
 
 MAX_TEXT = 3000
-"""Characters of a message that are parsed: what a message is for stands at its beginning."""
+"""Number of parsed characters of a message: its purpose is stated at its beginning."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -32,7 +32,7 @@ wish matter mention use work ask bring help start hear hold attach enclose inclu
 own cost forgive hit promise owe deserve prefer miss trust doubt fear lack tick manage
 """)
 _WEAK = _words("make take give put set keep use bring start hold run")
-"""Verbs that name a step only with an object that says what."""
+"""Verbs that name a step only with a specific object."""
 
 ACTS = _words("""
 accept acknowledge acquire activate add adjust administer admit advertise advise allocate allow
@@ -59,11 +59,12 @@ sterilise sterilize stock store submit suggest summarise summarize supervise sup
 switch terminate test track train transcribe transfer translate transport treat unload unpack
 update upgrade upload vaccinate validate verify weigh withdraw write
 """)
-"""Verbs of what organisations do, in whatever line of business: where a sentence has one, it names
-the step."""
+"""Verbs for actions of organisations in any line of business: in a sentence with one, it names the
+step."""
 
 _LIGHT = _words("do get give hold make run start take")
-"""Verbs that mean little before a noun that is an act: `make a payment`, `do the inspection`."""
+"""Verbs with little meaning before a noun that is an action: `make a payment`, `do the
+inspection`."""
 
 _ACT_NOUN = re.compile(r"\w{3,}(?:[ts]ion|ment|ysis)s?")
 
@@ -75,14 +76,14 @@ lighting location lotion meaning mention moment morning motion nation occasion o
 portion position proportion question reaction relation section sentiment situation something
 station thing
 """)
-"""Nouns that end as acts do, and are none."""
+"""Nouns that end like actions but are not."""
 
 _MORE_ACTS = _words("""
 approval audit backup booking briefing call check delivery forecast hearing inquiry interview
 meeting onboarding order proposal purchase refund referral removal renewal repair request review
 sale screening search survey tender test tour training transfer visit withdrawal
 """)
-"""Nouns that are acts, whatever they end on."""
+"""Nouns that are actions, regardless of their ending."""
 
 
 def _is_act(noun: str) -> bool:
@@ -101,13 +102,13 @@ chance noon midnight lunchtime percent euro dollar pound cent penny metre meter 
 gram litre degree phone eur usd gbp chf half third quarter dozen rest remainder majority handful
 bunch
 """)
-"""Objects that say nothing of what is done."""
+"""Objects that do not specify the action."""
 
 _VAGUE = _words("job stuff task work")
-"""Objects that say something of what is done only with a word before them: `print job`."""
+"""Objects that specify the action only with a preceding word: `print job`."""
 
 _MEDIA = _words("message mail email e-mail inbox mailbox link button attachment")
-"""What a text is written on or read with: something is done to it only where it is sent."""
+"""Media and tools of a text: they are the object of an action only if they are sent."""
 
 _SENDING = _words("send write forward receive resend prepare draft")
 
@@ -119,19 +120,19 @@ that their them then there these they this those though through today tomorrow u
 very want were what when where which while whom will with within without would yesterday your yours
 please dear hello regards best cheers still
 """)
-"""Words of more than three letters that are about nothing."""
+"""Words of more than three letters without a topic."""
 
 
 class Phrase(NamedTuple):
-    """What is done, and the sentence that says so, with its place in the text.
+    """An action and the sentence that states it, with its place in the text.
 
     Attributes:
         name: verb and object, as `check stock level`.
         verb: the verb.
         object: the words of the object.
-        sentence: word for word.
-        span: where the sentence stands in the text.
-        score: how well it names what a message is for.
+        sentence: the literal sentence.
+        span: the position of the sentence in the text.
+        score: how well it names the purpose of a message.
     """
 
     name: str
@@ -145,12 +146,12 @@ class Phrase(NamedTuple):
 def phrases(
     texts: Sequence[str], names: Collection[str], topics: Sequence[str] = ()
 ) -> list[list[Phrase]]:
-    """The phrases of each text, best first. Without spaCy's model there are none.
+    """The phrases of each text, best first. Without spaCy's model, there are none.
 
     Args:
-        texts: what messages say.
-        names: parts of people's names, in lower case, which are left out of phrases.
-        topics: what each text is about where it has only a pronoun: `I approved it`.
+        texts: the texts of messages.
+        names: parts of people's names, in lower case, which are omitted from phrases.
+        topics: the topic of each text, for texts with only a pronoun: `I approved it`.
     """
     nlp = parser()
     if nlp is None:
@@ -169,10 +170,11 @@ def phrases(
 
 
 _BREAK = re.compile(r"\n\s*\n|(?<=[,:;.!?])\n|\n(?=[\W\d]*[A-Z\d])")
-"""Where a text may be broken: a blank line, or a line that ends or begins as a sentence does."""
+"""Positions where a text may be split: a blank line, or a line that ends or begins like a
+sentence."""
 
 LINE = 45
-"""Shorter lines are not broken to fit a width: a greeting, an item of a list."""
+"""Shorter lines were not wrapped at a width: a greeting, or an item of a list."""
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str]]:
@@ -268,7 +270,7 @@ def _of(
 
 
 _HANDED = 1.6
-"""The score of what is handed over: clear where several messages say so."""
+"""The score of a handed-over object, which is clear if several messages state it."""
 
 _ENCLOSED = _words("attach attached attaching enclose enclosed enclosing")
 
@@ -350,7 +352,7 @@ def _score(verb: Any, base: str, lemma: str, words: Sequence[str], tail: str) ->
 
 
 Target = tuple[list[str], str, float]
-"""The words of an object, what follows them (` of incident`), and how much less clear it is than a
+"""The words of an object, its complement (` of incident`), and how much less clear it is than a
 plain object."""
 
 
@@ -383,7 +385,7 @@ def _before(verb: Any, names: Collection[str]) -> list[str]:
 
 
 _PARTS = ("dobj", "obj", "nsubj", "nsubjpass", "attr", "ROOT", "pobj")
-"""What a noun is that a pronoun may stand for; nouns that describe others are none."""
+"""Categories of nouns that a pronoun can stand for; nouns that describe others are excluded."""
 
 _PEOPLE = _words("""
 agent applicant author bank board boss brother buyer candidate carrier client colleague committee
@@ -392,7 +394,7 @@ father friend guest husband insurer landlord lawyer man manager mechanic mother 
 office officer owner parent partner patient player police seller sister son staff student supervisor
 supplier teacher team tenant user vendor visitor wife woman worker workshop
 """)
-"""Who does things rather than has things done: `customer called` is no report of a call to one."""
+"""Actors whose actions are not orders: `customer called` does not report a call to a customer."""
 
 
 _ALONE = {
@@ -400,7 +402,7 @@ _ALONE = {
     "apply": "", "enrol": "", "enroll": "", "register": "", "resign": "", "retire": "",
     "vote": "", "withdraw": "",
 }  # fmt: skip
-"""Verbs that name a step without an object, some with one of these particles only."""
+"""Verbs that name a step without an object, some only with one of these particles."""
 
 
 def _complete(verb: Any, base: str) -> bool:
@@ -428,7 +430,7 @@ def _is_passive(verb: Any) -> bool:
 
 
 _SENTENCE = frozenset(("aux", "neg", "ccomp", "xcomp", "advmod"))
-"""What a verb has in a sentence, and not in a headline."""
+"""Dependents of a verb in a sentence, as opposed to a headline."""
 
 
 def _shared(verb: Any, names: Collection[str]) -> list[Target]:
@@ -514,20 +516,20 @@ def _is_thing(noun: Any, names: Collection[str]) -> bool:
 
 
 _DIRECT = _words("into through")
-"""Prepositions that make a verb say what it is about."""
+"""Prepositions by which a verb names its topic."""
 
 _TOWARDS = _words("about at on to with")
-"""Prepositions that name the object of a verb that has none: `reply to the customer`."""
+"""Prepositions that name the object of an intransitive verb: `reply to the customer`."""
 
 _FOR = _words("apply search register sign pay")
-"""Verbs that say it with `for`."""
+"""Verbs that use `for` for this."""
 
 _CLOSE = _words("of for into from")
 """Prepositions whose noun belongs to the object: `cause of incident`."""
 
 
 _IDIOMS = _words("information example instance reason reference")
-"""Nouns that a preposition makes a way of speaking: `for information`."""
+"""Nouns that form an idiom with a preposition: `for information`."""
 
 _NUMBERED = re.compile(r"(?:[^\W\d_]+\s+)?#?[^\W\d_]{0,4}-?\d")
 """A noun with a number, or a number itself."""
@@ -553,7 +555,7 @@ _LITTLE = _words(
 )
 
 _PRONOUNS = _words("it them these those both")
-"""What stands for the thing that a message is about; `that` may stand for anything said before."""
+"""Pronouns for the topic of a message; `that` may refer to any earlier statement."""
 
 
 def _stands_for_topic(verb: Any) -> bool:
@@ -583,7 +585,7 @@ def _supposed(verb: Any) -> bool:
 _BESIDE = _words(
     "after although as because before since so than that though until when whereas while"
 )
-"""Words that begin a clause beside the one that says what a message is for."""
+"""Words that begin a clause next to the main statement of a message."""
 
 _ASKING = _words("how why where when")
 
@@ -634,7 +636,7 @@ accept acknowledge advise announce apply appoint approve authorise authorize can
 decide decline grant invite nominate offer order propose quote recommend refuse reject release
 report request resign submit suggest withdraw
 """)
-"""Verbs that are done by stating them: `I approve the budget`."""
+"""Verbs that are performed by stating them: `I approve the budget`."""
 
 
 def _usual(verb: Any, base: str) -> bool:
@@ -704,7 +706,7 @@ def _in_verbs(verb: Any) -> bool:
 
 
 _PLAIN = ("VB", "VBP")
-"""Tags of verbs that have no ending: those of other words, too, where the parser errs."""
+"""Tags of verbs without an ending, and tags of other words that the parser confuses with them."""
 
 
 def _arrives(verb: Any) -> bool:
@@ -761,7 +763,7 @@ _IRREGULAR = {
     "got": "get", "built": "build", "brought": "bring", "told": "tell", "met": "meet",
     "forgot": "forget", "forgotten": "forget",
 }  # fmt: skip
-"""What the parser leaves as it is where it is not sure of a verb."""
+"""Tags that the parser uses if it is not sure of a verb."""
 
 
 def _base(verb: Any) -> str:
@@ -794,7 +796,7 @@ def _base(verb: Any) -> str:
 
 
 _PREFIX = re.compile(r"^(?:co|de|dis|mis|out|over|pre|re|sub|un)-?(?=\w{3})")
-"""What makes a verb of another: word lists have `test` and not `retest`."""
+"""Prefixes that form a verb from another: word lists contain `test` and not `retest`."""
 
 _SHORT = re.compile(r"[^aeiou]*[aeiou][bdgklmnprtvz]")
 
@@ -833,8 +835,8 @@ _SUBJECT = re.compile(r"^\s*(?:(?:re|fw|fwd|aw|wg)\s*:\s*)+", re.IGNORECASE)
 
 
 def subject_phrase(subject: str) -> str:
-    """What a subject line names, without marks of replies: its first part without a number, if
-    there is one; `L-70418: invoice - Miller` gives `invoice`."""
+    """The topic of a subject line without reply prefixes: its first part without a number, if there
+    is one; `L-70418: invoice - Miller` gives `invoice`."""
     text = _SUBJECT.sub("", subject)
     if not bare_subject(text)[0]:
         return ""
@@ -844,8 +846,8 @@ def subject_phrase(subject: str) -> str:
 
 
 def titled(subject: str) -> list[Phrase]:
-    """What stands for the phrases of a message that cannot be parsed: its subject. The phrase has
-    no place in the text."""
+    """The replacement for the phrases of a message that cannot be parsed: its subject. The phrase
+    has no place in the text."""
     title = subject_phrase(subject)
     words = tuple(title.lower().split())
     return [Phrase(title, words[0], words, title, (0, 0), CLEAR)] if words else []

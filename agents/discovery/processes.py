@@ -1,4 +1,4 @@
-"""Processes: which cases are runs of the same process; their number is estimated."""
+"""Processes: cases that are runs of the same process; the number of processes is estimated."""
 
 from __future__ import annotations
 
@@ -17,43 +17,45 @@ from orgflow.agents.discovery.traits import Traits, role
 from orgflow_ir.pipeline.agent_services import Embedder
 
 CHANCE = 3.0
-"""Cases of different processes are alike by chance: what is more than so many deviations above the
-middle of all pairs is not."""
+"""Cases of different processes are similar by chance; a similarity of more than this number of
+deviations above the median of all pairs is not chance."""
 
 DEVIATION = 1.4826
-"""A normal distribution's deviation, where half of it is within 1 of the middle."""
+"""The deviation of a normal distribution half of which is within 1 of the median."""
 
 DEVIATION_OF_THIRD = 2.3216
-"""The same, where a third of it is."""
+"""The same for a third."""
 
 TWO_KINDS = 1.4
-"""Pairs spread so much wider than their densest half are of two kinds."""
+"""If pairs spread wider than their densest half by this factor, they are of two kinds."""
 
 LIKE_A_PROCESS, MEANING = 4.0, 2.0
-"""A group too small for a case belongs to a process if it is more like its cases than groups are
-like any process by so many deviations: in words, roles and meaning together, and in meaning
-alone."""
+"""A group too small for a case belongs to a process if it is more similar to its cases than groups
+are to any process by this number of deviations: in words, roles and meaning together, and in
+meaning alone."""
 
 AT_ONCE = 500
-"""Groups that are compared with all cases at a time: memory does not grow with their number."""
+"""Number of groups that are compared with all cases at a time, so memory does not grow with the
+number of groups."""
 
 RECURS = 3
-"""So many short cases show a process, where fewer may be alike by chance."""
+"""Minimum number of short cases that show a process; fewer may be similar by chance."""
 
 TALK, MOST_OF_ALL = 40, 0.5
-"""One case with more than this share of so many messages is how people talk with each other, such
-as the chat of a family."""
+"""One case with more than this share of this number of messages is a conversation, such as the chat
+of a family."""
 
 FEW_UNANSWERED = 0.25
-"""Requests that nobody answers, for each that is answered in a few words. Notices have more."""
+"""Unanswered requests for each one that is answered in a few words. Notices have more."""
 
 
 ONE_KIND = 0.6
-"""Two cases are so much alike, from how a case and other messages are (0) to how a case and the one
-nearest to it are (1), only where nearly all are of one process."""
+"""Two cases are this similar, on a scale from a case and other messages (0) to a case and its
+nearest case (1), only if nearly all are of one process."""
 
 OTHERS = 5
-"""With fewer messages of no case, nothing is known of how far from a case what is of none is."""
+"""Minimum number of messages without a case from which the distance between cases and noise is
+known."""
 
 SMALL_TALK = {
     "en": (
@@ -69,22 +71,24 @@ SMALL_TALK = {
         "Der Aufzug ist schon wieder kaputt.", "Nur dieses Wochenende alles zum halben Preis.",
     ),
 }  # fmt: skip
-"""Messages of no case by language: a folder of one process may have none of its own."""
+"""Minimum number of messages without a case in a language: a folder of one process may contain
+none."""
 
 
 def find_processes(
     traits: Traits, cases: Sequence[Sequence[int]], short: Embedder | None = None
 ) -> list[list[int]]:
-    """The processes, each as places of its cases; most cases first.
+    """The processes, each as places of its cases; those with most cases first.
 
-    Two cases are alike in the mean meaning of their messages (names left out), in words that few
-    cases have, and in the roles of their people. How alike cases of different processes are is
-    read from all pairs, most of which are of different ones: so the number of processes follows.
+    Two cases are compared by the mean meaning of their messages (without names), by words that few
+    cases contain, and by the roles of their people. The similarity of cases of different processes
+    is estimated from all pairs, most of which are of different ones, which determines the number of
+    processes.
 
     Args:
-        traits: of all messages.
+        traits: the traits of all messages.
         cases: places of messages.
-        short: an embedder where threads are cases, which may all be of one process.
+        short: an embedder if threads are cases, which may all be of one process.
     """
     only = _of_one_kind(traits, cases, short) if short is not None else []
     rest = [place for place in range(len(cases)) if place not in set(only)]
@@ -166,11 +170,12 @@ def _densest(ordered: Any, parts: int) -> tuple[float, float]:
 def recurring(
     traits: Traits, cases: Sequence[Sequence[int]], processes: Sequence[Sequence[int]]
 ) -> list[list[int]]:
-    """The processes less those that a few short cases show, less a single case of most messages,
-    and less notices: what mostly nobody answers is no process where somebody does.
+    """The processes without those that only a few short cases show, a single case with most
+    messages, and notices: requests that are usually unanswered, while others are answered, are not
+    a process.
 
     Args:
-        traits: of all messages.
+        traits: the traits of all messages.
         cases: places of messages.
         processes: places of cases.
     """
@@ -178,8 +183,8 @@ def recurring(
     alone = [place for place in range(len(traits.messages)) if place not in used]
 
     def notices(process: Sequence[int]) -> bool:
-        """Whether more messages without an answer are like the first of a case than are cases; or
-        many, where answers are a few words that fit anything."""
+        """Whether more unanswered messages than cases are similar to the first message of a case;
+        or many, if answers are a few words that fit anything."""
         firsts = traits.vectors[[cases[c][0] for c in process]]
         count = len(process)
         nearest = (firsts @ firsts.T - 2 * np.eye(count)).max(1)
@@ -208,15 +213,15 @@ def adopted(
 ) -> dict[int, int]:
     """The process of each group of messages that is clearly about one, by the places of both.
 
-    A run of which few messages are there, or whose middle is missing, grows to no case. What it is
-    about is known once the processes are. Most groups are about none: how alike these are to a
-    process by chance is read from all pairs of a group and a process.
+    A run with few messages, or without its middle, does not grow to a case. Their topic is known
+    after the processes are. Most groups belong to no process: their similarity to a process by
+    chance is estimated from all pairs of a group and a process.
 
     Args:
-        traits: of all messages.
+        traits: the traits of all messages.
         cases: places of messages.
         processes: places of cases.
-        groups: places of messages, of no case; those of one message are too short to tell.
+        groups: places of messages without a case; groups of one message are too short.
     """
     longer = [place for place, group in enumerate(groups) if len(group) > 1]
     if not longer or not processes:
@@ -250,7 +255,7 @@ def _means(traits: Traits, groups: Sequence[Sequence[int]]) -> Any:
 
 
 def likeness(traits: Traits, cases: Sequence[Sequence[int]]) -> Any:
-    """How alike each two cases are, about -0.2 to 1.5."""
+    """The similarity of each pair of cases, about -0.2 to 1.5."""
     means = _means(traits, cases)
     words = [_words(traits, case) for case in cases]
     roles = [

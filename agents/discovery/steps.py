@@ -1,4 +1,4 @@
-"""Steps: what the messages of a process's cases say is done, the same in several cases."""
+"""Steps: actions in the messages of a process's cases that occur in several cases."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from orgflow.agents.discovery.traits import Traits, bare_name, role
 from orgflow_ir.pipeline.agent_services import Embedder
 
 ALIKE = 0.62
-"""Phrases of two messages that are less alike than this are not about the same step."""
+"""Phrases of two messages that are less similar than this are not about the same step."""
 
 APART = 0.35
-"""What is taken from the likeness of phrases at opposite ends of their cases."""
+"""Reduction of the similarity of phrases at opposite ends of their cases."""
 
 ONE_CASE = -0.4
-"""What a word of only one of several cases is worth."""
+"""The weight of a word that occurs in only one of several cases."""
 
 COMMON = 0.5
-"""What more processes than this say is a way of speaking."""
+"""A phrase in more processes than this is an idiom."""
 
 _CHOICES = 3
-"""Phrases of a message that are considered."""
+"""Maximum number of phrases of a message that are considered."""
 
 MOST = 16
-"""More steps a process is not given: those with least support are left out."""
+"""Maximum number of steps of a process; those with least support are omitted."""
 
 FEWEST, SHARE = 3, 0.4
-"""So many steps a process has at least, if there are phrases: in all, and of the messages of a
+"""Minimum number of steps of a process, if there are phrases: in total, and per message of a
 case."""
 
 
 FAIR = 0.7
-"""Beyond the fewest, a step that nobody says clearly has a phrase of this worth."""
+"""Beyond this minimum, a step that no message states clearly needs a phrase with this score."""
 
 
 @dataclass(eq=False)
@@ -48,10 +48,10 @@ class Step:
 
     Attributes:
         members: the messages that show it, by case; places in the traits.
-        name: verb and object in the words of one of them.
-        actor: the role, else the person, that does it; empty where messages differ.
-        quotes: the sentences that say so, by message.
-        support: how much speaks for it: cases that have it, and how clearly they say so.
+        name: verb and object in the words of one of its messages.
+        actor: the role, otherwise the person, that performs it; empty if messages differ.
+        quotes: the sentences that state it, by message.
+        support: its evidence: the cases that have it, and how clearly they state it.
     """
 
     members: dict[int, list[int]] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Step:
 
 
 class Mention(NamedTuple):
-    """A phrase in a message of a case, and how far into the case it stands, from 0 to 1."""
+    """A phrase in a message of a case, and its relative position in the case, from 0 to 1."""
 
     case: int
     place: int
@@ -80,14 +80,14 @@ def find_steps(
 ) -> list[Step]:
     """The steps of a process in their order, each with the cases that have it.
 
-    Phrases are grouped by meaning and by where in their cases they stand. A group is a step where
-    several messages have it, or one says it clearly; what people of every process say is none.
+    Phrases are grouped by meaning and by their position in their cases. A group is a step if
+    several messages have it, or one states it clearly; phrases of every process are excluded.
 
     Args:
-        traits: of all messages.
+        traits: the traits of all messages.
         cases: the cases of the process, as places of messages in the order of time.
         phrases: of all messages.
-        weights: how much a word belongs to this process.
+        weights: how specific a word is to this process.
         common: the share of all processes that have a phrase with this verb and last word.
         embedder: compares phrases.
     """
@@ -122,7 +122,7 @@ def find_steps(
 
 
 def key(phrase: Phrase) -> str:
-    """Verb and last word of the object: what equal phrases share."""
+    """Verb and last word of the object, which equal phrases share."""
     return f"{phrase.verb} {phrase.object[-1]}"
 
 
@@ -201,8 +201,8 @@ _UNIT = re.compile(
 
 
 def one_label(actors: Sequence[str]) -> dict[str, str]:
-    """One label for each actor: `HR`, `the HR department` and `HR team` are one. It is the one that
-    is used most, the shortest of these."""
+    """One label for each actor: `HR`, `the HR department` and `HR team` are one. It is the most
+    frequent one, and the shortest among equals."""
     used = Counter(actors)
     bare: dict[str, list[str]] = {}
     for actor in used:

@@ -24,13 +24,13 @@ Cite = Callable[[Step, Sequence[int] | None], tuple[Evidence, ...]]
 
 
 class Choice(NamedTuple):
-    """Where cases differ: the steps of each way, and the cases that went it."""
+    """A point where cases differ: the steps of each branch, and the cases that took it."""
 
     ways: tuple[tuple[tuple[Step, ...], frozenset[int]], ...]
 
 
 class Condition(NamedTuple):
-    """What decides that a way is taken, with the question and the messages that say so."""
+    """The reason why a branch is taken, with the question and the messages that state it."""
 
     question: str
     text: str
@@ -38,7 +38,7 @@ class Condition(NamedTuple):
 
 
 Conditions = Callable[[Choice], Sequence[Condition | None]]
-"""For each way of a choice what was said to decide it, `None` where nobody said it."""
+"""For each branch of a choice, the stated reason, or `None`."""
 
 
 def _unsaid(choice: Choice) -> list[Condition | None]:
@@ -49,10 +49,10 @@ Part = Step | Choice
 
 
 def parts(steps: Sequence[Step], cases: frozenset[int]) -> list[Part]:
-    """Steps that every case has, and between them a choice where cases differ.
+    """Steps that every case has, and a choice between them where cases differ.
 
-    The cases of a stretch between two common steps are grouped by the steps they have there; a
-    group is a way of the choice, which is empty where it has none.
+    The cases between two common steps are grouped by their steps there; a group is a branch of the
+    choice, which may be empty.
     """
     found: list[Part] = []
     stretch: list[Step] = []
@@ -124,8 +124,8 @@ def process_of(
     cite: Cite,
     conditions: Conditions = _unsaid,
 ) -> Process:
-    """A process of aligned steps, sound by construction: every choice is joined again. Where nobody
-    said what makes cases go one way or the other, the flows of a choice have no condition.
+    """A process of aligned steps, sound by construction: every choice is joined again. Without a
+    stated reason, the flows of a choice have no condition.
     """
     build = _Builder(prefix, cite, conditions)
     everything = tuple(steps)

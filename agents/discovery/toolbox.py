@@ -1,5 +1,5 @@
-"""The tools that the discovery agent offers a language model: search, look, save, and see what is
-left."""
+"""The tools that the discovery agent offers a language model: search, read, save, and list the
+remaining work."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from orgflow_ir.model.message import Message
 from orgflow_ir.pipeline.agent_services import Embedder, Tool
 
 SHOWN = 8
-"""Messages that one call shows, a line each."""
+"""Maximum number of messages in the result of one call, one per line."""
 
 BODY, LINE = 700, 110
-"""Characters of a message that are shown whole, and of one in a list."""
+"""Maximum number of characters of a message shown completely, and of one in a list."""
 
 _TEXT = {"type": "string"}
 
@@ -45,8 +45,8 @@ TOOLS = (
 
 
 class Toolbox:
-    """Looks at messages for one conversation, in which each message has a short id (`m1`) from when
-    it is first shown.
+    """Shows messages in one conversation, in which each message has a short id (`m1`) from its
+    first display on.
 
     Attributes:
         shown: the place of each message that was shown, by its short id.
@@ -62,14 +62,14 @@ class Toolbox:
         self._ids: dict[int, str] = {}
 
     def id(self, place: int) -> str:
-        """The short id of a message, which is shown from now on."""
+        """The short id of a message, which counts as shown from now on."""
         if place not in self._ids:
             self._ids[place] = f"m{len(self._ids) + 1}"
             self.shown[self._ids[place]] = place
         return self._ids[place]
 
     def call(self, name: str, arguments: str) -> str:
-        """What a tool other than `SAVE` gives, as text for the model."""
+        """The result of a tool other than `SAVE`, as text for the model."""
         try:
             given = json.loads(arguments or "{}")
         except (ValueError, RecursionError):
@@ -95,7 +95,7 @@ class Toolbox:
         return f"There is no tool {name[:40]!r}. There are {', '.join(t.name for t in TOOLS)}."
 
     def lines(self, places: Sequence[int]) -> str:
-        """Messages, a line each."""
+        """Messages, one per line."""
         return "\n".join(
             f"{self._head(p)}: {_cut(self._messages[p].body, LINE)}" for p in places
         ) or "None."  # fmt: skip
@@ -155,7 +155,7 @@ class Toolbox:
 
 
 def spaced(places: Sequence[int], most: int) -> list[int]:
-    """At most so many places, evenly spaced."""
+    """At most this number of places, evenly spaced."""
     if len(places) <= most:
         return list(places)
     return [places[i * len(places) // most] for i in range(most)]

@@ -1,4 +1,4 @@
-"""What is known of each message: its people, its rare words, its time, its meaning."""
+"""Data about each message: its people, its rare words, its time, its meaning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orgflow_ir.model.message import Message, Person
 from orgflow_ir.pipeline.agent_services import Embedder
 
 WORD = re.compile(r"[A-Za-z]*\d[\w-]*\d|[^\W\d_]{3,}")
-"""Words, and numbers that name something: an order `L-70418`."""
+"""Words, and numbers that identify something: an order `L-70418`."""
 
 _NAME = re.compile(r"[^\W\d_]{2,}")
 _ROLE = re.compile(r"\(([^()]+)\)\s*$")
@@ -23,13 +23,14 @@ class Traits(NamedTuple):
 
     Attributes:
         messages: the messages.
-        vectors: a row of length 1 for each: its meaning with names left out, less the mean of all.
-        days: when each was sent.
+        vectors: a row of length 1 for each message: its meaning without names, minus the mean of
+            all.
+        days: the time at which each was sent.
         people: the keys of the people of each.
-        words: the words of each, names included, subjects without marks of replies.
+        words: the words of each, including names, with subjects without reply prefixes.
         names: every part of a person's name, in lower case.
-        mean: what is taken from the meanings.
-        lengths: those of the meanings without it, before they become 1.
+        mean: the vector subtracted from the meanings.
+        lengths: the lengths of the meanings after that, before they are normalised to 1.
     """
 
     messages: tuple[Message, ...]
@@ -42,13 +43,13 @@ class Traits(NamedTuple):
     lengths: Any
 
     def meanings(self, places: Sequence[int]) -> Any:
-        """The meanings of messages, with all that they have in common."""
+        """The meanings of messages, including their common part."""
         chosen = list(places)
         return self.vectors[chosen] * self.lengths[chosen] + self.mean
 
 
 def role(person: Person) -> str:
-    """What stands in parentheses after a name: `Ann (Sales)`; empty where nothing does."""
+    """The text in parentheses after a name: `Ann (Sales)`; empty without one."""
     found = _ROLE.search(person.name)
     return found.group(1).strip() if found else ""
 
@@ -59,7 +60,7 @@ def bare_name(person: Person) -> str:
 
 
 def name_parts(messages: Sequence[Message]) -> frozenset[str]:
-    """Every part of a name of a person who writes or receives, in lower case."""
+    """Every part of the name of a sender or receiver, in lower case."""
     people = {person for message in messages for person in message.people}
     return frozenset(
         part.lower() for p in people for part in _NAME.findall(bare_name(p)) if part[0].isupper()
@@ -67,7 +68,7 @@ def name_parts(messages: Sequence[Message]) -> frozenset[str]:
 
 
 def masked(text: str, names: Collection[str]) -> str:
-    """A text with `someone` for each part of a name: what it is about, not whom."""
+    """A text with `someone` for each part of a name, which leaves its topic without people."""
     return _NAME.sub(
         lambda m: "someone" if m.group()[0].isupper() and m.group().lower() in names else m.group(),
         text,
@@ -75,7 +76,7 @@ def masked(text: str, names: Collection[str]) -> str:
 
 
 def traits_of(messages: Sequence[Message], embedder: Embedder) -> Traits:
-    """The traits of messages. Raises what the embedder raises."""
+    """The traits of messages. Raises the exceptions of the embedder."""
     ordered = sorted(messages, key=lambda m: (_seconds(m), m.id))
     names = name_parts(ordered)
     vectors: Any = np.array(embedder.embed([masked(m.text, names) for m in ordered]), np.float32)

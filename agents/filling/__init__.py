@@ -1,4 +1,4 @@
-"""Filling: which operation of a target does a task, with which variables and which parameters."""
+"""Filling: the operation of a target that performs a task, with its variables and parameters."""
 
 from __future__ import annotations
 

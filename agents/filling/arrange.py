@@ -1,4 +1,4 @@
-"""The second step: which variables go into an operation, and which come out of it."""
+"""The second step: the variables that an operation reads, and those that it sets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Arrangement(NamedTuple):
 def arrange_prompt(
     context: TaskContext, operation: Operation, catalogue: Catalogue, fault: str = ""
 ) -> str:
-    """What the model is asked."""
+    """The question for the model."""
     return render(
         "fill_arrange",
         operation=operation.title,
@@ -48,13 +48,13 @@ def arrange_prompt(
 
 
 def readers(operation: Operation, catalogue: Catalogue) -> list[str]:
-    """Parameters that show from the beginning and may read variables."""
+    """Parameters that are visible initially and may read variables."""
     names = catalogue.schema(operation, {})["properties"]
     return [name for name in names if catalogue.accepts_input(operation, {}, name)][:_MOST]
 
 
 def arrangement(answer: Any, context: TaskContext) -> Arrangement:
-    """What was answered, every expression read. Raises `Unusable`."""
+    """The answer, with every expression parsed. Raises `Unusable`."""
     if not isinstance(answer, dict):
         raise Unusable("it is not an object")
     return Arrangement(

@@ -1,4 +1,4 @@
-"""The first step: which operation does a task."""
+"""The first step: the operation that performs a task."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from orgflow_ir.targets.catalogue import Catalogue, Operation
 
 NONE = "none"
 CANDIDATES = 12
-"""So many operations are shown: more cost tokens, and hardly bring the right one more often."""
+"""Number of operations that are shown: more cost tokens and rarely include the right one."""
 
 
 class Unusable(ValueError):
-    """An answer that cannot be used; the message says why, as the end of a sentence."""
+    """An answer that cannot be used; the message gives the reason, as the end of a sentence."""
 
 
 def candidates(context: TaskContext, catalogue: Catalogue) -> list[Candidate]:
-    """The operations whose words fit a task best."""
+    """The operations whose words match a task best."""
     return index_of(catalogue).search(context.label, CANDIDATES, more=context.text)
 
 
 def choose_prompt(context: TaskContext, found: Sequence[Candidate], fault: str = "") -> str:
-    """What the model is asked."""
+    """The question for the model."""
     return render("fill_choose", task=described(context), candidates=listed(found), fault=fault)
 
 
@@ -41,7 +41,7 @@ def choose_schema(found: Sequence[Candidate]) -> dict[str, Any]:
 
 
 def chosen(answer: Any, found: Sequence[Candidate]) -> Operation | None:
-    """The operation that was chosen, `None` for none. Raises `Unusable`."""
+    """The chosen operation, `None` for none. Raises `Unusable`."""
     said = answer.get("operation") if isinstance(answer, dict) else answer
     if not isinstance(said, str):
         raise Unusable('it is not an object with a text under "operation"')
@@ -54,7 +54,7 @@ def chosen(answer: Any, found: Sequence[Candidate]) -> Operation | None:
 
 
 def described(context: TaskContext) -> str:
-    """A task as prompts show it."""
+    """A task in the form for prompts."""
     lines = [f"step: {context.label}", f"process: {context.process}"]
     lines += [f"done by: {context.actor}"] if context.actor else []
     lines += [f"before it: {', '.join(context.before)}"] if context.before else []

@@ -1,4 +1,4 @@
-"""What is known of a task: its words, what stands around it, and the process variables."""
+"""Data about a task: its words, its neighbours, and the process variables."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ class TaskContext(NamedTuple):
 
     Attributes:
         label: its name.
-        text: everything that the source says of it: documentation, sentences it rests on.
-        actor: who does it, by its lane.
-        before, after: labels of the steps around it.
+        text: all statements of the source about it: documentation and cited sentences.
+        actor: its lane. before, after: labels of the neighbouring steps.
         process: the name of the process.
-        variables: process variables, by what is known of them.
-        wanted: variables that conditions read and nothing is known to set.
-        failed: what went wrong when it ran with an earlier answer.
+        variables: the known data about process variables.
+        wanted: variables that conditions read and no known step sets.
+        failed: the failure of an earlier answer at run time.
     """
 
     label: str
@@ -43,7 +42,7 @@ class TaskContext(NamedTuple):
 
 
 def task_context(gap: Gap, model: Model, failed: tuple[str, ...] = ()) -> TaskContext | None:
-    """The context of the task of a gap; `None` where it is about something else."""
+    """The context of the task of a gap; `None` if the gap is about something else."""
     scope = next((s for s in model.scopes() if s.id == gap.scope), None)
     task = gap.element
     if scope is None or not isinstance(task, Task):

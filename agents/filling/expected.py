@@ -1,4 +1,4 @@
-"""What filling a model is expected to ask of a language model, before anything is asked."""
+"""The expected usage of a language model for filling a model, before any request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ANSWER = 60
 
 
 def expected_filling(model: Model, catalogue: Catalogue) -> Expected:
-    """About what the open gaps of a model take: three questions of about one size for a task that
+    """The approximate usage for the open gaps of a model: three similar questions for a task that
     has candidates, one for each other gap."""
     found = Expected()
     for gap in find_gaps(model, PassContext()):

@@ -1,5 +1,5 @@
-"""Fills open tasks with operations of a target's catalogue, in three steps that are judged each: an
-operation, the variables that go in and come out, the parameters.
+"""Fills open tasks with operations of a target's catalogue, in three checked steps: an operation,
+its input and output variables, the parameters.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from orgflow_ir.targets.catalogue import Catalogue, Operation
 T = TypeVar("T")
 
 TRIES = 2
-"""So often each step is asked, the second time with what is wrong with the first answer."""
+"""Number of attempts at each step; the second one includes the faults of the first answer."""
 
 
 class OperationFiller(GapAgent):
@@ -57,7 +57,7 @@ class OperationFiller(GapAgent):
     def answer(
         self, gap: Gap, model: Model, ctx: PassContext, refused: tuple[Refusal, ...]
     ) -> Answer | None:
-        """A binding as JSON; `None` where no operation does the task. At most six questions."""
+        """A binding as JSON; `None` if no operation performs the task. At most six questions."""
         client = required(ctx.services.model, "language model")
         catalogue = required(ctx.services.catalogue, "catalogue of a target")
         failed = feedback_about(ctx, gap.element.id) if gap.element is not None else ()
@@ -102,7 +102,7 @@ class OperationFiller(GapAgent):
 def choose(
     context: TaskContext, catalogue: Catalogue, client: ModelClient, ctx: PassContext
 ) -> Operation | None:
-    """The first step. `None` where nothing fits. Raises `Unusable` where no answer can be used."""
+    """The first step. `None` where nothing fits. Raises `Unusable` if no answer can be used."""
     found = candidates(context, catalogue)
     if not found:
         return None
@@ -122,7 +122,7 @@ def arrange(
     client: ModelClient,
     ctx: PassContext,
 ) -> Arrangement:
-    """The second step. Raises `Unusable` where no answer can be used."""
+    """The second step. Raises `Unusable` if no answer can be used."""
     if not context.variables and not context.wanted:
         return Arrangement()
     return _asked(
@@ -143,8 +143,8 @@ def give_parameters(
     ctx: PassContext,
     gap: Gap,
 ) -> tuple[dict[str, Any], tuple[Parameter, ...]]:
-    """The third step: constants that keep to the schema, and the inputs that show with them. What
-    is wrong after the last try is left out and reported."""
+    """The third step: constants that conform to the schema, and the inputs that become visible with
+    them. Values that are still faulty after the last attempt are omitted and reported."""
     given: dict[str, Any] = {}
     fault = ""
     unusable = False

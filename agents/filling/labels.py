@@ -1,4 +1,5 @@
-"""Labels, prose and open lists as what the model needs: conditions over named fields, times."""
+"""Labels, prose and open lists in the form that the model needs: conditions over named fields,
+times."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ _MOST_TEXT = 1_500
 
 
 class LabelReader(GapAgent):
-    """Answers what a schema asks for with the language model of the context."""
+    """Answers the questions of a schema with the language model of the context."""
 
     name = "labels"
     summary = "conditions, times and lists for labels and prose, by a language model"
@@ -29,7 +30,7 @@ class LabelReader(GapAgent):
     def answer(
         self, gap: Gap, model: Model, ctx: PassContext, refused: tuple[Refusal, ...]
     ) -> Answer | None:
-        """What the model answered, which the passes judge; `None` where it knows nothing."""
+        """The answer of the model, which the passes check; `None` if it has none."""
         client = required(ctx.services.model, "language model")
         own = [one for one in refused if one.agent == self.name]
         prompt = label_prompt(gap, model, own[-1].reason if own else "")
@@ -49,7 +50,7 @@ class LabelReader(GapAgent):
 
 
 def label_prompt(gap: Gap, model: Model, fault: str = "") -> str:
-    """What the language model is asked about a gap."""
+    """The question about a gap for the language model."""
     return render(
         "fill_answer", message=visible(gap.message), help=visible(gap.help),
         material=_material(gap, model), fault=fault,

@@ -17,18 +17,18 @@ _MOST_FAULTS = 6
 _SPECIFIC = re.compile(
     r"\d{3,}|@|://|^[#/]|[A-Z0-9]{6,}|\b(?:sk|pk|rk|gh[opsu]|xox[abprs]|glpat)[-_][\w-]{6,}"
 )
-"""What nobody writes who was not told it: numbers, addresses, names of channels, keys."""
+"""Values that cannot be guessed: numbers, addresses, names of channels, keys."""
 
 
 class Fault(NamedTuple):
-    """What is wrong with a parameter: its path, and why."""
+    """The fault of a parameter: its path and the reason."""
 
     path: tuple[str | int, ...]
     reason: str
 
 
 class Parameters(NamedTuple):
-    """Values that keep to the schema, and what was left out."""
+    """Values that conform to the schema, and the omitted ones."""
 
     values: dict[str, Any]
     left_out: tuple[Fault, ...]
@@ -37,7 +37,7 @@ class Parameters(NamedTuple):
 def parameter_prompt(
     context: TaskContext, operation: Operation, inputs: Sequence[Parameter], fault: str = ""
 ) -> str:
-    """What the model is asked."""
+    """The question for the model."""
     names = ", ".join(one.name for one in inputs) or "none"
     return render(
         "fill_parameters", operation=operation.title, task=described(context), inputs=names,
@@ -48,7 +48,8 @@ def parameter_prompt(
 def answer_schema(
     operation: Operation, values: Values, inputs: Sequence[Parameter], catalogue: Catalogue
 ) -> dict[str, Any]:
-    """The schema of what may be given: nothing is required, and what variables give is left out."""
+    """The schema of the permitted values: nothing is required, and values from variables are
+    omitted."""
     schema = catalogue.schema(operation, values)
     gone = {one.name for one in inputs} | {name for name, _ in operation.fixed}
     shown = {name: s for name, s in schema["properties"].items() if name not in gone}
@@ -62,8 +63,8 @@ def faults(
     catalogue: Catalogue,
     context: TaskContext,
 ) -> list[Fault]:
-    """Everything that is wrong with given values: hidden or unknown parameters, wrong types,
-    invented values, and inputs that do not show with them."""
+    """All faults of given values: hidden or unknown parameters, wrong types, invented values, and
+    inputs that are hidden with them."""
     import jsonschema
 
     schema = answer_schema(operation, values, arranged, catalogue)
@@ -92,7 +93,7 @@ def faults(
 
 
 def read_values(answer: Any) -> dict[str, Any]:
-    """The object of an answer. Raises `Unusable`."""
+    """The object in an answer. Raises `Unusable`."""
     if isinstance(answer, dict) and set(answer) == {"parameters"}:
         answer = answer["parameters"]  # many models name what they are asked for
     if not isinstance(answer, dict):
@@ -101,7 +102,7 @@ def read_values(answer: Any) -> dict[str, Any]:
 
 
 def told(found: Sequence[Fault]) -> str:
-    """Faults as the model is shown them."""
+    """Faults in the form for the model."""
     return "; ".join(f"`{_path(f.path)}`: {f.reason}" for f in found[:_MOST_FAULTS])
 
 
@@ -112,8 +113,8 @@ def kept(
     catalogue: Catalogue,
     context: TaskContext,
 ) -> tuple[Parameters, tuple[Parameter, ...]]:
-    """The values without what is wrong, and the inputs that show with them: taken out until
-    nothing is, since what is left out may hide the rest."""
+    """The values without faulty ones, and the inputs that are visible with them: values are removed
+    repeatedly, since an omitted one may hide others."""
     left_out: list[Fault] = []
     inputs = tuple(arranged)
     while True:

@@ -1,4 +1,4 @@
-"""Without a language model: the operation whose words fit an open task is proposed, or used where
+"""Without a language model: the operation whose words match an open task is proposed, or used if
 the user accepts that."""
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from orgflow_ir.plugins.agents import Answer, GapAgent, Refusal
 from orgflow_ir.targets.catalogue import Catalogue
 
 ACCEPT = "accept-proposals"
-"""The option with which proposals are used."""
+"""The option that accepts proposals."""
 
 THRESHOLD = 0.75
-"""An operation is proposed that has so much of what the words of a task say."""
+"""Minimum share of a task's words that a proposed operation has."""
 
 
 class OperationProposer(GapAgent):
@@ -37,7 +37,7 @@ class OperationProposer(GapAgent):
     def answer(
         self, gap: Gap, model: Model, ctx: PassContext, refused: tuple[Refusal, ...]
     ) -> Answer | None:
-        """A binding without any parameter, so that all that is needed has to be filled in."""
+        """A binding without parameters, so that all required ones have to be filled in."""
         catalogue = required(ctx.services.catalogue, "catalogue of a target")
         context = task_context(gap, model)
         if context is None or refused or _is_personal(gap):
@@ -62,7 +62,7 @@ def _is_personal(gap: Gap) -> bool:
 
 
 def proposal(context: TaskContext, catalogue: Catalogue) -> Candidate | None:
-    """The best operation for the words of a task, if it has nearly all that they say."""
+    """The best operation for the words of a task, if it has nearly all of them."""
     index = index_of(catalogue)
     for candidate in index.search(context.label, CANDIDATES):
         share = index.coverage(context.label, candidate.operation)

@@ -1,4 +1,4 @@
-"""Rules of filling (OF520, OF521, OF523): what is proposed, left out, or stays open."""
+"""Rules of filling (OF520, OF521, OF523): proposals, omitted values, and remaining gaps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which operations fit the words of a task: BM25 over titles, descriptions and other words.
+"""The operations that match the words of a task: BM25 over titles, descriptions and other words.
 
 S. Robertson and H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with
 k1 = 1.2 and b = 0.75; the title counts twice.
@@ -26,18 +26,18 @@ _SAME = {
     "inform": "send", "contact": "send", "spreadsheet": "sheet", "table": "sheet",
     "calendar": "calendar", "appointment": "event", "meeting": "event",
 }  # fmt: skip
-"""Words of processes and what catalogues call it."""
+"""Words of process models and their counterparts in catalogues."""
 
 
 class Candidate(NamedTuple):
-    """An operation that may do a task, the higher the score the better."""
+    """An operation that may perform a task; a higher score is better."""
 
     operation: Operation
     score: float
 
 
 def words_of(text: str) -> list[str]:
-    """Words in lower case, their ends cut off, without those that say nothing.
+    """Words in lower case, stemmed, without function words.
 
     Example:
         >>> words_of("Send e-mails to the customerService")
@@ -74,13 +74,13 @@ class OperationIndex:
                 self._found.setdefault(word, []).append(number)
 
     def weight(self, word: str) -> float:
-        """How much a word says."""
+        """The weight of a word."""
         count = len(self._found.get(word, ()))
         return math.log(1 + (len(self._documents) - count + 0.5) / (count + 0.5))
 
     def search(self, text: str, limit: int = 12, *, more: str = "") -> list[Candidate]:
-        """The best operations for a text; words of `more` count half. Equal ones stay in the order
-        of the catalogue."""
+        """The best operations for a text; words of `more` count half. Equal ones keep the order of
+        the catalogue."""
         wanted: dict[str, float] = {}
         for word in words_of(more):
             wanted[word] = 0.5
@@ -97,7 +97,7 @@ class OperationIndex:
         return [Candidate(self._operations[n], scores[n]) for n in best]
 
     def coverage(self, text: str, operation: Operation) -> float:
-        """The share of what the words of a text say that an operation has."""
+        """The share of the information in the words of a text that an operation covers."""
         own = set(words_of(f"{operation.title} {operation.description} {operation.words}"))
         wanted = dict.fromkeys(words_of(text))
         total = sum(self.weight(word) for word in wanted)
@@ -111,12 +111,12 @@ def _index(content: str, catalogue: Catalogue) -> OperationIndex:
 
 
 def index_of(catalogue: Catalogue) -> OperationIndex:
-    """The index of a catalogue, made once for its content."""
+    """The index of a catalogue, built once for its content."""
     return _index(catalogue.content, catalogue)
 
 
 def listed(candidates: Iterable[Candidate]) -> list[tuple[str, str]]:
-    """Candidates as prompts show them: id, and what it does."""
+    """Candidates in the form for prompts: id and description."""
     return [
         (c.operation.id, f"{c.operation.title}. {c.operation.description}".rstrip(". "))
         for c in candidates

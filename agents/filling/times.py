@@ -1,4 +1,5 @@
-"""Times that a name says exactly: "after 3 days", "two hours later". No language model is asked."""
+"""Times that a name states exactly: "after 3 days", "two hours later". No language model is
+asked."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ _VAGUE = re.compile(
 
 
 class TimeReader(GapAgent):
-    """Answers the time of a timer event whose name says one, and no more than that."""
+    """Answers the time of a timer event whose name states one, and nothing else."""
 
     name = "times"
     summary = 'times stated exactly in names, such as "after 3 days"'
@@ -37,7 +38,7 @@ class TimeReader(GapAgent):
     def answer(
         self, gap: Gap, model: Model, ctx: PassContext, refused: tuple[Refusal, ...]
     ) -> Answer | None:
-        """A duration; `None` for a start, for what is vague, and for several times."""
+        """A duration; `None` for a start, for vague times, and for several times."""
         event = gap.element
         if not isinstance(event, Event) or event.position == "start" or refused:
             return None
@@ -47,7 +48,7 @@ class TimeReader(GapAgent):
 
 
 def duration(text: str) -> str | None:
-    """The one duration that a text says, in ISO 8601.
+    """The only duration in a text, in ISO 8601.
 
     Example:
         >>> duration("Two weeks later"), duration("after 3-5 days"), duration("every day")

@@ -1,6 +1,7 @@
-"""Reads what language models write: JSON in fences, with trailing text, cut off, or nearly JSON.
+"""Reads the output of language models: JSON in fences, with trailing text, truncated, or nearly
+JSON.
 
-Nothing read is ever executed; what comes out is data that the caller validates.
+Nothing is ever executed; the result is data that the caller validates.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import re
 from typing import Any, NamedTuple
 
 MAX_CHARACTERS = 1_000_000
-"""Characters of an answer that are read; the rest is ignored."""
+"""Maximum number of characters of an answer that are read."""
 
 _MAX_DEPTH = 100
 
 
 class UnreadableAnswer(ValueError):
-    """An answer without a JSON value in it; the message is the end of a sentence."""
+    """An answer without a JSON value; the message is the end of a sentence."""
 
 
 class ReadAnswer(NamedTuple):
@@ -32,12 +33,12 @@ _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTA
 
 
 def without_thinking(text: str) -> str:
-    """The text without what some models think aloud before they answer."""
+    """The text without the reasoning that some models write before they answer."""
     return _THINKING.sub("", text[:MAX_CHARACTERS])
 
 
 def fenced_text(text: str) -> str:
-    """The content of the longest fence, else the text itself; thoughts are removed.
+    """The content of the longest fence, otherwise the text itself; reasoning is removed.
 
     Example:
         >>> fenced_text("Here you are:\\n```mermaid\\nA --> B\\n```\\nAnything else?")
@@ -49,7 +50,7 @@ def fenced_text(text: str) -> str:
 
 
 def read_json(text: str) -> ReadAnswer:
-    """The first JSON object or list in an answer; a bare scalar where that is all there is.
+    """The first JSON object or list in an answer; a bare scalar if there is nothing else.
 
     Raises `UnreadableAnswer`.
     """
@@ -81,7 +82,7 @@ def _first_value(text: str) -> ReadAnswer | None:
 
 
 _STARTS = 50
-"""So many brackets of an answer are tried as the beginning of the value."""
+"""Maximum number of brackets that are tried as the beginning of the value."""
 
 _LIKE_JSON = re.compile(r"\{\s*(?:[\"'}]|\Z)|\[\s*(?:[{\[\"'\]\d-]|\Z)")
 
@@ -136,7 +137,7 @@ _COMMA = re.compile(r",\s*([}\]])")
 _STRUCTURE = re.compile(
     r""""(?:[^"\\]++|\\.)*+(?:(")|\\?\Z)|'(?:[^'\\]++|\\.)*+(?:(')|\\?\Z)|[{}\[\]]""", re.DOTALL
 )
-"""A bracket, or a string: with its end, or up to the end of the text, perhaps in an escape."""
+"""A bracket, or a string: with its end, or up to the end of the text, possibly within an escape."""
 
 
 _ESCAPING = re.compile(r"(?<!\\)(?:\\\\)*+\\\Z")

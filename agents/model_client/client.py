@@ -38,18 +38,18 @@ from orgflow_ir.pipeline.services import (
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 20.0
 _FORMS = ("json_schema", "json_object", "prompt")
-"""How an endpoint is asked for structured output; the next where it refuses one."""
+"""The methods of requesting structured output; the next one is used if the endpoint refuses one."""
 
 
 LAST_ANSWER = 5.0
-"""Seconds that a stopped run waits for the answer in flight, which is paid for in any case."""
+"""Seconds that a stopped run waits for the pending answer, which is paid for in any case."""
 
 
 class StoppedAfterAnswer(Cancelled):
-    """The user stopped the run while a call was in flight, and its answer came nevertheless.
+    """The user stopped the run during a call, and its answer arrived nevertheless.
 
     Attributes:
-        reply: the answer; it is counted, and recorded where calls are.
+        reply: the answer; it is counted, and recorded if calls are.
     """
 
     def __init__(self, reply: Reply) -> None:
@@ -60,15 +60,15 @@ class StoppedAfterAnswer(Cancelled):
 class OpenAIModelClient:
     """Chat with structured output and tool calls.
 
-    Retries what fails for the moment, notices cancellation while it waits, spends the budget,
-    replaces personal data where the settings say so, and records every call.
+    Retries temporary failures, notices cancellation while it waits, spends the budget, replaces
+    personal data according to the settings, and records every call.
 
     Args:
-        report: is given the lines that a person reads while a stopped run waits for an answer.
+        report: receives the lines that a person reads while a stopped run waits for an answer.
 
     Attributes:
         usage: what was used so far, by agent.
-        redactor: what personal data was replaced by, `None` where nothing is.
+        redactor: the replacements of personal data, `None` without redaction.
     """
 
     def __init__(
@@ -101,13 +101,13 @@ class OpenAIModelClient:
         return self.settings.name
 
     def expected_cost(self, expected: Expected) -> float | None:
-        """About what calls cost; `None` where no price is configured."""
+        """The approximate cost of calls; `None` if no price is configured."""
         if not self.settings.priced:
             return None
         return self._cost(expected.tokens_in, expected.tokens_out)
 
     def learn(self, texts: Iterable[str]) -> None:
-        """Find the persons of all texts of a run before the first request; see `ReadsAhead`."""
+        """Find the persons in all texts of a run before the first request; see `ReadsAhead`."""
         if self.redactor is not None:
             self.redactor.learn(texts)
 
@@ -121,12 +121,12 @@ class OpenAIModelClient:
         """The reply to a conversation; see `ModelClient`.
 
         Raises:
-            ServiceError: the endpoint refuses, or fails until the patience is over.
-            OverBudget: before a call that the budget does not allow. The reply that overdraws a
-                budget is paid, so it is given and recorded; the next call is refused.
+            ServiceError: the endpoint refuses, or fails until the patience is exhausted.
+            OverBudget: before a call that the budget does not allow. The reply that exceeds a
+                budget is paid, so it is returned and recorded; the next call is refused.
             MissingService: the package `openai` is not installed.
             Cancelled: also while the endpoint works, after up to `LAST_ANSWER` seconds;
-                `StoppedAfterAnswer` where the answer came in that time.
+                `StoppedAfterAnswer` if the answer arrived in that time.
         """
         self._cancellation.check()
         self.learn(message_texts(messages))
@@ -159,10 +159,10 @@ class OpenAIModelClient:
         return self._restored(reply)
 
     def keep_calls(self) -> tuple[str, int]:
-        """Write the calls of this run that are recorded nowhere to a new folder, from which a later
-        run answers them; the folder and their number, which is 0 where there are none.
+        """Write the unrecorded calls of this run to a new folder, from which a later run answers
+        them; returns the folder and their number, which may be 0.
 
-        Raises `ServiceError` and `OSError` where nothing can be written.
+        Raises `ServiceError` and `OSError` if nothing can be written.
         """
         if not self._unrecorded:
             return self.settings.record, 0
@@ -433,7 +433,7 @@ class OpenAIModelClient:
 
 
 _NO_JSON = (json.JSONDecodeError, UnicodeDecodeError)
-"""What the library raises where an answer is called JSON and is none."""
+"""The exception of the library for an answer that is declared as JSON but is not JSON."""
 _NO_COMPLETION = "returned something that is not a chat completion"
 
 

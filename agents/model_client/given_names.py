@@ -1,6 +1,6 @@
-"""Given names of many languages, from the lists of the package Faker (MIT), where it is installed.
+"""Given names of many languages, from the lists of the package Faker (MIT), if it is installed.
 
-Only the lists are used, and only as words: nothing is made up with them.
+Only the word lists are used; nothing is generated from them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ _PARTS = ("first_names", "first_names_male", "first_names_female")
 
 @cache
 def given_names() -> frozenset[str]:
-    """Given names as they are written, in capitals at the beginning; empty where the package is not
-    installed."""
+    """Given names with an initial capital; empty if the package is not installed."""
     found: set[str] = set()
     for language in _LISTS:
         try:
@@ -42,8 +41,8 @@ def _words(names: Iterable[str] | Mapping[str, float]) -> Iterable[str]:
 
 @cache
 def stop_words() -> frozenset[str]:
-    """Function words of English and German in small letters, by spaCy where it is installed; some
-    are given names elsewhere (`Can`, `Nur`)."""
+    """Function words of English and German in lower case, from spaCy if it is installed; some are
+    given names in other languages (`Can`, `Nur`)."""
     found: set[str] = set()
     for language in ("en", "de"):
         try:

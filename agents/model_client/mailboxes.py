@@ -1,4 +1,5 @@
-"""Names of persons in e-mail addresses (`zsofia.bernath@…`), and mailboxes that are no person's."""
+"""Names of persons in e-mail addresses (`zsofia.bernath@…`), and mailboxes that belong to no
+person."""
 
 from __future__ import annotations
 
@@ -47,24 +48,25 @@ _FUNCTIONS = _words(
     versicherung vertrag vertrieb verwaltung vorstand werk werkstatt zentrale zentrum
     """
 )
-"""Words of addresses and headers that name what a mailbox is for."""
+"""Words of addresses and headers that name the purpose of a mailbox."""
 _LOCAL = re.compile(r"(?P<local>[^\W_][\w.+'-]*)@[\w-]")
 _LEAST = 3
-"""So many letters a name has that is looked for elsewhere."""
+"""Minimum number of letters of a name that is searched for elsewhere."""
 
 
 def is_function(word: str) -> bool:
-    """Whether a word of an address or a header names what a mailbox is for, and no person."""
+    """Whether a word of an address or a header names the purpose of a mailbox instead of a
+    person."""
     low = word.lower()
     return low in _FUNCTIONS or low in stop_words()
 
 
 def names_in_address(address: str, text: str) -> tuple[str, ...]:
-    """The names of the person whose address this is, with capitals.
+    """The names of the person with this address, capitalised.
 
     Args:
-        text: where the address stands; an initial and a last name that are one word
-            (`xetxeberria@…`) are a name where the text has the last name.
+        text: the text that contains the address; an initial and a last name in one word
+            (`xetxeberria@…`) are a name if the text contains the last name.
 
     Example:
         >>> names_in_address("zsofia.bernath@example.org", "")
@@ -89,5 +91,5 @@ def names_in_address(address: str, text: str) -> tuple[str, ...]:
 
 
 def plain_letters(name: str) -> str:
-    """A name without accents, as people write it in a hurry: `Zsofia` for `Zsófia`."""
+    """A name without accents, as in hasty writing: `Zsofia` for `Zsófia`."""
     return "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))

@@ -1,5 +1,5 @@
-"""Records of calls: one file a call, named by the hash of what was asked, so that asking the same
-again is answered from the file and costs nothing."""
+"""Records of calls: one file per call, named by the hash of the question, so that the same question
+is answered from the file at no cost."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from orgflow_ir.pipeline.services import ServiceError
 
 VERSION = 1
 SHORTEST_SECRET = 8
-"""Shorter keys are those that servers on one's own machine take, such as `none` or `x`: they are no
-secret, and they are words of what is recorded."""
+"""Shorter keys are those of local servers, such as `none` or `x`: they are not secret, and they are
+words of recorded texts."""
 
 
 def call_hash(request: Mapping[str, Any]) -> str:
-    """The name of a request: the same for the same content, whatever the order of keys."""
+    """The name of a request, which depends on its content and not on the order of keys."""
     text = json.dumps(request, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def without_secret(value: Any, secret: str) -> Any:
-    """A text, or JSON data, in whose texts `[key]` stands where the key of an endpoint stood."""
+    """A text or JSON data, with `[key]` in place of the key of an endpoint."""
     if len(secret) < SHORTEST_SECRET:
         return value
     if isinstance(value, str):
@@ -39,11 +39,11 @@ def without_secret(value: Any, secret: str) -> Any:
 
 
 class Recorded(NamedTuple):
-    """How the calls of a folder were made.
+    """The conditions under which the calls of a folder were made.
 
     Attributes:
-        model: the name of the model that was asked.
-        redacted: whether personal data was replaced; `None` where the record does not state it.
+        model: the name of the model.
+        redacted: whether personal data was replaced; `None` if the record does not state it.
     """
 
     model: str
@@ -51,7 +51,7 @@ class Recorded(NamedTuple):
 
 
 def recorded_with(folder: str | os.PathLike[str]) -> Recorded | None:
-    """How the first call of a folder was made; `None` where none can be read."""
+    """The conditions of the first call in a folder; `None` if none can be read."""
     for path in sorted(Path(folder).glob("??/*.json")):
         try:
             found = json.loads(path.read_text("utf-8"))
@@ -65,8 +65,8 @@ class Recordings:
     """A folder of recorded calls. Several processes may use one folder.
 
     Args:
-        secrets: what no record contains.
-        redacted: whether personal data is replaced in what is kept from now on.
+        secrets: texts that no record may contain.
+        redacted: whether personal data is replaced in records from now on.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Recordings:
         return self.folder / name[:2] / f"{name}.json"
 
     def find(self, request: Mapping[str, Any]) -> Reply | None:
-        """The recorded reply to a request, `None` where there is none or its file is damaged."""
+        """The recorded reply to a request, `None` if it does not exist or its file is damaged."""
         try:
             found = json.loads(self._path(call_hash(request)).read_text("utf-8"))
             reply = found["reply"]
@@ -97,7 +97,7 @@ class Recordings:
             return None
 
     def keep(self, request: Mapping[str, Any], reply: Reply) -> None:
-        """Write the record of a call, whole or not at all. Raises `ServiceError`."""
+        """Write the record of a call, completely or not at all. Raises `ServiceError`."""
         path = self._path(call_hash(request))
         record = {
             "version": VERSION, "redacted": self._redacted,

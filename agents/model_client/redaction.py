@@ -1,14 +1,14 @@
-"""Replaces personal data by placeholders before a text leaves the machine, and puts it back in what
-comes back.
+"""Replaces personal data by placeholders before a text leaves the machine, and restores it in the
+answer.
 
-E-mail addresses, account and card numbers are found by their form and check digits, or by the word
-before them ("account", "BLZ"), phone numbers by Google's rules (`phonenumbers`), postal addresses
-by their form, dates of birth by the words before them. Names of persons are found by spaCy's model
-where it is installed, by given names of many languages (Faker's lists, where it is installed), and
-by forms of address, roles, greetings, signatures, initials, labels, mail headers, mentions and
-e-mail addresses (`zsofia.bernath@…`) in any case, also by the first or the last name of a person
-found in another text, also in small letters and without accents.
-Placeholders are the same for the same text in one run, so that a model still sees who is who.
+E-mail addresses, account and card numbers are found by their form and check digits, or by the
+preceding word ("account", "BLZ"), phone numbers by Google's rules (`phonenumbers`), postal
+addresses by their form, dates of birth by the preceding words. Names of persons are found by
+spaCy's model and by given names of many languages (Faker's lists) if these are installed, and by
+forms of address, roles, greetings, signatures, initials, labels, mail headers, mentions and e-mail
+addresses (`zsofia.bernath@…`) in any case; also by the first or last name of a person found in
+another text, in lower case and without accents. Placeholders are the same for the same text in one
+run, so that a model can still distinguish persons.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NUMBERED = re.compile(
     r"([a-z]{0,3}\d[a-z\d]*(?:[ /.-]?[a-z]{0,2}\d[a-z\d]*)*)",
     re.IGNORECASE,
 )
-"""A number behind the word that says whose number it is."""
+"""A number after the word that names its owner."""
 _UPPER = "".join(re.escape(c) for c in map(chr, range(0x1F00)) if c.isupper())
 _CAPITAL = rf"[{_UPPER}][\w'’-]+"
 _INITIALS = rf"(?:[{_UPPER}][a-z]?\.[ \t-]?){{1,3}}"
@@ -89,19 +89,20 @@ _LISTED = re.compile(
     r"(?:<[^>\n]*>[ \t]*)?(?=[;,]|$)",
     re.MULTILINE,
 )
-"""One of the names of a header, also the last name first: `Kuusk, Anneliis; Hrdlicka, Bohumil`."""
+"""One of the names of a header, possibly with the last name first: `Kuusk, Anneliis; Hrdlicka,
+Bohumil`."""
 _DISPLAYED = re.compile(
     rf"(?:^|[\"',:;>(\d]|\b(?:[AaPp]\.?[Mm]|[Ff]rom|[Vv]on|[Ss]chrieb))[ \t]*({_NAME})\"?[ \t]+"
     r"(?:<(?=[\w.+'-]+@)|\[mailto:|(?:wrote|schrieb|a écrit)[ \t]*:)",
     re.MULTILINE,
 )
-"""Before an address in angles, also in the line above what an answer quotes."""
+"""A name before an address in angle brackets, also in the line above quoted text."""
 _DELIMITED = re.compile(
     rf"(?m)^(?:--[ \t]*\n[ \t>]*|[ \t>]*(?:i\.?[ \t]?[AV]\.|ppa\.|gez\.)[ \t]+)({_NAME})[ \t]*$"
 )
-"""A signature below its delimiter, or signed for somebody (`i. A.`)."""
+"""A signature below its delimiter, or signed for another person (`i. A.`)."""
 _MENTIONED = re.compile(r"(?<![\w.@])@([^\W\d_](?:[^\W\d_]|-){2,}+)(?![\w@.-]*\.\w|[ \t]*\n)")
-"""Somebody in a chat: `@tariku please call`."""
+"""A mention in a chat: `@tariku please call`."""
 _CALLED = re.compile(
     rf"\b(?i:my name is|I am|this is|named|contact person:?|ich bin|mein Name ist|hier ist)[ \t]+"
     rf"({_CAPITAL}(?:[ \t]+{_CAPITAL})+)"
@@ -118,8 +119,8 @@ _ROLE = re.compile(
     r"(?:in)?|colleague|customer|client|manager|clerk)[ \t]+"
     rf"({_CAPITAL}(?:[ \t]+{_PARTICLES}{_CAPITAL})+)"
 )
-"""A person after the role: "die Projektleiterin Silke Armbruster"; two names at least, since one
-capital is a noun in German."""
+"""A person after the role: "die Projektleiterin Silke Armbruster"; at least two names, since a
+single capitalised word is a noun in German."""
 _WORD = re.compile(rf"(?<![\w@./\[-]){_CAPITAL}(?![\w@/\]]|\.\w)")
 _SURNAME = re.compile(
     r"(?:[ \t]+|[ \t]*\n(?!\s*\n))"
@@ -158,9 +159,9 @@ _STREET = re.compile(
     rf"|\b(?:P\.?O\.?[ \t]*Box|Postfach)[ \t]+\d+"
 )  # fmt: skip
 _REMEMBERED = 512
-"""Of so many texts it is known what was found in them, so that none is searched twice at once."""
+"""Number of texts whose results are cached, so that none is searched twice."""
 _REGIONS = ("US", "GB", "DE", "FR")
-"""Numbers without a country code are tried as those of these."""
+"""Numbers without a country code are tried with the codes of these countries."""
 
 _PLACEHOLDER = re.compile(r"\[?\b(PERSON|EMAIL|PHONE|ACCOUNT|ADDRESS|NUMBER|BIRTHDATE)_(\d+)\b\]?")
 _NOT_NAMES = _words(
@@ -181,7 +182,7 @@ _ORGANISATIONS = _words(
     reception
     """
 )
-"""Last words of what is no person."""
+"""Last words of names that are not persons."""
 _ALSO_WORDS = _words(
     """
     will mark bill grace rose may june april august hope faith joy frank dean grant chase
@@ -195,7 +196,7 @@ _ALSO_WORDS = _words(
     meister schreiber kaufmann hoch zimmermann los
     """
 )
-"""Names that are also words: in small letters they are taken for the word."""
+"""Names that are also words: in lower case they are treated as the word."""
 _PLACES = _words(
     """
     paris sofia florence milan vienna victoria london dallas austin houston virginia carolina
@@ -211,11 +212,11 @@ _HEADS = _words(
     wg
     """
 )
-"""What begins a line as a speaker does and is none."""
+"""Line beginnings that look like a speaker but are not."""
 
 
 class Redactor:
-    """Replaces personal data, and puts it back; one for all texts of a run.
+    """Replaces and restores personal data; one object for all texts of a run.
 
     Attributes:
         finds_names: whether names of persons are found by more than their form.
@@ -233,7 +234,7 @@ class Redactor:
 
     @property
     def replaced(self) -> int:
-        """How many different pieces of personal data were replaced so far."""
+        """The number of different pieces of personal data replaced so far."""
         return len(self._originals)
 
     def redact(self, text: str) -> str:
@@ -252,13 +253,13 @@ class Redactor:
         return "".join((*parts, text[at:]))
 
     def learn(self, texts: Iterable[str]) -> None:
-        """Find the persons of texts that belong together, so that one who is named in full in a
-        later text is replaced in all of them. Nothing is replaced yet."""
+        """Find the persons in related texts, so that a person named in full in a later text is
+        replaced in all of them. Nothing is replaced yet."""
         for text in texts:
             self._own_spots(text)
 
     def spots(self, text: str) -> list[tuple[int, int, str]]:
-        """Where personal data stands (start, end, kind), in the order of the text."""
+        """The positions of personal data (start, end, kind), in the order of the text."""
         found = self._own_spots(text)
         return _disjoint((*found, *_persons_again(text, self._persons, self._named)))
 
@@ -278,8 +279,8 @@ class Redactor:
         return self._known[text]
 
     def restore(self, text: str, *, json: bool = False) -> str:
-        """The text with the originals in the place of placeholders; `json` where it is JSON text,
-        within whose strings they stand."""
+        """The text with placeholders replaced by the originals; `json` if it is JSON text, whose
+        strings contain them."""
 
         def original(match: re.Match[str]) -> str:
             found = self._originals.get(f"{match[1]}_{match[2]}")
@@ -445,7 +446,7 @@ def _spot(match: re.Match[str], kind: str) -> tuple[int, int, str]:
 
 
 _compiled = lru_cache(maxsize=16_384)(re.compile)
-"""Patterns of names: of more persons than the cache of `re` has places for."""
+"""Patterns of names, for more persons than the cache of `re` can hold."""
 
 
 def _persons_again(

@@ -1,4 +1,4 @@
-"""Where the language model is and what may be spent on it: flags, environment, `orgflow.toml`.
+"""The address of the language model and the limits of its use: flags, environment, `orgflow.toml`.
 
 [model]                             # in orgflow.toml; the key never stands there
 url = "http://127.0.0.1:8080/v1"
@@ -31,11 +31,11 @@ Redact = Literal["auto", "on", "off"]
 
 
 class SettingsError(ValueError):
-    """Settings that cannot be used; the message is one line that says what to change."""
+    """Settings that cannot be used; the message is one line with the remedy."""
 
 
 class NotConfigured(SettingsError):
-    """No language model is configured; the message says what is missing."""
+    """No language model is configured; the message names the missing part."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,17 +45,15 @@ class ModelSettings:
     Attributes:
         url: the base address, as `https://host/v1`.
         name: of the model.
-        key: what the endpoint knows the user by; never printed, never recorded.
-        temperature: 0 is as deterministic as the endpoint can be.
-        seconds: for one call, after which it is tried again.
-        patience: seconds for all waits between tries of one call.
-        tries: of one call, with the first.
-        tokens, cost: for the run; `None` is without limit.
-        answer_tokens: for one answer.
-        price_in, price_out: for a million tokens; 0 where nobody said.
+        key: identifies the user to the endpoint; never printed, never recorded.
+        temperature: 0 is as deterministic as the endpoint supports.
+        seconds: timeout of one call, after which it is retried.
+        patience: maximum total wait between the tries of one call, in seconds.
+        tries: of one call, including the first. tokens, cost: for the run; `None` is unlimited.
+        answer_tokens: for one answer. price_in, price_out: for a million tokens; 0 if unspecified.
         redact: whether personal data is replaced before anything is sent.
-        record: the folder where calls are kept; empty for nowhere.
-        replay: only recorded calls are answered; nothing is sent.
+        record: the folder of recorded calls; empty for none.
+        replay: only recorded calls are answered; no request is sent.
     """
 
     url: str
@@ -79,7 +77,7 @@ class ModelSettings:
 
     @property
     def local(self) -> bool:
-        """Whether the endpoint is on this machine, so that nothing leaves it."""
+        """Whether the endpoint is on this machine, so no data leave it."""
         host = urlsplit(self.url).hostname or ""
         if host == "localhost" or host.endswith(".localhost"):
             return True
@@ -114,7 +112,7 @@ KEYS: Mapping[str, tuple[str, type | tuple[type, ...], str]] = {
     "redact": ("redact", str, "`auto`, `on` or `off`"),
     "record": ("record", str, "a text"),
 }
-"""The keys of `[model]`: attribute, type, and how messages name the type."""
+"""The keys of `[model]`: attribute, type, and the name of the type in messages."""
 
 
 def variable(key: str) -> str:
@@ -127,10 +125,10 @@ def read_settings(
     table: Mapping[str, Any] | None = None,
     flags: Mapping[str, Any] | None = None,
 ) -> ModelSettings:
-    """The settings from flags, else the environment, else the table `[model]`.
+    """The settings from flags, otherwise the environment, otherwise the table `[model]`.
 
     Args:
-        flags: by attribute; `None` is not given.
+        flags: by attribute; `None` if not given.
 
     Raises:
         NotConfigured: there is no address or no name of a model, or no key for an endpoint on

@@ -1,4 +1,4 @@
-"""What calls took and what they may take: tokens, cost and time, by agent and for the run."""
+"""Usage of calls and its limits: tokens, cost and time, by agent and for the run."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from orgflow_ir.pipeline.services import OverBudget
 NO_PRICE = "no price configured"
 
 _CHARACTERS = 4
-"""Characters a token, for estimates: more than most tokenizers need for English."""
+"""Characters per token, for estimates: a lower number of tokens than most tokenizers produce for
+English is unlikely."""
 
 
 class Expected(NamedTuple):
-    """An estimate of what a command is about to use.
+    """An estimate of the usage of a command.
 
-    Attributes:
-        calls, tokens_in, tokens_out: where every answer is usable.
-        most_calls: a limit, whatever is answered.
+    Attributes: calls, tokens_in, tokens_out: the usage if every answer is usable. most_calls: a
+        limit, regardless of the answers.
     """
 
     calls: int = 0
@@ -39,7 +39,7 @@ class Expected(NamedTuple):
 
 @dataclass(kw_only=True)
 class Usage:
-    """What one agent, or a run, used. `replayed` calls came from records and cost nothing."""
+    """The usage of one agent or a run. `replayed` calls came from records and cost nothing."""
 
     calls: int = 0
     replayed: int = 0
@@ -56,7 +56,7 @@ class Usage:
         return self.tokens_in + self.tokens_out
 
     def add(self, other: Usage) -> None:
-        """Count another's as well."""
+        """Add the usage of another."""
         self.calls += other.calls
         self.replayed += other.replayed
         self.retries += other.retries
@@ -86,10 +86,10 @@ class UsageLedger:
         return total
 
     def lines(self, *, priced: bool) -> tuple[str, ...]:
-        """A line an agent, and one for all where there are several.
+        """One line per agent, and one for all if there are several.
 
         Args:
-            priced: whether the costs of tokens are known.
+            priced: whether the prices of tokens are known.
         """
         rows = list(self.agents.items()) or [("model", Usage())]
         if len(rows) > 1:
@@ -97,7 +97,7 @@ class UsageLedger:
         return tuple(f"{name or 'model'}: {describe_usage(one, priced)}" for name, one in rows)
 
     def data(self, *, priced: bool) -> dict[str, Any]:
-        """The same as JSON data: the total, and each agent under its name. A cost is null where no
+        """The same as JSON data: the total, and each agent under its name. A cost is null if no
         price is configured."""
         agents = {name or "model": _usage_data(one, priced) for name, one in self.agents.items()}
         return {**_usage_data(self.total, priced), "agents": agents}
@@ -127,9 +127,9 @@ def describe_usage(usage: Usage, priced: bool) -> str:
 
 
 class RunBudget:
-    """A `Budget` of tokens, cost and calls for one run; `None` is without limit.
+    """A `Budget` of tokens, cost and calls for one run; `None` is unlimited.
 
-    What is spent counts before `OverBudget` is raised, so that an overdrawn budget stays empty.
+    Spending counts before `OverBudget` is raised, so an overdrawn budget stays empty.
     """
 
     def __init__(self, tokens: int | None = None, cost: float | None = None) -> None:
@@ -140,7 +140,7 @@ class RunBudget:
     def spend(
         self, *, requests: int = 0, tokens: int = 0, cost: float = 0.0, agent: str = ""
     ) -> None:
-        """Note what was spent. Raises `OverBudget` where that is more than allowed."""
+        """Record spending. Raises `OverBudget` if it exceeds the limit."""
         del agent
         self.spent_calls += requests
         self.spent_tokens += tokens
@@ -151,7 +151,7 @@ class RunBudget:
             raise OverBudget(f"the budget of {self.cost:g} is exhausted")
 
     def allow(self, tokens: int, cost: float = 0.0) -> None:
-        """Raises `OverBudget` where a call of so much cannot be made; notes nothing."""
+        """Raises `OverBudget` if a call of this size is not possible; records nothing."""
         if self.calls is not None and self.spent_calls >= self.calls:
             raise OverBudget(f"the limit of {self.calls:,} calls is reached")
         if self.tokens is not None and self.spent_tokens + tokens > self.tokens:
@@ -171,10 +171,10 @@ class RunBudget:
 
 
 def estimate_tokens(texts: Iterable[str]) -> int:
-    """About how many tokens texts are, before any endpoint counted them."""
+    """The approximate number of tokens of texts, before an endpoint counts them."""
     return sum(math.ceil(len(text) / _CHARACTERS) for text in texts)
 
 
 def message_texts(messages: Sequence[Mapping[str, Any]]) -> Iterable[str]:
-    """The texts of messages, as far as they are texts."""
+    """The texts of messages; other content is ignored."""
     return (m["content"] for m in messages if isinstance(m.get("content"), str))

@@ -1,4 +1,4 @@
-"""BLEU of short texts: how much of the words and their order two texts share."""
+"""BLEU of short texts: how many words and word sequences two texts share."""
 
 from __future__ import annotations
 

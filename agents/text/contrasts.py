@@ -1,5 +1,5 @@
 """Kinds of a thing that exclude each other, as in `Unsuitable candidates receive a rejection.
-Suitable candidates are invited.`: what is done with them is a choice and no sequence."""
+Suitable candidates are invited.`: the actions on them are a choice and not a sequence."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ _ORDER = re.compile(r"\b(?:then|next|afterwards?|finally|subsequently|after that
 
 
 class Kind(NamedTuple):
-    """A kind of a thing that a sentence names.
+    """A kind of thing named in a sentence.
 
     Attributes:
-        modifier: the word that makes it one, in lower case; `not` before it where it is negated.
+        modifier: the word that defines the kind, in lower case; preceded by `not` if it is negated.
         noun: the thing, its lemma.
         label: the words of the text.
-        verb: the lemma of what is done.
-        at: where that stands in the sentence, in characters.
-        subject: it is the subject of the clause, of an active or a passive verb.
+        verb: the lemma of the action.
+        at: its position in the sentence, in characters.
+        subject: whether it is the subject of the clause, with an active or a passive verb.
     """
 
     modifier: str
@@ -60,8 +60,8 @@ def kinds_of(doc: Any) -> tuple[Kind, ...]:
 
 
 def are_opposed(one: Kind, other: Kind) -> bool:
-    """Whether two kinds are of the same thing and exclude each other. Of objects only a negation
-    is clear (`rejects unsuitable candidates`), and only where different things are done."""
+    """Whether two kinds are of the same thing and exclude each other. For objects, only a negation
+    is clear (`rejects unsuitable candidates`), and only if the actions differ."""
     same = one.noun == other.noun or "one" in (one.noun, other.noun)
     if not same or one.modifier == other.modifier:
         return False

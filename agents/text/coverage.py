@@ -1,4 +1,4 @@
-"""What of a text a draft uses: the best cheap sign of what is missing, and of what is made up."""
+"""The part of a text that a draft uses: the best cheap indication of omissions and inventions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from orgflow_ir.model.element_names import one_line
 class Coverage(NamedTuple):
     """Attributes:
     unused: sentences that no element cites and that may tell of a step.
-    words: for cited sentences the words that no element uses, where they are many.
+    words: for cited sentences, the words that no element uses, if they are many.
     unsupported: labels of elements that cite no sentence.
-    foreign: elements (label, words) whose words stand nowhere in the text.
+    foreign: elements (label, words) whose words do not occur in the text.
     """
 
     unused: tuple[Sentence, ...]
@@ -27,7 +27,7 @@ class Coverage(NamedTuple):
 
     @property
     def faults(self) -> int:
-        """How many things a reviewer should look at."""
+        """The number of points for a reviewer."""
         return len(self.unused) + len(self.words) + len(self.unsupported) + len(self.foreign)
 
 
@@ -50,11 +50,11 @@ _COMMON = frozenset(
 )  # fmt: skip
 """Words that mean little in a description of a process."""
 _MANY = 4
-"""So many unused words of a sentence are worth a question."""
+"""Minimum number of unused words of a sentence for a question."""
 
 
 def content_words(text: str) -> list[str]:
-    """The words of a text that mean something, in order, folded to a rough stem."""
+    """The content words of a text, in order, reduced to a rough stem."""
     return [stem(word) for word in _meaningful(text)]
 
 
@@ -77,7 +77,7 @@ _ENDINGS = (
 
 
 def stem(word: str) -> str:
-    """A rough stem: enough that `checks`, `checked` and `checking` are one."""
+    """A rough stem, sufficient to unify `checks`, `checked` and `checking`."""
     for ending in (
         "'s",
         "’s",
@@ -99,7 +99,7 @@ def stem(word: str) -> str:
 
 
 def coverage(model: Model, sentences: tuple[Sentence, ...]) -> Coverage:
-    """What a draft uses of the sentences."""
+    """The part of the sentences that a draft uses."""
     cited: dict[int, set[str]] = {}
     unsupported: list[str] = []
     foreign: list[tuple[str, tuple[str, ...]]] = []

@@ -17,18 +17,18 @@ from orgflow_ir.pipeline import Pass, PassContext, PassManager, Stage
 from orgflow_ir.plugins.agents import Document
 
 READER = "triples"
-"""The frontend that reads graph lines."""
+"""The frontend for graph lines."""
 
 _LONGEST_SHOWN = 120
-"""So many characters of a sentence are in a message."""
+"""Maximum number of characters of a sentence in a message."""
 
 
 def read_draft(
     lines: str, document: Document, sentences: tuple[Sentence, ...], agent: str, ctx: PassContext
 ) -> tuple[Model | None, tuple[Diagnostic, ...]]:
-    """The model that graph lines describe, and what the reader says of the lines.
+    """The model in graph lines, and the findings of the reader.
 
-    Raises `LookupError` where the frontend is not registered.
+    Raises `LookupError` if the frontend is not registered.
     """
     if ctx.registry is None or READER not in ctx.registry.frontends:
         raise LookupError(f"there is no frontend `{READER}`")
@@ -94,7 +94,7 @@ def _places(
 
 
 def report_unused(unused: Sequence[Sentence], document: Document, ctx: PassContext) -> None:
-    """Report the sentences that no element of a draft rests on; the rows of tables together."""
+    """Report the sentences that support no element of a draft; the rows of a table together."""
     rows = [sentence for sentence in unused if is_table_row(sentence.text)]
     if rows:
         count = f"{len(rows)} row{'s'[: len(rows) != 1]} of tables"
@@ -112,7 +112,7 @@ def report_unused(unused: Sequence[Sentence], document: Document, ctx: PassConte
 
 
 def title_of(sentences: tuple[Sentence, ...]) -> str:
-    """The title where the text begins with one, else nothing."""
+    """The title at the beginning of the text, otherwise an empty text."""
     if sentences and sentences[0].heading:
         return sentences[0].text.partition(":")[2].strip() or sentences[0].text.lstrip("# ").strip()
     return ""

@@ -1,9 +1,9 @@
-"""A process from a text with a language model: one draft, exact analysis, one repair where it finds
-errors, at most one review with what the text says and the draft does not; the best one is kept.
-With the option `rounds` the reviews are those of `orgflow.agents.text.rounds`.
+"""A process from a text with a language model: one draft, exact analysis, one repair if there are
+errors, and at most one review of omissions and inventions; the best one is kept. With the option
+`rounds`, the reviews are those of `orgflow.agents.text.rounds`.
 
-The model only writes graph lines. What it writes is read by a tolerant reader, checked by the same
-passes as any model, and compared with the text; nothing of it is executed or believed.
+The model only writes graph lines. Its output is read by a tolerant reader, checked by the same
+passes as any model, and compared with the text; nothing is executed or trusted.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from orgflow_ir.pipeline.services import OverBudget, required
 from orgflow_ir.plugins.agents import Document, ModelAgent
 
 MAX_CHARACTERS = 60_000
-"""Longer texts are refused: a draft of one call cannot cover them."""
+"""Longer texts are refused, since a draft of one call cannot cover them."""
 
 _MAX_FINDINGS = 8
 _SHOWN = 80
-"""Characters of an answer that a message shows."""
+"""Maximum number of characters of an answer in a message."""
 _ELEMENT_LIMIT = 400
-"""A draft with more steps, or with more than three a sentence, is no draft of the text."""
+"""A draft with more steps, or with more than three per sentence, is not a draft of the text."""
 
 
 class _Candidate(NamedTuple):
@@ -75,8 +75,8 @@ class TextModeller(ModelAgent):
     rules: ClassVar[tuple[type[Rule], ...]] = (NoSteps, DoubtfulDraft)
 
     def produce(self, documents: Sequence[Document], ctx: PassContext) -> Model | None:
-        """The best draft of at most three calls, or of the rounds that are asked for; raises as
-        `ModelClient.ask` does."""
+        """The best draft of at most three calls, or of the requested rounds; raises the exceptions
+        of `ModelClient.ask`."""
         client = required(ctx.services.model, "language model")
         text = "\n\n".join(document.text for document in documents)
         document = documents[0] if len(documents) == 1 else Document("texts", text)
@@ -151,8 +151,8 @@ class TextModeller(ModelAgent):
 def draft_messages(
     sentences: tuple[Sentence, ...], feedback: tuple[str, ...] = ()
 ) -> list[dict[str, Any]]:
-    """The conversation that asks for a draft: the rules, the fenced text, and what went wrong with
-    an earlier draft."""
+    """The conversation that requests a draft: the rules, the fenced text, and the failures of an
+    earlier draft."""
     numbered = "\n".join(
         f"{'title' if s.heading else f's{s.number}'} {' '.join(s.text.split())}" for s in sentences
     )
@@ -166,8 +166,8 @@ def draft_messages(
 
 
 def expected_drafting(text: str, rounds: int = 0) -> Expected:
-    """About what drafting a text takes where every answer is as long as the text: three calls, or
-    those of the rounds."""
+    """The approximate usage of drafting a text if every answer is as long as the text: three calls,
+    or those of the rounds."""
     sentences = split_sentences(text)
     answer = estimate_tokens([text])
     first = Expected(1, estimate_tokens(message_texts(draft_messages(sentences))), answer, 1)

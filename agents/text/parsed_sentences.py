@@ -1,5 +1,5 @@
-"""Sentences parsed; noun phrases such as `team lead`, whose last noun the parser takes for a verb,
-are parsed a second time with a plain noun in their place."""
+"""Parsed sentences; noun phrases such as `team lead`, whose last noun the parser mistakes for a
+verb, are parsed again with a plain noun in their place."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 _IN_A_PHRASE = frozenset(
     ("NN", "NNS", "NNP", "NNPS", "JJ", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG", "UH")
 )
-"""Tags of the words of a noun phrase, also where the parser takes one for a verb."""
+"""Tags of the words in a noun phrase, including those that the parser mistakes for a verb."""
 _BETWEEN = frozenset(("RB", "RBR", "either", "both"))
-"""Tags and words that may stand between a subject and its verb."""
+"""Tags and words that may occur between a subject and its verb."""
 _BARE_INFINITIVE = frozenset(
     ("help", "let", "make", "have", "dare", "need", "do", "go", "come", "be", "see", "hear")
 )
-"""Verbs that another verb may follow without `to`: `the assistant helps prepare the letter`."""
+"""Verbs that another verb can follow without `to`: `the assistant helps prepare the letter`."""
 _PREPOSITIONS = frozenset(("by", "to", "from", "with", "for", "of", "at", "in", "on", "via"))
 _SUBJECTS = ("nsubj", "nsubjpass")
 _OBJECTS = ("pobj", "dobj", "dative", "conj", *_SUBJECTS)
 _MOST_PHRASES = 4
-"""So many phrases of a sentence are parsed again."""
+"""Maximum number of phrases of a sentence that are parsed again."""
 _MOST_WORDS = 3
-"""So many words a phrase has."""
+"""Maximum number of words of a phrase."""
 
 
 class _Suspect(NamedTuple):
@@ -53,7 +53,7 @@ def parse_sentence(nlp: Any, text: str) -> Any:
 
 
 def split_where_misread(nlp: Any, doc: Any) -> list[Any]:
-    """The sentence, or its two halves where the parser takes the object of one clause for a subject
+    """The sentence, or its two halves if the parser mistakes the object of one clause for a subject
     of the next: `the nurse releases the bed and the team cleans the room`."""
     for clause in doc:
         joint = _joint(clause)

@@ -1,8 +1,8 @@
-"""Rounds of feedback on a draft, as text2flow does them: errors of the flow, the kind of every
-gateway, and every part between two gateways, scored and packed into a budget.
+"""Rounds of feedback on a draft, as in text2flow: errors of the flow, the kind of every gateway,
+and every part between two gateways, scored and selected within a budget.
 
-Where ours differs: errors come from the exact analysis, random walks only say how many runs they
-touch; the text of a gateway is what its elements cite, not what a language model retrieves.
+Differences: errors come from the exact analysis, and random walks only measure how many runs they
+    affect; the text of a gateway is its citation, not a passage that a language model retrieves.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from orgflow_ir.pipeline.agent_services import ModelClient
 from orgflow_ir.pipeline.services import Cancellation
 
 ROUNDS = "rounds"
-"""The option of a run: so many rounds; 0 is one repair and one review."""
+"""The option of a run: the number of rounds; 0 is one repair and one review."""
 MOST_ROUNDS = 5
 SUGGESTIONS = 3
-"""So many points of feedback a round at most."""
+"""Maximum number of points of feedback in a round."""
 BUDGET = 600
-"""Tokens of feedback a round at most."""
+"""Maximum number of tokens of feedback in a round."""
 
 _WALKS, _STEPS, _LONGEST = 500, 300, 300
 _QUESTIONS = 20
-"""So many gateways, and parts between two, are asked about in a round."""
+"""Maximum number of gateways, and of parts between two, in the questions of a round."""
 _KINDS = ("exclusive", "inclusive", "parallel")
 _WORDS = {
     "exclusive": "exactly one of these branches is taken",
@@ -42,18 +42,18 @@ _WORDS = {
 
 
 class Point(NamedTuple):
-    """A point of feedback; `affected` is the share of runs that come to a fault of the flow, 0 for
-    what is about the meaning."""
+    """A point of feedback; `affected` is the share of runs that reach a flow fault, 0 for points
+    about the meaning."""
 
     text: str
     affected: float = 0.0
 
 
 def select(points: Iterable[Point], earlier: Sequence[str]) -> tuple[str, ...]:
-    """The points that go into the next prompt: by their worth a token, within the budget.
+    """The points for the next prompt: by value per token, within the budget.
 
-    A point is worth the share of runs affected, and its likeness to one that was given before and
-    is not obeyed.
+    The value of a point is the share of affected runs plus its similarity to an earlier point that
+    was not addressed.
     """
     scored = []
     for number, point in enumerate(points):
@@ -73,8 +73,8 @@ def select(points: Iterable[Point], earlier: Sequence[str]) -> tuple[str, ...]:
 
 
 def shares(model: Model, seed: int = 0) -> dict[str, float]:
-    """For each node the share of random runs that come to it: exclusive gateways choose evenly,
-    inclusive ones throw a coin for each branch, joins wait for nobody."""
+    """For each node, the share of random runs that reach it: exclusive gateways choose evenly,
+    inclusive ones choose each branch at random, joins do not wait."""
     found: dict[str, float] = {}
     chance = random.Random(seed)
     for process in model.processes:
@@ -117,7 +117,7 @@ def _walk(
 
 
 def expected_questions(sentences: Sequence[Sentence]) -> Expected:
-    """About what the questions of a round take, with a gateway for every fourth sentence."""
+    """The approximate usage of the questions of a round, with one gateway per four sentences."""
     gateways = min(_QUESTIONS, -(-len(sentences) // 4))
     longest = max((one.text for one in sentences), key=len, default="")
     prompts = [
@@ -129,7 +129,7 @@ def expected_questions(sentences: Sequence[Sentence]) -> Expected:
 
 
 def meaning_points(model: Model, client: ModelClient, cancellation: Cancellation) -> list[Point]:
-    """The gateways and the parts between them that the language model calls wrong.
+    """The gateways and the parts between them that the language model considers wrong.
 
     Raises as `ModelClient.ask` does.
     """

@@ -1,7 +1,7 @@
 """A draft without a language model: verbs and their objects become steps, cue words gateways.
 
-It is the baseline of every table, and what `model` does where no language model is configured. It
-reads English; words that are no cue to it are left out, which the coverage report shows.
+It is the baseline of every table, and the method of `model` if no language model is configured. It
+reads English; words without a cue are omitted, which the coverage report shows.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _LIGHT = frozenset(
     ("need", "have", "want", "start", "begin", "continue", "proceed", "go", "try", "use", "require",
      "ask", "be", "able", "decide", "responsible", "supposed")
 )  # fmt: skip
-"""Verbs that say little beside the one that depends on them."""
+"""Verbs with little meaning next to the verb that depends on them."""
 
 _ELSE = re.compile(r"\b(?:otherwise|else|if not|in the other case|or else|if this is not)\b", re.I)
 _ON = frozenset(("on", "ahead", "forward"))
-"""Behind `go` and `carry` they make no step: `we go on once the customer has accepted`."""
+"""After `go` and `carry`, they do not form a step: `we go on once the customer has accepted`."""
 _MEANS = frozenset(
     ("phone", "telephone", "mail", "e-mail", "email", "post", "fax", "letter", "sms", "hand",
      "courier", "card", "cheque", "check", "transfer", "law", "default", "definition")
 )  # fmt: skip
-"""Behind `by` they are how something is done, and nobody who does it."""
+"""After `by`, they describe a method and not an actor."""
 _PARALLEL = re.compile(
     r"\b(?:meanwhile|in parallel|simultaneously|at the same time|concurrently|in the meantime)\b",
     re.I,
@@ -58,7 +58,7 @@ _BACK_TO = re.compile(
     re.I,
 )
 _GOES = re.compile(r"(?:go|return|come)(?: back)?(?: to \S+)?", re.I)
-"""The name of a step that does nothing but lead back."""
+"""The name of a step that only leads back."""
 _OPTIONAL = frozenset(("may", "might", "optionally", "sometimes", "possibly"))
 _ENDING = re.compile(
     r"\b(?:process|procedure|case|workflow)\b[^,;]{0,40}"
@@ -146,11 +146,11 @@ class RuleModeller(ModelAgent):
 
 
 def graph_lines(sentences: tuple[Sentence, ...], *, loops: bool = True, parsed: bool = True) -> str:
-    """The draft in graph lines; empty where there is no step.
+    """The draft in graph lines; empty without a step.
 
     Args:
-        loops: with ways back.
-        parsed: the sentences are English; of others each is a step.
+        loops: whether backward flows are included.
+        parsed: whether the sentences are English; in other languages, each sentence is a step.
     """
     items = _Reader(loops).read(sentences, parsed=parsed)
     return _Writer().text(items) if items else ""
