@@ -8,22 +8,22 @@ from typing import Any, NamedTuple
 from orgflow.evaluation.page import clean_text, page_templates
 
 TableRows = Sequence[tuple[str, Sequence[int | float | None]]]
-"""Rows of a table: a name and a value a column, `None` where there is none."""
+"""Rows of a table: a name and one value per column, `None` if there is none."""
 
 _WIDTH, _HEIGHT = 560, 240
 _LEFT, _BOTTOM, _TOP, _RIGHT = 40, 28, 10, 10
 _STROKES = ("", "6 4", "2 3", "10 3 2 3")
-"""Dashes tell lines apart without colours."""
+"""Dashes distinguish lines without colours."""
 
 
 class Bar(NamedTuple):
     """One bar.
 
     Attributes:
-        label: what was measured.
+        label: the measured quantity.
         value: from 0 to 1.
         shown: the value as text.
-        published: whether it is a figure to compare with.
+        published: whether it is a published figure for comparison.
     """
 
     label: str
@@ -40,7 +40,7 @@ class BarChart(NamedTuple):
 
 
 class LineChart(NamedTuple):
-    """Values from 0 to 1 over a common axis; a line is its label and a value a place of `x`."""
+    """Values from 0 to 1 over a common axis; a line is its label and one value per place of `x`."""
 
     title: str
     axis: str
@@ -84,7 +84,7 @@ def columns_as_charts(
 
 
 def counts(title: str, found: Mapping[str, int]) -> tuple[BarChart, ...]:
-    """A chart of counts, the largest first; no chart where nothing was counted."""
+    """A chart of counts, the largest first; no chart if there are none."""
     if not found:
         return ()
     most = max(found.values())
@@ -101,14 +101,13 @@ def render_evaluation(
     rows: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """The page as HTML: charts, the summary that the command prints, and all rows. It needs no
-    script and no network; every text may come from a model and is escaped.
+    script and no network; all texts may come from a model and are escaped.
 
     Args:
         title: the benchmark.
-        place: the folder or store that was measured.
+        place: the measured folder or store.
         summary: as text.
-        charts: of the figures in it.
-        columns, rows: the table; no table without columns.
+        charts: the charts of the figures. columns, rows: the table; no table without columns.
     """
     html: str = page_templates().get_template("evaluation.html.j2").render(
         title=clean_text(title),

@@ -1,4 +1,4 @@
-"""How well discovered processes agree with the truth about a corpus of messages."""
+"""The agreement of discovered processes with the truth about a corpus of messages."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from orgflow_ir.model.message import Message
 from orgflow_ir.pipeline.agent_services import Embedder
 
 THRESHOLD = 0.5
-"""Cosine from which a description counts as that of a true process (as published)."""
+"""Minimum cosine at which a description matches that of a true process (as published)."""
 
 SWEEP = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
 
 DICE, COSINE = 0.5, 0.6
-"""When a step is a true task: words in common, or meaning. Against pairs labelled by hand this
-matching had precision 0.89 and recall 0.86, and found 0.025 in a wrong process."""
+"""The match of a step with a true task: common words, or meaning. Compared with manually labelled
+pairs, this matching had precision 0.89 and recall 0.86, and matched 0.025 with a wrong process."""
 
 
 class TruthError(ValueError):
-    """A file that does not have the form of a truth; the text says what is wrong."""
+    """A file that does not have the form of a truth; the text describes the fault."""
 
 
 class Truth(NamedTuple):
-    """What is true of a corpus.
+    """The truth about a corpus.
 
     Attributes:
         texts: name, description and tasks of each process.
         tasks: the tasks of each process, in the order of its first scenario that has them.
         process: the process of each message that is not noise.
         case: the case of each message that is not noise.
-        shows: the ids of the tasks that a message is about, where the truth says so.
+        shows: the ids of the tasks of a message, if the truth contains them.
     """
 
     texts: Mapping[str, str]
@@ -84,7 +84,7 @@ def read_truth(text: str) -> Truth:
 
 
 class Scores(NamedTuple):
-    """The figures of one discovery; each is between 0 and 1, but for the two numbers."""
+    """The figures of one discovery; each is between 0 and 1, except the two counts."""
 
     number: int
     true_number: int
@@ -107,7 +107,7 @@ class Scores(NamedTuple):
 
 
 HIGHER = Scores._fields[2:]
-"""The figures of which more is better; `None` where no true models are given."""
+"""The figures for which higher is better; `None` without true models."""
 
 AGAINST_MODELS = ("task_f1", "gateway_f1", "flow_f1", "behaviour")
 """The figures that need the true models."""
@@ -125,9 +125,9 @@ def score(
     Args:
         found: the discovery.
         truth: the truth.
-        ids: all messages; those that the truth does not name are noise.
+        ids: all messages; those that the truth does not contain are noise.
         embedder: compares descriptions, and steps with tasks.
-        models: the true models by process, as far as they are known.
+        models: the known true models by process.
     """
     process, case = _memberships(found)
     names = sorted(truth.texts)
@@ -223,7 +223,7 @@ def _f1(both: float, found: float, true: float) -> float:
 
 def v_measure(true: Sequence[Hashable], found: Sequence[Hashable]) -> float:
     """The harmonic mean of homogeneity and completeness (Rosenberg and Hirschberg 2007); `None` is
-    a class as any other, that of noise."""
+    a class like any other, that of noise."""
     count = len(true)
     joint = Counter(zip(true, found, strict=True))
     of_true, of_found = Counter(true), Counter(found)
@@ -240,7 +240,7 @@ def v_measure(true: Sequence[Hashable], found: Sequence[Hashable]) -> float:
 
 
 def pairwise_f1(true: Sequence[Hashable], found: Sequence[Hashable]) -> float:
-    """F1 of pairs of messages in one group; what is `None` is in no pair."""
+    """F1 of pairs of messages in one group; `None` is in no pair."""
 
     def pairs(items: Sequence[Any]) -> int:
         return sum(n * (n - 1) // 2 for n in Counter(items).values())
@@ -339,13 +339,13 @@ _LITTLE = frozenset(("the", "of", "to", "for", "an", "and", "or", "in", "on", "w
 
 
 def dice(first: str, second: str) -> float:
-    """Words in common, endings of inflection left out, by Dice's coefficient."""
+    """Common words without inflectional endings, by Dice's coefficient."""
     one, other = stems(first), stems(second)
     return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
 
 
 def stems(text: str) -> set[str]:
-    """The words of a text without endings of inflection, less those that mean little."""
+    """The words of a text without inflectional endings and function words."""
     return {_ENDING.sub("", word) for word in set(_WORD.findall(text.lower())) - _LITTLE}
 
 
@@ -389,19 +389,19 @@ def assignment(values: Any) -> list[tuple[int, int]]:
 
 
 COMPARISONS = ("true clusters", "true names", "null")
-"""The rows that are ceilings or the null, and not a discovery."""
+"""The rows that are ceilings or the null model, and not a discovery."""
 
 Discover = Callable[[Sequence[Message], Embedder], tuple[Discovery, tuple[int, int], float]]
-"""Another way to discover: what it finds, tokens in and out, and their cost."""
+"""Another method of discovery: its result, tokens in and out, and their cost."""
 
 
 class Row(NamedTuple):
     """A row of the table.
 
     Attributes:
-        label: what was scored.
-        scores: of every seed.
-        seconds: that discovery took, without the time to score it; the median of seeds.
+        label: the scored method.
+        scores: the scores of every seed.
+        seconds: time of discovery without scoring; the median of seeds.
         tokens: in and out, of a language model, for one run.
         cost: of these tokens.
     """
@@ -423,14 +423,15 @@ def evaluate(
     others: Mapping[str, Discover] | None = None,
     samples: int = 1,
 ) -> tuple[list[Row], list[tuple[str, list[float]]]]:
-    """Discovery, its ceilings and the null on one corpus, and the sweep of thresholds for each.
+    """Discovery, its ceilings and the null model on one corpus, and the sweep of thresholds for
+    each.
 
-    *True clusters* gets the true cases and processes and describes them; *true names* keeps what
-    was found and takes the true tasks, one after the other, as steps; *null* keeps the number and
-    gives every process steps, words and actors drawn from all that were found. Discovery itself has
-    no chance in it; a seed draws nine tenths of the messages, so that the range shows how much
-    hangs on single ones. `others` are further ways to discover, a column each, and each is run
-    `samples` times.
+    *True clusters* receives the true cases and processes and describes them; *true names* keeps the
+    discovered processes and uses the true tasks, one after the other, as steps; *null* keeps the
+    number of processes and gives each of them steps, words and actors drawn from all discovered
+    ones. Discovery itself is deterministic; a seed draws nine tenths of the messages, so the range
+    shows the influence of single ones. `others` are further methods, one column each, and each is
+    run `samples` times.
     """
     ids = [m.id for m in messages]
     begin = time.perf_counter()
@@ -535,8 +536,8 @@ def _null(found: Discovery, seed: int) -> Discovery:
 
 
 def table(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float]]]) -> str:
-    """The figures as a table: the median of seeds, and the range where there are several; below
-    it the Hungarian F1 at each threshold of `SWEEP`."""
+    """The figures as a table: the median of seeds, with the range if there are several; below it
+    the Hungarian F1 at each threshold of `SWEEP`."""
     lines = [f"{'':14}" + "".join(f"{row.label:>20}" for row in rows)]
     for name in ("number", *HIGHER):
         cells = []

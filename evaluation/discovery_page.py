@@ -1,5 +1,5 @@
-"""Discovered processes as an HTML page with forms: steps, pictures, evidence, cases, and what is in
-no process."""
+"""Discovered processes as an HTML page with forms: steps, pictures, evidence, cases, and messages
+without a process."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from orgflow_ir.model import Event, Flow, Gateway, Task
 from orgflow_ir.model.message import Message, bare_subject
 
 NOISE = 100
-"""Messages of no process that are listed."""
+"""Maximum number of listed messages without a process."""
 
 _LISTED = 12
-"""Messages of a case that are listed: enough to see what it is about."""
+"""Maximum number of listed messages of a case, enough to show its subject."""
 
 _LINE = 160
 
 _ABOUT = 6
-"""Words that a process is said to be about."""
+"""Maximum number of words that describe a process."""
 
 
 class Card(NamedTuple):
-    """A process as the page shows it: its place, its state (`accepted`, `rejected` or empty), and
-    its picture as SVG text."""
+    """A process in the form for the page: its place, its state (`accepted`, `rejected` or empty),
+    and its picture as SVG text."""
 
     number: int
     found: Found
@@ -50,10 +50,10 @@ def render_discovery(
         noise: the ids of the messages in no process.
         messages: all messages.
         rejected: names of processes that were rejected in earlier runs.
-        version: counts the changes, so that an old page changes nothing.
-        notice: what became of the answers sent last.
+        version: the number of changes, so that an outdated page has no effect.
+        notice: the result of the latest answers.
 
-    Every text may come from a message or a model: all are escaped.
+    Every text may come from a message or a model; all are escaped.
     """
     environment = page_templates()
     of = {message.id: message for message in messages}

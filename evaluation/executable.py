@@ -1,9 +1,9 @@
-"""Executable models: which compile, which run as they say, and what is left to be filled.
+"""Executable models: those that compile, those whose runs conform, and the remaining gaps.
 
-For each model of a folder: whether it compiles with the options that leave least open; whether
-every enumerated run is equal to the token game on the target's engine; how many placeholders are
-empty; and whether anything in it races or waits beside something else, which targets that wait at
-one place at a time do not run. Shares are counted with and without these models.
+For each model of a folder: whether it compiles with the options that leave the fewest gaps; whether
+    every enumerated run on the target's engine equals the token game; the number of empty
+    placeholders; and whether the model contains races or parallel waits, which targets that wait in
+    one place at a time do not support. Shares are counted with and without these models.
 """
 
 from __future__ import annotations
@@ -35,27 +35,27 @@ COLUMNS = (
 )  # fmt: skip
 
 WANTED = {"stubs": "workflow", "people": "form", "messages": "request"}
-"""Options of targets that leave least open: work that a model only names is called by its name,
-what people do is asked for by forms, and messages are requests to an address that is set later."""
+"""Options of targets that leave the fewest gaps: named work is called by its name, user tasks
+become forms, and messages become requests to an address that is set later."""
 
 LEAST_COMPILED, LEAST_EQUAL = 0.90, 0.75
-"""Shares of the models without races and parallel waits that are aimed at: that compile, and that
-run as they say with nothing left empty."""
+"""Target shares for the models without races and parallel waits: those that compile, and those
+whose runs conform without empty placeholders."""
 
 _SHOWN = 3
 
 Compiler = Callable[
     [Path, PassContext, Mapping[str, str]], tuple[Model | None, Sequence[tuple[Model, Emitted]]]
 ]
-"""Reads and compiles a file with options: the model, and what it was compiled to, whole or process
-by process; nothing where it was refused."""
+"""Reads and compiles a file with options: the model and its output, as a whole or process by
+process; empty if it was refused."""
 
 SEPARATELY = "each process separately"
-"""Said beside the options of a file of which only the processes compile, every one of them."""
+"""Note next to the options of a file that compiles only process by process."""
 
 
 def options_for(target: TargetSpec) -> dict[str, str]:
-    """Those of `WANTED` that a target has."""
+    """The options of `WANTED` that a target has."""
     return {k: v for k, v in WANTED.items() if _takes(target, k, v)}
 
 
@@ -69,9 +69,8 @@ def _takes(target: TargetSpec, option: str, value: str) -> bool:
 class ExecutableReport:
     """Rows in the order of files; `complete` is false after an interruption.
 
-    A row's `status` is `equal` (every run conforms, nothing empty), `open` (every run
-    equal, placeholders left), `different`, `unplayed` (it compiles, and there is no run to play),
-    or `refused`.
+    A row's `status` is `equal` (every run conforms, nothing empty), `open` (every run conforms,
+    placeholders remain), `different`, `unplayed` (it compiles, but there is no run), or `refused`.
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -87,7 +86,7 @@ class ExecutableReport:
         return csv_text(COLUMNS, self.rows)
 
     def summary(self) -> str:
-        """Both shares, the reasons by count, and the models that were left out of the shares."""
+        """Both shares, the reasons by count, and the models that are not part of the shares."""
         counted = [r for r in self.rows if not r["waits_beside"]]
         left_out = [r for r in self.rows if r["waits_beside"]]
         lines = [f"{'':42}{'all':>14}{'without waits beside':>24}"]
@@ -121,7 +120,7 @@ class ExecutableReport:
         return "\n".join(lines) + "\n"
 
     def charts(self) -> Charts:
-        """The shares, and what stands against compiling, as charts."""
+        """The shares and the reasons for refusals, as charts."""
         counted = [r for r in self.rows if not r["waits_beside"]]
         sides = (("all", self.rows), ("without waits beside", counted))
         bars = [
@@ -168,8 +167,8 @@ def evaluate(
 ) -> ExecutableReport:
     """Compile and replay every file below a folder with one of the suffixes.
 
-    An interruption (Ctrl-C) ends it with the rows done so far. Raises `FileNotFoundError` where
-    there is no such file, and what the runner raises when its engine is missing.
+    An interruption (Ctrl-C) ends it with the rows done so far. Raises `FileNotFoundError` if there
+    is no such file, and the exceptions of the runner if its engine is missing.
     """
     paths = sorted(p for p in folder.rglob("*") if p.is_file() and p.name.endswith(tuple(suffixes)))
     if not paths:

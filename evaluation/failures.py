@@ -1,7 +1,8 @@
-"""Every failed attempt as a typed record (SEEDS.md, "feedback"), by rules; nothing is guessed.
+"""Every failed attempt as a typed record (SEEDS.md, "feedback"), by rules without guesses.
 
-The rules read what is there: diagnostics, answers of a server, messages of executions, and traces
-compared with the model. Where none speaks, the source is `unknown` and the evidence is handed on.
+The rules read existing data: diagnostics, answers of a server, messages of executions, and traces
+    compared with the model. If no rule applies, the source is `unknown` and the evidence is passed
+    on.
 """
 
 from __future__ import annotations
@@ -42,18 +43,18 @@ class Failure(Value):
     """One failure.
 
     Attributes:
-        failure_stage: where the attempt ended; `compile` is before any deploy.
-        failure_source: whose fault it is; `unknown` also where it is nobody's of these three, such
-            as a server that is down.
-        is_fixable: whether the suggested fix is one that somebody can make.
-        root_cause: what went wrong, in a sentence.
-        bpmn_construct_responsible: as `gateway.parallel`, None where no element is to blame.
-        suggested_fix: what to do.
-        severity: `degraded` where the run does its work in another way than the model says.
+        failure_stage: the stage at which the attempt ended; `compile` precedes any deployment.
+        failure_source: the cause; `unknown` also if it is none of these three, such as a server
+            that is down.
+        is_fixable: whether a person can apply the suggested fix.
+        root_cause: the cause, in a sentence.
+        bpmn_construct_responsible: for example `gateway.parallel`, None if no element is the cause.
+        suggested_fix: the remedy.
+        severity: `degraded` if the run succeeds in a way that differs from the model.
         confidence: how sure the rule is.
-        rule: the rule that spoke, or the code of a diagnostic; `none` where none did.
-        element: the id of the element, where there is one.
-        evidence: what the rule read, at most three lines.
+        rule: the rule that applied, or the code of a diagnostic; `none` without one.
+        element: the id of the element, if there is one.
+        evidence: the input of the rule, at most three lines.
     """
 
     failure_stage: Stage
@@ -70,7 +71,7 @@ class Failure(Value):
 
 
 def limitation(target: str) -> Source:
-    """The source of a failure that is a limit of the target."""
+    """The source of a failure for a limit of the target."""
     return f"{target}_limitation"
 
 
@@ -89,7 +90,7 @@ def by_message(stage: Stage, text: str, backend: Backend, construct: str | None 
 
 
 def unknown(stage: Stage, evidence: Sequence[str], construct: str | None = None) -> Failure:
-    """The record where no rule speaks."""
+    """The record if no rule applies."""
     return Failure(
         failure_stage=stage, failure_source="unknown", is_fixable=False,
         root_cause="no rule explains it", bpmn_construct_responsible=construct,
@@ -100,7 +101,7 @@ def unknown(stage: Stage, evidence: Sequence[str], construct: str | None = None)
 def by_diagnostics(
     diagnostics: Iterable[Diagnostic], model: Model | None, target: str
 ) -> tuple[Failure, ...]:
-    """Records of errors before any deploy, one a code and element."""
+    """Records of errors before any deployment, one per code and element."""
     constructs = _constructs(model)
     found: dict[tuple[str, str | None], Failure] = {}
     for d in diagnostics:

@@ -1,5 +1,5 @@
-"""Typed records from a language model for failures that no rule explains, and what is made of
-records for the next try of an agent."""
+"""Typed records from a language model for failures that no rule explains, and the use of records
+for the next attempt of an agent."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from orgflow_ir.pipeline.agent_services import ModelClient
 from orgflow_ir.pipeline.services import Cancellation, OverBudget
 
 TRIES, MOST = 2, 8
-"""Each failure is asked about so often, and so many failures at most."""
+"""Maximum number of questions per failure, and of failures."""
 BY_MODEL = "language-model"
-"""The rule of a record that a language model filled in."""
+"""The rule of a record that a language model completed."""
 
 _STEPS, _LONGEST = 60, 300
 _ANSWER = 120
@@ -35,11 +35,11 @@ def diagnosed(
     client: ModelClient,
     cancellation: Cancellation,
 ) -> tuple[Failure, ...]:
-    """The failures, those without a rule with the record of the language model where it gives one.
+    """The failures; those without a rule have the record of the language model if it gives one.
 
-    The stage and the evidence stay; nothing has checked such a record, so its confidence is
-    `medium` at most. Raises `ServiceError` and `Cancelled` as `ModelClient.ask` does; a spent
-    budget leaves the rest as it is.
+    The stage and the evidence stay; such a record is unchecked, so its confidence is `medium` at
+    most. Raises `ServiceError` and `Cancelled` like `ModelClient.ask`; an exhausted budget leaves
+    the rest unchanged.
     """
     found = list(failures)
     asked = [n for n, one in enumerate(found) if is_unexplained(one)][:MOST]
@@ -52,7 +52,7 @@ def diagnosed(
 
 
 def expected_diagnosis(failures: Sequence[Failure], model: Model, target: str) -> Expected:
-    """About what `diagnosed` asks and is answered, where every first answer is usable."""
+    """The approximate usage of `diagnosed` if every first answer is usable."""
     index = ModelIndex(model)
     asked = [one for one in failures if is_unexplained(one)][:MOST]
     prompts = [_prompt(one, index, target, "") for one in asked]
@@ -60,7 +60,7 @@ def expected_diagnosis(failures: Sequence[Failure], model: Model, target: str) -
 
 
 def is_unexplained(failure: Failure) -> bool:
-    """Whether no rule says where a failure comes from."""
+    """Whether no rule determines the source of a failure."""
     return failure.failure_source == "unknown" and failure.rule == "none"
 
 
@@ -153,7 +153,7 @@ def _read(answer: Any, failure: Failure, index: ModelIndex, target: str) -> Fail
 
 
 class ReportError(ValueError):
-    """A file that is no report with failures; the message says why."""
+    """A file that is not a report with failures; the message gives the reason."""
 
 
 def read_failures(text: str) -> tuple[Failure, ...]:
@@ -166,7 +166,7 @@ def read_failures(text: str) -> tuple[Failure, ...]:
 
 
 def feedback_of(failures: Iterable[Failure]) -> Mapping[str, tuple[str, ...]]:
-    """The failures that somebody can act on, by element, as `orgflow.agents.feedback` hands them to
+    """The failures that can be fixed, by element, as `orgflow.agents.feedback` passes them to
     agents."""
     found: dict[str, tuple[str, ...]] = {}
     for one in failures:

@@ -1,6 +1,6 @@
-"""The filling benchmark: operations, variables and parameters of tasks compared with what is right.
+"""The filling benchmark: operations, variables and parameters of tasks compared with the truth.
 
-A folder holds models and, beside each, `NAME.filled.json` with what is right of its open tasks:
+A folder contains models and, for each, `NAME.filled.json` with the truth about its open tasks:
 
     {"Send_invoice": {"operation": "mail-nodes.send:email",
                       "parameters": {"subject": "Invoice"},
@@ -37,20 +37,20 @@ PUBLISHED = (
     ("WorkTeam (other data)", (0.527, 0.889, 0.732, None)),
     ("GPT-4o alone (other data)", (0.181, 0.714, 0.563, None)),
 )
-"""Published figures in the order of `MEASURES`, of other instructions and components: for
+"""Published figures in the order of `MEASURES`, from other instructions and components: for
 orientation only."""
 
 
 class Filling(NamedTuple):
-    """What does a task: an operation without its version, and every parameter by its path, those
-    from variables and the variables that are set as well, as (`in` or `out`, FEEL)."""
+    """The implementation of a task: an operation without its version, and every parameter by its
+    path; inputs and outputs as (`in` or `out`, FEEL)."""
 
     operation: str
     parameters: Mapping[str, Any]
 
 
 class FilledModel(NamedTuple):
-    """A model that was filled, and what that took."""
+    """A filled model, and its usage."""
 
     model: Model
     tokens: int = 0
@@ -61,11 +61,11 @@ Filler = Callable[[Path], FilledModel | None]
 
 
 class TruthError(ValueError):
-    """A file that does not say what is right; the message says why."""
+    """A file without a valid truth; the message gives the reason."""
 
 
 def read_truth(text: str) -> dict[str, Filling]:
-    """What is right by the id of a task. Raises `TruthError`."""
+    """The truth by the id of a task. Raises `TruthError`."""
     try:
         data = json.loads(text)
         return {
@@ -84,7 +84,7 @@ def read_truth(text: str) -> dict[str, Filling]:
 
 
 def filling_of(task: Task, ignored: Sequence[str] = ("resource", "operation")) -> Filling | None:
-    """What a task was filled with; `None` where it was not."""
+    """The filling of a task; `None` without one."""
     worker = task.binding
     if not isinstance(worker, Worker) or worker.by != CATALOGUE or worker.target is None:
         return None
@@ -125,8 +125,8 @@ def _plain(text: str) -> str:
 
 
 class FillingScores(NamedTuple):
-    """How a filled model compares with what is right: numbers of tasks and of parameters. What was
-    given and is not right counts as a parameter that is wrong."""
+    """The comparison of a filled model with the truth: numbers of tasks and of parameters. A given
+    but incorrect value counts as a wrong parameter."""
 
     tasks: int
     filled: int
@@ -141,7 +141,7 @@ class FillingScores(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        """Whether all is right, and nothing else was given."""
+        """Whether everything is correct and nothing else was given."""
         return self.arranged and self.right == self.parameters
 
 
@@ -159,7 +159,7 @@ def check_tasks(model: Model, truth: Mapping[str, Filling]) -> None:
 
 
 def score_filling(model: Model, truth: Mapping[str, Filling]) -> FillingScores:
-    """Compare a filled model with what is right of its tasks. Raises `TruthError` for a task that
+    """Compare a filled model with the truth about its tasks. Raises `TruthError` for a task that
     the model does not have."""
     check_tasks(model, truth)
     tasks = _tasks(model)
@@ -179,7 +179,7 @@ def score_filling(model: Model, truth: Mapping[str, Filling]) -> FillingScores:
 
 @dataclass
 class FillingReport:
-    """A row a model and sample; `complete` is false after an interruption."""
+    """One row per model and sample; `complete` is false after an interruption."""
 
     agent: str
     samples: int = 1
@@ -188,7 +188,7 @@ class FillingReport:
 
     @property
     def ok(self) -> bool:
-        """Whether every model could be read and was compared."""
+        """Whether every model was readable and compared."""
         return self.complete and bool(self.rows)
 
     def to_csv(self) -> str:
@@ -196,7 +196,7 @@ class FillingReport:
         return csv_text(COLUMNS, self.rows)
 
     def measures(self) -> tuple[float | None, ...]:
-        """In the order of `MEASURES`; `None` where there is nothing to compare."""
+        """The values in the order of `MEASURES`; `None` without anything to compare."""
         rows = self.rows
         return (
             _share(sum(r["exact"] for r in rows), len(rows)),
@@ -206,7 +206,7 @@ class FillingReport:
         )
 
     def summary(self) -> str:
-        """A table beside the published figures."""
+        """A table with the published figures."""
         lines = table_lines(("models", *MEASURES), self._table())
         lines += pass_lines(self.outcomes())
         if not self.complete:
@@ -234,7 +234,7 @@ def _share(count: int, of: int) -> float | None:
 
 
 def cases(folder: Path) -> Iterator[tuple[Path, dict[str, Filling]]]:
-    """Models with what is right of them. Raises `FileNotFoundError` where there is none, and
+    """Models with the truth about them. Raises `FileNotFoundError` if there is none, and
     `TruthError` with the name of a file."""
     found = sorted(folder.rglob(f"*{TRUTH}"))
     if not found:
@@ -261,7 +261,7 @@ def evaluate_filling(
     """Fill every model of a folder `samples` times and compare.
 
     Args:
-        fill: fills the model of a file; `None` where it cannot be read.
+        fill: fills the model of a file; `None` if it cannot be read.
 
     Raises `FileNotFoundError` and `TruthError` as `cases`.
     """

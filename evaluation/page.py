@@ -1,8 +1,8 @@
 """A report as one HTML page: no script, no network, light and dark, readable when printed.
 
-What is shown is said in plain values (`Page`, `Shown`); whoever has runs to show makes them
-(`page_runs.py`, `page_production.py`). Every text in them may come from a model or from a server:
-all are escaped, and nothing but this module's own style sheet is allowed by the page's policy.
+The content consists of plain values (`Page`, `Shown`), created by the modules with runs
+(`page_runs.py`, `page_production.py`). Every text in them may come from a model or from a server;
+all are escaped, and the page's policy allows only this module's style sheet.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Fired(NamedTuple):
 
     Attributes:
         node: its name on the target.
-        element: the label of the element it stands for; empty where that is the name, or none.
-        note: what else there is to say: the branch taken, that it failed, that it is unknown.
-        kind: `step`, `choice`, `helper`, `unknown`, `failed` or `wrong`; `gap` for those left out.
+        element: the label of its element; empty if it equals the node's name or is missing.
+        note: further information: the branch taken, a failure, an unknown node.
+        kind: `step`, `choice`, `helper`, `unknown`, `failed` or `wrong`; `gap` for omitted ones.
         number: its place in the run, from 1.
     """
 
@@ -45,19 +45,19 @@ class Fired(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """One run, or many that went the same way.
+    """One run, or many with the same path.
 
     Attributes:
         name: as in `Run 3`.
-        verdict: how it went.
-        result: the same in a word or two, as the report in text has it.
-        way: what tells it from the others, in a line.
-        times: how many runs these are.
-        facts: names and values of what else is known of it.
-        wrong: what is wrong, a sentence each.
-        steps: what fired, in order.
-        picture: the drawn model with this run, as SVG text.
-        members: the runs these are (id, when, status), where they have names of their own.
+        verdict: the result.
+        result: the same in a word or two, as in the text report.
+        way: the difference from the others, in one line.
+        times: the number of these runs.
+        facts: names and values of further data.
+        wrong: the faults, one sentence each.
+        steps: the executed steps, in order.
+        picture: the model with this run, as SVG text.
+        members: the individual runs (id, when, status), if they have names.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Finding(NamedTuple):
 
 
 class ElementRow(NamedTuple):
-    """An element, the nodes behind it as (name, what it is), and how often it was executed."""
+    """An element, its nodes as (name, description), and the number of its executions."""
 
     label: str
     kind: str
@@ -93,7 +93,7 @@ class ElementRow(NamedTuple):
 
 
 class BranchRow(NamedTuple):
-    """A branch of a choice: how often it was taken, and that in percent of the choice's."""
+    """A branch of a choice: how often it was taken, and its percentage of the choice's."""
 
     choice: str
     branch: str
@@ -104,20 +104,19 @@ class BranchRow(NamedTuple):
 
 
 class Page(NamedTuple):
-    """All that the page shows.
+    """All content of the page.
 
     Attributes:
-        title: of the model.
-        subtitle: what was run where.
-        verdict: of everything together, and `headline` in a sentence.
+        title: the name of the model.
+        subtitle: the workflow and the engine.
+        verdict: the overall result; `headline` states it in a sentence.
         figures: big numbers with their names.
         overview: the model with all runs, as SVG text.
-        width: of the drawing in its own units.
-        runs: see `Shown`; `many` says that each may stand for several.
+        width: the width of the picture in its own units.
+        runs: see `Shown`; `many` indicates that each may stand for several.
         records: typed failures, each as (name, value) pairs.
-        findings: of the checks.
-        elements, branches: tables; both empty where nothing was run.
-        lists: further lists: heading, what it means, lines.
+        findings: findings of the checks. elements, branches: tables; both empty without runs.
+        lists: further lists: heading, explanation, lines.
     """
 
     title: str
@@ -137,7 +136,7 @@ class Page(NamedTuple):
 
 
 def page_templates(*, finalize: Callable[[Any], Any] | None = None) -> Environment:
-    """The templates of pages: every text is escaped, and a missing one is an error. `finalize`
+    """The templates of pages: every text is escaped, and a missing value is an error. `finalize`
     changes each value before it is shown."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -156,7 +155,8 @@ def render_page(page: Page) -> str:
         return clean_text(value) if isinstance(value, str) and not _is_markup(value) else value
 
     def words(text: str) -> Markup:
-        """Text with what stands in backticks as names; names cannot turn the text around."""
+        """Text with the parts in backticks as names; names cannot change the direction of the
+        text."""
         parts = clean_text(text).split("`")
         if len(parts) % 2 == 0:
             return Markup("<bdi>{}</bdi>").format(clean_text(text))
@@ -184,7 +184,7 @@ def render_page(page: Page) -> str:
 
 
 def numbered(steps: Sequence[Fired]) -> tuple[Fired, ...]:
-    """The steps with their numbers; of a long run its begin, its end, and what is wrong."""
+    """The steps with their numbers; of a long run, its beginning, its end, and the faults."""
     found: list[Fired] = []
     left_out = 0
     for number, step in enumerate(steps, 1):

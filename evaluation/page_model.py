@@ -1,4 +1,4 @@
-"""The drawn model of a page, and the nodes of the target behind its elements."""
+"""The model of a page as a picture, and the target nodes of its elements."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _FACTOR = "×"
 
 
 class NodeInfo(NamedTuple):
-    """A node of the target: its name, what it is in words, the element it belongs to, and whether
-    it stands for that (or only helps)."""
+    """A node of the target: its name, its description, its element, and whether it represents the
+    element (or only supports it)."""
 
     name: str
     what: str
@@ -51,10 +51,10 @@ class NodeInfo(NamedTuple):
 
 
 class NodeTable:
-    """The nodes behind the elements of a model; empty where nothing was emitted.
+    """The nodes of the elements of a model; empty without output.
 
     Args:
-        source_map: what stands for what in the files emitted.
+        source_map: the source map of the emitted files.
         target: its name.
     """
 
@@ -75,7 +75,7 @@ class NodeTable:
         return bool(self.of_node)
 
     def behind(self, element: str) -> tuple[NodeInfo, ...]:
-        """The nodes of an element, the one that stands for it first."""
+        """The nodes of an element, beginning with the one that represents it."""
         return tuple(sorted(self._of_element.get(element, ()), key=lambda i: not i.stands))
 
 
@@ -84,7 +84,7 @@ class Canvas:
 
     Args:
         model: not lowered.
-        nodes: what its elements became.
+        nodes: the nodes of its elements.
     """
 
     def __init__(self, model: Model, nodes: NodeTable) -> None:
@@ -112,17 +112,17 @@ class Canvas:
 
     @property
     def width(self) -> float:
-        """Of the drawing, in its own units."""
+        """The size of the picture, in its own units."""
         xs = [s.bounds[0] + s.bounds[2] for s in self.drawing.shapes]
         low = [s.bounds[0] for s in self.drawing.shapes]
         return max(max(xs, default=0) - min(low, default=0) + 80, 320)
 
     def label(self, element: str) -> str:
-        """What people read; a flow or a gateway without a name is called by what is near it."""
+        """The label; a flow or a gateway without a name is described by its neighbours."""
         return self._labels.get(element, element)
 
     def choosing(self) -> list[tuple[Node, tuple[Flow, ...]]]:
-        """Elements with a choice, with the ways out of them, in model order."""
+        """Elements with a choice, with their outgoing flows, in model order."""
         return [
             (node, out)
             for node in self.elements.values()
@@ -130,8 +130,8 @@ class Canvas:
         ]
 
     def taken(self, steps: Iterable[Step], ran: Iterable[str], places: Iterable[str]) -> set[str]:
-        """What a run took: flows, where they come from, where they lead but for `places`, where
-        the run stands, and the elements that were executed."""
+        """The path of a run: flows, their sources, their targets except `places`, where the run
+        waits, and the executed elements."""
         flows = {f for s in steps for f in s.taken}
         known = [self.index.flows[f] for f in flows if f in self.index.flows]
         ends = {f.target for f in known} - set(places)
@@ -160,7 +160,8 @@ class Canvas:
         )  # fmt: skip
 
     def counts(self, executed: Counter[str], flows: Counter[str]) -> dict[str, str]:
-        """Marks for all runs together: every element with a node, and the ways out of choices."""
+        """Marks for all runs together: every element with a node, and the outgoing flows of
+        choices."""
         branches = {f.id for _, out in self.choosing() for f in out}
         marks = {
             e: str(n)
@@ -170,11 +171,11 @@ class Canvas:
         return marks | {f: str(n) for f, n in flows.items() if n and f in branches}
 
     def again(self, executed: Counter[str]) -> dict[str, str]:
-        """Marks for one run: what was executed more than once."""
+        """Marks for one run: elements that were executed more than once."""
         return {e: f"{n}{_FACTOR}" for e, n in executed.items() if n > 1}
 
     def element_rows(self, executed: Counter[str]) -> tuple[ElementRow, ...]:
-        """Every node of the model with those of the target behind it."""
+        """Every node of the model with its target nodes."""
         rows = []
         for node in self.elements.values():
             behind = tuple((i.name, i.what) for i in self.nodes.behind(node.id))
@@ -208,7 +209,7 @@ class Canvas:
         return tuple(rows)
 
     def findings(self, diagnostics: Iterable[Diagnostic]) -> tuple[Finding, ...]:
-        """What the checks found, as rows."""
+        """The findings of the checks, as rows."""
         rows = (
             Finding(
                 d.code, d.severity.value, d.message,
@@ -222,7 +223,7 @@ class Canvas:
     def marked(
         self, diagnostics: Iterable[Diagnostic]
     ) -> tuple[dict[str, str], dict[str, list[str]]]:
-        """Errors and warnings by element, the worst one, and what they say."""
+        """Errors and warnings by element: the highest severity, and the messages."""
         found: dict[str, str] = {}
         words: dict[str, list[str]] = {}
         for d in diagnostics:
@@ -263,12 +264,12 @@ def _label(node: Node, graph: ControlFlow) -> str:
 
 
 def flow_counts(steps: Iterable[Step]) -> Counter[str]:
-    """How often each flow was taken."""
+    """The number of times that each flow was taken."""
     return Counter(f for s in steps for f in s.taken)
 
 
 def visit_counts(steps: Iterable[Step]) -> Counter[str]:
-    """How often each element passed something on."""
+    """The number of times that each element passed something on."""
     return Counter(s.element for s in steps if s.taken)
 
 

@@ -1,4 +1,4 @@
-"""The page of a production replay: executions on the model, those that went the same way as one."""
+"""The page of a production replay: executions on the model, with equal ones combined."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Model
 
 MOST_WAYS = 60
-"""Ways that get a picture of their own."""
+"""Maximum number of paths with their own picture."""
 
 RESULTS: dict[str, tuple[Verdict, str]] = {
     "different": ("different", "deviates"),
@@ -25,18 +25,18 @@ RESULTS: dict[str, tuple[Verdict, str]] = {
     "partial": ("open", "partial test"),
     "equal": ("ok", "conforms"),
 }
-"""Verdicts, worst first, and how they are told."""
+"""Verdicts, worst first, and their wording."""
 
 
 class Way(NamedTuple):
-    """Executions that did the same, oldest first."""
+    """Executions with the same behaviour, oldest first."""
 
     judged: Judged
     members: tuple[Judged, ...]
 
 
 def ways(report: ProductionReport) -> tuple[Way, ...]:
-    """Executions by what they did: worst first, then the most frequent ones."""
+    """Executions by behaviour: worst first, then the most frequent ones."""
     groups: dict[tuple[object, ...], list[Judged]] = {}
     for one in report.executions:
         o = one.observed
@@ -73,10 +73,10 @@ def production_page(
 
     Args:
         model: not lowered.
-        nodes: what its elements became.
-        diagnostics: of the checks.
-        report: of the executions.
-        source: where they come from, for people.
+        nodes: the nodes of its elements.
+        diagnostics: findings of the checks.
+        report: the report on the executions.
+        source: their origin, as text.
     """
     canvas = Canvas(model, nodes)
     diagnostics = [d for d in diagnostics if d.suppressed is None]
@@ -117,7 +117,7 @@ def production_page(
 
 
 def headline_of(report: ProductionReport) -> tuple[Verdict, str]:
-    """The whole report in a sentence."""
+    """The whole report in one sentence."""
     total = len(report.executions)
     if not total:
         return "open", "No execution could be compared."
@@ -178,7 +178,7 @@ def _lists(
 
 
 def edited_lines(one: Edited) -> list[str]:
-    """How one workflow differs from the compiled one, a line each."""
+    """The differences between a workflow and the compiled one, one per line."""
     return [
         *(f"`{name}` has no element in the model" for name in one.unknown),
         *(f"`{label}` no longer has a node in `{one.workflow}`" for label in one.missing),
@@ -189,8 +189,8 @@ def edited_lines(one: Edited) -> list[str]:
 
 
 def where(one: Judged) -> dict[str, str]:
-    """Elements at which an execution left the model or failed (`error`), and where the model
-    expected it to go on, or it stands (`warning`)."""
+    """Elements at which an execution left the model or failed (`error`), and those where the model
+    expected it to continue, or where it waits (`warning`)."""
     if one.verdict == "different":
         if one.ran is not None:
             return dict.fromkeys(one.places, "warning") | {one.ran: "error"}
@@ -238,7 +238,7 @@ def _shown(canvas: Canvas, number: int, found: Way) -> Shown:
 
 
 def choices(canvas: Canvas, one: Judged) -> str:
-    """What an execution chose, in a line."""
+    """The choices of an execution, in one line."""
     choosing = {node.id for node, _ in canvas.choosing()}
     taken = ((s.element, s.taken) for s in one.steps if s.element in choosing and s.taken)
     return choices_line(taken, canvas.label)
@@ -274,7 +274,7 @@ def _fired(canvas: Canvas, one: Judged) -> tuple[Fired, ...]:
 
 
 def flow_lines(canvas: Canvas, report: ProductionReport) -> list[tuple[str, str, int, int]]:
-    """Choice, branch, how often, percent."""
+    """Choice, branch, count, percentage."""
     steps = [s for j in report.executions for s in j.steps]
     rows = canvas.branch_rows(flow_counts(steps), visit_counts(steps))
     return [(row.choice, row.branch, row.times, row.percent) for row in rows]

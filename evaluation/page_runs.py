@@ -1,4 +1,4 @@
-"""The page of a replay: runs of the model that were played on a target."""
+"""The page of a replay: runs of the model that were executed on a target."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def replay_page(
     failures: Sequence[Failure],
     engine: str,
 ) -> Page:
-    """The page of `report`; without one (the model could not be run) the model and what is wrong.
+    """The page of `report`; without one (the model could not be run), the model and its faults.
 
     Args:
         model: not lowered.
-        nodes: what its elements became.
-        diagnostics: of the checks and of the lowering.
-        report: of the runs.
-        failures: typed records of what went wrong.
-        engine: where it was run, for people.
+        nodes: the nodes of its elements.
+        diagnostics: findings of the checks and of the lowering.
+        report: the report on the runs.
+        failures: typed records of the failures.
+        engine: the engine, as text.
     """
     canvas = Canvas(model, nodes)
     diagnostics = [d for d in diagnostics if d.suppressed is None]
@@ -172,8 +172,8 @@ def records(failures: Iterable[Failure], canvas: Canvas) -> tuple[tuple[tuple[st
 
 
 def where(run: RunReport, nodes: NodeTable) -> dict[str, str]:
-    """Elements at which a run left the model: `error` where it happened, `warning` where the model
-    expected it to go on."""
+    """Elements at which a run left the model: `error` at the place itself, `warning` where the
+    model expected it to continue."""
     if run.verdict == "equal":
         return {}
     if run.stub is not None:
@@ -226,7 +226,7 @@ def _shown(canvas: Canvas, number: int, run: RunReport) -> Shown:
 
 
 def fired(canvas: Canvas, run: RunReport) -> tuple[Fired, ...]:
-    """What was executed, in order, with the branch each choice took."""
+    """The executed steps, in order, with the branch of each choice."""
     branches = branches_taken(canvas, run.steps)
     seen: Counter[str] = Counter()
     allowed = sum(s.element == run.ran and s.action in ("fire", "open") for s in run.steps)
@@ -250,7 +250,7 @@ def fired(canvas: Canvas, run: RunReport) -> tuple[Fired, ...]:
 
 
 def branches_taken(canvas: Canvas, steps: Iterable[Step]) -> dict[str, list[str]]:
-    """The branches each choosing element took, visit by visit."""
+    """The branches of each choosing element, visit by visit."""
     choosing = {node.id for node, _ in canvas.choosing()}
     found: dict[str, list[str]] = {}
     for step in steps:

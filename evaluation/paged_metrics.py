@@ -1,14 +1,14 @@
-"""Scores in the manner of PAGED (Du et al., ACL 2024) as text2flow reports them: elements and flows
-of a procedural graph, compared by the likeness of their words.
+"""Scores in the manner of PAGED (Du et al., ACL 2024) as reported by text2flow: elements and flows
+of a procedural graph, compared by the similarity of their words.
 
-As published: actions, actors and constraints count where a true one is alike (soft F1); a gateway
-counts where its kind is right and a step beside it is matched (hard F1); a flow counts where its
-kind and both its ends are right, and its condition where it has one.
+As published: actions, actors and constraints count if a true one is similar (soft F1); a gateway
+    counts if its kind is correct and a neighbouring step is matched (hard F1); a flow counts if its
+    kind, both ends and any condition are correct.
 
-What differs: every element is matched with one other at most, by the best total, where the
-published measure takes the nearest true one for each; the steps beside a gateway are the nearest
-ones, also behind other gateways; starts and ends have no words and match as such; BLEU is smoothed,
-since a step has three words and no sequence of four.
+Differences: every element is matched with at most one other, by the best total, whereas the
+    published measure takes the nearest true one for each; the neighbours of a gateway are the
+    nearest steps, also beyond other gateways; starts and ends have no words and match as such; BLEU
+    is smoothed, since a step has three words and no sequence of four.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from orgflow_ir.model import Event, Gateway, Model, Scope
 PARTS = (
     "actor", "action", "data", "note", "XOR", "OR", "AND", "sequence", "condition", "constraint",
 )  # fmt: skip
-"""What is scored: elements (`data` and `note` are the data and action constraints), gateways by
+"""The scored parts: elements (`data` and `note` are the data and action constraints), gateways by
 kind, and flows by kind."""
 LIKE = 0.5
-"""From so much on two texts are alike."""
+"""Minimum similarity at which two texts match."""
 
 Likeness = Callable[[Sequence[str], Sequence[str]], Sequence[Sequence[float]]]
-"""How alike the texts of two lists are, a row for each of the first list."""
+"""The similarities of the texts of two lists, one row for each of the first list."""
 
 _KINDS = {"exclusive": "XOR", "inclusive": "OR", "parallel": "AND"}
 
@@ -119,9 +119,9 @@ def _nearest(arcs: Mapping[str, Iterable[str]], start: str, wanted: Iterable[str
 
 
 def paged_scores(draft: Model, truth: Model, alike: Likeness) -> dict[str, float | None]:
-    """F1 from 0 to 1 by part (`PARTS`), `None` where there is nothing to compare: neither model has
-    a gateway or flow of this kind, or the author of the truth wrote no such text at all (actors,
-    constraints, conditions), which says nothing of the draft's."""
+    """F1 from 0 to 1 by part (`PARTS`), `None` if it is undefined: neither model has a gateway or
+    flow of this kind, or the truth contains no such text at all (actors, constraints, conditions),
+    so the draft's cannot be judged."""
     mine, true = _Graph(draft), _Graph(truth)
     scores: dict[str, float | None] = {}
     matched: dict[str, str] = {}

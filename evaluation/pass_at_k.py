@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 
 def pass_at_k(samples: int, passed: int, k: int) -> float:
-    """The chance that one of `k` samples passes, of `samples` of which `passed` did.
+    """The probability that one of `k` samples passes, given that `passed` of `samples` did.
 
     Example:
         >>> pass_at_k(4, 1, 1), pass_at_k(4, 1, 4), pass_at_k(3, 0, 2)
@@ -20,7 +20,7 @@ def pass_at_k(samples: int, passed: int, k: int) -> float:
 
 
 def by_name(outcomes: Iterable[tuple[str, bool]]) -> dict[str, list[bool]]:
-    """The outcomes of several samples by the name of what was sampled."""
+    """The outcomes of several samples by name."""
     found: dict[str, list[bool]] = {}
     for name, passed in outcomes:
         found.setdefault(name, []).append(passed)
@@ -28,13 +28,13 @@ def by_name(outcomes: Iterable[tuple[str, bool]]) -> dict[str, list[bool]]:
 
 
 def mean_pass_at_k(outcomes: Mapping[str, Sequence[bool]], k: int) -> float | None:
-    """The mean over what has so many samples, `None` where nothing has."""
+    """The mean over all items with that many samples, `None` without any."""
     shares = [pass_at_k(len(one), sum(one), k) for one in outcomes.values() if len(one) >= k]
     return sum(shares) / len(shares) if shares else None
 
 
 def pass_lines(outcomes: Mapping[str, Sequence[bool]]) -> list[str]:
-    """A line for each k up to the largest number of samples."""
+    """One line for each k up to the largest number of samples."""
     most = max(map(len, outcomes.values()), default=0)
     values = [(k, mean_pass_at_k(outcomes, k)) for k in range(1, most + 1)]
     return [f"pass@{k} {value:.3f}" for k, value in values if value is not None]

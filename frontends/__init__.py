@@ -1,1 +1,1 @@
-"""Frontends: one folder a language."""
+"""Frontends: one folder per language."""

@@ -12,7 +12,7 @@ from orgflow_ir.plugins.agents import Document
 
 
 class Sentence(NamedTuple):
-    """A sentence: its number, its text, its place in characters, and whether it is a heading."""
+    """A sentence: its number, its text, its position in characters, and whether it is a heading."""
 
     number: int
     text: str
@@ -31,8 +31,8 @@ _HEADING = re.compile(r"(?:title|process|name)\s*:\s*\S.*|#+\s.*", re.IGNORECASE
 
 
 def split_sentences(text: str) -> tuple[Sentence, ...]:
-    """The sentences of a text. A line break ends one where the line looks whole: it ends in a full
-    stop, a heading or a list entry; wrapped lines go on."""
+    """The sentences of a text. A line break ends a sentence if the line looks complete: it ends in
+    a full stop, or is a heading or a list entry; wrapped lines continue."""
     found: list[Sentence] = []
     start = 0
     for match in _END.finditer(text):
@@ -80,14 +80,14 @@ def _is_title(line: str, rest: str) -> bool:
 
 
 def is_table_row(text: str) -> bool:
-    """Whether a line is a row of a table, as Markdown writes them."""
+    """Whether a line is a row of a Markdown table."""
     return text.count("|") > 1
 
 
 def evidence_of(
     numbers: Iterable[int], sentences: tuple[Sentence, ...], document: Document, agent: str
 ) -> tuple[Evidence, ...]:
-    """Evidence for the sentences of these numbers; numbers that no sentence has are left out."""
+    """Evidence for the sentences with these numbers; unknown numbers are omitted."""
     found = []
     for number in dict.fromkeys(numbers):
         if 1 <= number <= len(sentences):

@@ -1,8 +1,10 @@
-"""What does a task: BPMN's own attributes and the extensions of engines, as typed bindings.
+"""The implementation of a task: BPMN's own attributes and the extensions of engines, as typed
+bindings.
 
-A table a vendor, by namespace, so that prefixes do not matter: Camunda 7, Activiti, Flowable and
-Operaton have one vocabulary, Zeebe (Camunda 8) and jBPM (Drools) their own. Everything read here
-also stays in the element's `extra`, as it was written; what no table knows is only there.
+One table per vendor, by namespace, so that prefixes do not matter: Camunda 7, Activiti, Flowable
+and Operaton share a vocabulary, Zeebe (Camunda 8) and jBPM (Drools) have their own. Everything read
+here also stays in the element's `extra` in its original form; data that no table contains are only
+there.
 """
 
 from __future__ import annotations
@@ -126,10 +128,11 @@ class _Source:
 def read_binding(
     r: Reading, node: XmlElement, plain: AnyBinding | None
 ) -> tuple[AnyBinding | None, bool]:
-    """What does a task, or how an activity calls another process, and whether an engine's
-    extensions say it; `plain` is what BPMN's own attributes say.
+    """The implementation of a task or the call of an activity, and whether it comes from an
+    engine's extensions; `plain` comes from BPMN's own attributes.
 
-    Our own element goes first, then the engines' extensions, then BPMN's own attributes.
+    orgflow's own element takes precedence over the engines' extensions, and these over BPMN's own
+    attributes.
     """
     own = _own(r, node) if node.children else None
     if own is not None:
@@ -161,8 +164,8 @@ def read_binding(
 
 
 def read_call_binding(r: Reading, node: XmlElement) -> AnyBinding | None:
-    """How an activity calls another process: as it states, else as the engine of the file does it
-    (`called_by`). In jBPM the data associations of BPMN are the mappings."""
+    """How an activity calls another process: as stated, otherwise by the default of the file's
+    engine (`called_by`). In jBPM the data associations of BPMN are the mappings."""
     binding, _ = read_binding(r, node, None)
     if r.dialect is None or next(own_extensions(node, "binding"), None) is not None:
         return binding
@@ -179,8 +182,8 @@ def read_call_binding(r: Reading, node: XmlElement) -> AnyBinding | None:
 
 
 def read_sending(r: Reading, node: XmlElement, definition: XmlElement) -> AnyBinding | None:
-    """What sends the message of a throw or end event: in the Activiti family its event definition
-    says it, in Zeebe the event."""
+    """The implementation that sends the message of a throw or end event: in the Activiti family it
+    is in the event definition, in Zeebe in the event."""
     own = _own(r, node)
     if own is not None or not (_speaks(node) or _speaks(definition)):
         return own
@@ -196,7 +199,7 @@ def read_sending(r: Reading, node: XmlElement, definition: XmlElement) -> AnyBin
 
 
 def read_catching(r: Reading, node: XmlElement) -> AnyBinding | None:
-    """What an event that catches something makes of what comes: its output mappings."""
+    """The use of a caught event's payload: its output mappings."""
     own = _own(r, node)
     if own is not None or not _speaks(node):
         return own
@@ -205,8 +208,7 @@ def read_catching(r: Reading, node: XmlElement) -> AnyBinding | None:
 
 
 def read_catching_error(r: Reading, node: XmlElement, definition: XmlElement) -> AnyBinding | None:
-    """What an event that catches an error makes of it: variables for its code and its message, and
-    output mappings."""
+    """The use of a caught error: variables for its code and its message, and output mappings."""
     own = _own(r, node)
     if own is not None or not (_speaks(node) or _speaks(definition)):
         return own
@@ -221,7 +223,7 @@ def read_catching_error(r: Reading, node: XmlElement, definition: XmlElement) ->
 
 
 def read_start_form(r: Reading, node: XmlElement) -> AnyBinding | None:
-    """The form by which somebody starts a process at a plain start event."""
+    """The form that starts a process at a none start event."""
     own = _own(r, node)
     if own is not None or not _speaks(node):
         return own
@@ -237,7 +239,7 @@ _OF_ERRORS = (
 
 
 def read_script(node: XmlElement) -> Script | None:
-    """The script of a script task in BPMN's own words."""
+    """The script of a script task in BPMN's own attributes."""
     scripts = [c for c in node.children if c.local == "script" and c.ns == BPMN]
     language = node.attrs.get("scriptFormat")
     if not scripts and language is None:

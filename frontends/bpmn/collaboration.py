@@ -22,7 +22,7 @@ _KEY_CHILDREN = frozenset(("correlationPropertyRef",))
 
 @dataclass(eq=False, repr=False)
 class Collaborations:
-    """What all collaborations of a file hold, in order."""
+    """The content of all collaborations of a file, in order."""
 
     pools: list[Pool] = field(default_factory=list)
     message_flows: list[MessageFlow] = field(default_factory=list)
@@ -32,8 +32,8 @@ class Collaborations:
     number: int = 0
 
     def read(self, r: Reading, node: XmlElement) -> None:
-        """Add the collaboration `node`; what is not modelled (its id and name, conversations,
-        choreography references) is kept as the element without its modelled children."""
+        """Add the collaboration `node`; unmodelled parts (its id and name, conversations,
+        choreography references) are kept as the element without its modelled children."""
         r.stray(node)
         rest = []
         which: Extra = ((COLLABORATION, str(self.number)),) if self.number else ()

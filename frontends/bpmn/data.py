@@ -49,8 +49,8 @@ def read_data_object(r: Reading, node: XmlElement, kind: str | None = None) -> D
 
 
 def read_io_specification(r: Reading, process: XmlElement, into: list[DataObject]) -> None:
-    """Inputs and outputs of a process; its `ioSpecification` stays in `extra` as well, since it
-    also says which of them belong together."""
+    """Inputs and outputs of a process; its `ioSpecification` also stays in `extra`, since it
+    defines which of them belong together."""
     for spec in process.children:
         if spec.local != "ioSpecification" or spec.ns != BPMN:
             continue
@@ -111,7 +111,8 @@ def _association(r: Reading, node: XmlElement, owner: str) -> DataFlow:
 
 
 def read_data_flow(r: Reading, node: XmlElement) -> DataFlow:
-    """A data flow that was written as an association, since BPMN lets no node have it."""
+    """A data flow that is written as an association, since BPMN gives nodes no data associations
+    there."""
     import json  # few models have such a flow
 
     mapping = json.loads(r.own(node).get("mapping", "[]"))

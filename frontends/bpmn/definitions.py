@@ -1,4 +1,4 @@
-"""From an XML tree to a model: the root element and what stands directly in it."""
+"""From an XML tree to a model: the root element and its direct children."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _KEPT_ROOTS = frozenset(("documentation", "extensionElements", "import", "relati
 
 
 def read_model(document: BpmnDocument, file: str, ctx: PassContext) -> Model | None:
-    """The model a BPMN document holds, whatever is odd about it; findings go to `ctx`.
+    """The model in a BPMN document, even an irregular one; findings are reported to `ctx`.
 
-    `None` only for sub-processes nested deeper than a model can hold.
+    `None` only for sub-processes nested deeper than a model allows.
     """
     return _Definitions(Reading(document, file, ctx)).read()
 

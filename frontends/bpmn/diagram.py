@@ -17,7 +17,7 @@ Box = tuple[float, float, float, float]
 
 
 def read_diagrams(r: Reading, diagrams: list[XmlElement]) -> tuple[Diagram | None, Extra]:
-    """All shapes and edges of all diagrams; what a diagram says of itself, as kept data."""
+    """All shapes and edges of all diagrams; properties of a diagram itself, as kept data."""
     shapes: list[Shape] = []
     edges: list[Edge] = []
     shells: list[tuple[str, str]] = []

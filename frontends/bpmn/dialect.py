@@ -1,4 +1,4 @@
-"""Which engine a file is written for: one that it names, or one whose extensions it uses."""
+"""The engine of a file: one that it names, or one whose extensions it uses."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class _Found(NamedTuple):
 
 
 class Dialects:
-    """The engine that a file is for, and processes that state another one."""
+    """The engine of a file, and processes that state another one."""
 
     def __init__(self, document: XmlDocument, file: str) -> None:
         self._file = file
         self._of_file = _read_dialect(document, file)
 
     def of(self, process: XmlElement, stated: str | None) -> Dialect | None:
-        """The engine of a process. `stated` is the attribute that our own writer puts there where
-        nothing else in the file shows it. Raises `ValueError` for one that is no engine."""
+        """The engine of a process. `stated` is the attribute that orgflow's writer adds if nothing
+        else in the file shows the engine. Raises `ValueError` for an unknown engine."""
         if stated is None:
             return self._of_file
         if stated == NO_DIALECT:

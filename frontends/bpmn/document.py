@@ -1,4 +1,4 @@
-"""A file of BPMN as a tree whose elements can be taken out of it, with their namespaces."""
+"""A BPMN file as a tree whose elements can be extracted with their namespaces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orgflow.frontends.xml.tree import XmlDocument, XmlElement
 
 
 class BpmnDocument(XmlDocument):
-    """A parsed file whose elements stand alone where they are kept."""
+    """A parsed file whose kept elements are self-contained."""
 
     @classmethod
     def parse(
@@ -26,11 +26,11 @@ class BpmnDocument(XmlDocument):
         return cls(found.data, found.elements, found.encoding, found.unbound)
 
     def standalone(self, node: XmlElement) -> str:
-        """The text of an element with every namespace it uses declared on it."""
+        """The text of an element with all namespaces that it uses declared on it."""
         return self._declared(node, self.raw(node))
 
     def shell(self, node: XmlElement, inner: Iterable[str]) -> str:
-        """The start tag of an element, as `standalone`, with other content in it."""
+        """The start tag of an element, as in `standalone`, with other content."""
         head = self._decode(node.start, self.start_tag_end(node))
         head = head[:-2].rstrip() + ">" if head.endswith("/>") else head
         return self._declared(node, f"{head}{''.join(inner)}</{node.qname}>")
@@ -46,7 +46,7 @@ class BpmnDocument(XmlDocument):
 
     @cached_property
     def made_prefixes(self) -> frozenset[str]:
-        """Prefixes of the root that our writer made and the source does not have."""
+        """Prefixes of the root that orgflow's writer added and the source does not have."""
         for key, value in self.root.attrs.items():
             if key.endswith(":prefixes") and self.root.scope.attribute_name(key)[0] == ORGFLOW:
                 return frozenset(value.split())

@@ -1,5 +1,5 @@
-"""Forms as JSON, embedded in a process or in a file beside it: of Camunda 7 and 8 (`form-js`), and
-of Flowable."""
+"""Forms as JSON, embedded in a process or in a neighbouring file: of Camunda 7 and 8 (`form-js`),
+and of Flowable."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _RULES = ("min", "max", "minLength", "maxLength", "pattern")
 
 
 def fields_of(r: Reading, key: str) -> tuple[Field, ...]:
-    """The fields of the form that a task names by `key`: an id, or a key with the place of the
-    form in it. Nothing where there is no such form."""
+    """The fields of the form that a task names by `key`: an id, or a key that contains the place of
+    the form. Empty if there is no such form."""
     if key.startswith(_EMBEDDED):
         wanted = key.removeprefix(_EMBEDDED)
         text = next(
@@ -40,7 +40,7 @@ def fields_of(r: Reading, key: str) -> tuple[Field, ...]:
 
 
 def read_form(text: str) -> tuple[Field, ...]:
-    """The fields of a form, in order; nothing where the text is no such form."""
+    """The fields of a form, in order; empty if the text is not such a form."""
     try:
         form = json.loads(text)
     except (ValueError, RecursionError):
@@ -90,7 +90,7 @@ _CHOSEN = ("dropdown", "radio-buttons")
 
 _SHOWN = ("expression", "hyperlink", "link", "headline", "headline-with-line", "spacer",
           "horizontal-line")  # fmt: skip
-"""Types of Flowable's fields that ask for nothing."""
+"""Types of Flowable's fields without an input."""
 
 
 def _of_flowable(form: dict[str, Any]) -> Iterator[Field]:

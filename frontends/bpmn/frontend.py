@@ -1,4 +1,4 @@
-"""The BPMN 2.0 frontend. What reads is imported when there is something to read."""
+"""The BPMN 2.0 frontend. The reader is imported on first use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orgflow_ir.plugins.contracts import Frontend
 
 
 def leads_nowhere(model: Model) -> bool:
-    """Whether a flow begins or ends at nothing that is a node of its scope."""
+    """Whether a flow begins or ends at something other than a node of its scope."""
     for scope in model.scopes():
         nodes = {node.id for node in scope.nodes}
         if any(f.source not in nodes or f.target not in nodes for f in scope.flows):
@@ -26,8 +26,8 @@ def leads_nowhere(model: Model) -> bool:
 class BpmnFrontend(Frontend):
     """Reads BPMN 2.0 XML, in any encoding, with any prefix.
 
-    Options (`ctx.options`): `diagram` (keep the drawing), `max_bytes`, `max_depth`,
-    `max_elements` (limits for hostile input).
+    Options (`ctx.options`): `diagram` (keep the diagram), `max_bytes`, `max_depth`, `max_elements`
+    (limits for hostile input).
     """
 
     name = "bpmn"
@@ -36,7 +36,7 @@ class BpmnFrontend(Frontend):
     summary = "BPMN 2.0 XML of any modelling tool"
 
     def sniff(self, source: SourceFile) -> bool:
-        """By content; a file called `.bpmn` is ours whatever is in it, so that we say what."""
+        """By content; every file named `.bpmn` is accepted, so that faults are reported."""
         if source.suffix in (".bpmn", ".bpmn2") or source.path.lower().endswith(".bpmn20.xml"):
             return True
         from orgflow.frontends.bpmn.recognise import looks_like_bpmn
@@ -44,11 +44,11 @@ class BpmnFrontend(Frontend):
         return looks_like_bpmn(source.data)
 
     def may_hold(self, data: bytes, process: str) -> bool:
-        """See `ProcessReader`: its id is there as it is, but in encodings of two bytes a sign."""
+        """See `ProcessReader`: the literal id occurs in the bytes, except in two-byte encodings."""
         return process.encode() in data or b"\0" in data[:1024]
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
-        """The model, or `None` where the file is not well-formed, not BPMN, or hostile."""
+        """The model, or `None` if the file is not well-formed, not BPMN, or hostile."""
         from orgflow.frontends.bpmn.definitions import read_model
         from orgflow.frontends.bpmn.missing_ids import offer_ids
         from orgflow.frontends.bpmn.opening import open_document
@@ -64,7 +64,7 @@ class BpmnFrontend(Frontend):
             return model
 
         def with_drawing(model: Model, source: SourceFile, ctx: PassContext) -> Model:
-            """How flows are drawn says where they were meant to lead."""
+            """The diagram shows the intended ends of flows."""
             quiet = PassContext(registry=ctx.registry, options={**ctx.options, "diagram": True})
             document = open_document(source, quiet)
             drawn = read_model(document, source.path, quiet) if document is not None else None
@@ -74,7 +74,7 @@ class BpmnFrontend(Frontend):
             return read()
 
     def patched(self, source: SourceFile, model: Model, fix: Fix) -> bytes:
-        """See `Frontend`: only the elements concerned and their drawing change."""
+        """See `Frontend`: only the affected elements and their shapes change."""
         from orgflow.frontends.bpmn.patch import patched
 
         return patched(source, model, fix)

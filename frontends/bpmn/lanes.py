@@ -16,8 +16,8 @@ _CHILDREN = frozenset(("flowNodeRef", "childLaneSet"))
 
 
 def read_lanes(r: Reading, lane_set: XmlElement) -> tuple[list[Lane], Extra]:
-    """The lanes of a set and of the sets in them, outer before inner; and the set itself without
-    its lanes, as kept data, where it says more than its id."""
+    """The lanes of a set and of nested sets, outer before inner; and the set itself without its
+    lanes, as kept data, if it contains more than its id."""
     lanes: list[Lane] = []
     shells: list[tuple[str, str]] = []
     stack: list[tuple[XmlElement, str | None]] = [(lane_set, None)]

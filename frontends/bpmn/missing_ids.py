@@ -1,4 +1,4 @@
-"""Fixes for elements without an id: the one that they are read by is written into the file."""
+"""Fixes for elements without an id: the generated id is written into the file."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from orgflow_ir.pipeline import PassContext
 
 
 def offer_ids(model: Model, file: str, ctx: PassContext) -> None:
-    """Give each finding of a step without an id a fix. The model has the id already, so that the
-    edit changes nothing in it."""
+    """Add a fix to each finding about a step without an id. The model has the id already, so the
+    edit does not change it."""
     found = [
         (i, d) for i, d in enumerate(ctx.diagnostics)
         if d.code == MissingId.code and d.fix is None and d.loc is not None and d.loc.file == file

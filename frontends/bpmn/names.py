@@ -1,5 +1,5 @@
-"""Names of the BPMN 2.0 interchange format and what its tags become in the IR; those that are
-written as well stand with the backend."""
+"""Names of the BPMN 2.0 interchange format and the IR elements of its tags; names that are also
+written are in the backend."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ HARMLESS_ROOTS = frozenset(
         "resource",
     )
 )  # fmt: skip
-"""Root elements kept as they are: nothing starts or changes because they are there. A global task
-does nothing until a call activity names it, and that is an element of its own."""
+"""Root elements kept verbatim, since they start or change nothing. A global task has no effect
+until a call activity names it, and that is a separate element."""
 
 ILLEGAL_ROOTS = frozenset(("choreography", "globalChoreographyTask"))
-"""Root elements with control flow of their own that the IR does not model."""
+"""Root elements with their own control flow, which the IR does not model."""
 
 FLOW_NODES = frozenset((*TASKS, *SUB_PROCESSES, *EVENTS, *GATEWAYS, "callActivity"))
 

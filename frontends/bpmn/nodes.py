@@ -119,7 +119,7 @@ def activity_arguments(r: Reading, node: XmlElement, args: dict[str, Any]) -> di
 
 
 def read_call(r: Reading, node: XmlElement) -> dict[str, Any]:
-    """Arguments of a call activity; what it calls may be in another file."""
+    """Arguments of a call activity; the called process may be in another file."""
     args = r.base(node, _CALL_ATTRIBUTES, ACTIVITY_CHILDREN)
     args["called"] = r.ref(node, "calledElement")
     args["binding"] = read_call_binding(r, node)
@@ -127,7 +127,7 @@ def read_call(r: Reading, node: XmlElement) -> dict[str, Any]:
 
 
 def own_opaque(node: XmlElement) -> XmlElement | None:
-    """What says that a task stands for a node that BPMN does not have."""
+    """The indication that a task stands for a node that BPMN does not have."""
     return next(own_extensions(node, "opaque"), None)
 
 
@@ -237,8 +237,8 @@ def _plain_documentation(r: Reading, node: XmlElement) -> tuple[tuple[str, str],
 def single_expression(
     r: Reading, node: XmlElement, local: str, *, blank: bool = False
 ) -> tuple[Expression | None, tuple[tuple[str, str], ...]]:
-    """The expression in the child `local`, and as kept data what of it is not in it; an empty one
-    is no expression unless `blank`."""
+    """The expression in the child `local`, and its remaining content as kept data; an empty one
+    counts only if `blank`."""
     found = [c for c in node.children if c.local == local and c.ns == BPMN]
     if not found:
         return None, ()
@@ -299,7 +299,7 @@ def read_event(r: Reading, node: XmlElement) -> dict[str, Any]:
 
 
 def report_detached(r: Reading, event: Event, node: XmlElement, activities: set[str]) -> None:
-    """OF153 unless the boundary event sits on an activity of its own scope."""
+    """OF153 unless the boundary event is attached to an activity of its own scope."""
     if event.attached_to in activities:
         return
     on = r.ids.get(event.attached_to) if event.attached_to else None

@@ -1,4 +1,4 @@
-"""Opening a file: it is parsed, recognised as BPMN, or refused with a reason."""
+"""Opening a file: it is parsed and recognised as BPMN, or refused with a reason."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ _DRAWINGS = frozenset(((BPMNDI, "BPMNDiagram"),))
 
 
 def open_document(source: SourceFile, ctx: PassContext) -> BpmnDocument | None:
-    """The XML of a BPMN file; `None`, and why, if it is not well-formed, not BPMN, or hostile."""
+    """The XML of a BPMN file; `None` with the reason if it is not well-formed, not BPMN, or
+    hostile."""
     kind = binary_kind(source.data)
     if kind is not None:
         _report_not_bpmn(ctx, source, kind, 1, 1)

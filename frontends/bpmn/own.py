@@ -1,4 +1,5 @@
-"""What our own BPMN writer adds to a file, and what it only adds because the schema wants it."""
+"""Additions of orgflow's BPMN writer to a file, and elements that it writes only because the schema
+requires them."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ _POINTERS = ("Ref", "Refs", "incoming", "outgoing")
 
 
 def own_attributes(node: XmlElement) -> dict[str, str]:
-    """What BPMN cannot say and the writer put into attributes of our namespace, by name."""
+    """Data without a BPMN equivalent that the writer put into attributes of orgflow's namespace, by
+    name."""
     own = {}
     for key, value in node.attrs.items():
         if ":" in key and not key.startswith("xmlns:"):
@@ -33,7 +35,8 @@ def own_attributes(node: XmlElement) -> dict[str, str]:
 
 
 def own_extensions(node: XmlElement, local: str) -> Iterator[XmlElement]:
-    """The elements of our namespace with this name in the `extensionElements` of an element."""
+    """The elements of orgflow's namespace with this name in the `extensionElements` of an
+    element."""
     for extensions in node.children:
         if extensions.local == "extensionElements" and extensions.ns == BPMN:
             for child in extensions.children:
@@ -42,7 +45,7 @@ def own_extensions(node: XmlElement, local: str) -> Iterator[XmlElement]:
 
 
 def read_evidence(child: XmlElement) -> Evidence:
-    """Evidence as the writer writes it. Raises `ValueError` where a place or a number is none."""
+    """Evidence in the form of the writer. Raises `ValueError` if a place or a number is invalid."""
     attrs = child.attrs
     confidence = float(attrs["confidence"]) if "confidence" in attrs else None
     if confidence is not None and not 0 <= confidence <= 1:
@@ -65,7 +68,7 @@ def _pair(attrs: Mapping[str, str], name: str) -> tuple[int, int] | None:
 
 
 def kept_extensions(document: BpmnDocument, node: XmlElement) -> Extra:
-    """What is in `extensionElements`, verbatim; data of our other frontends as the text it is."""
+    """The content of `extensionElements`, verbatim; data of orgflow's other frontends as text."""
     if node.text.strip() or any(not k.startswith("xmlns") for k in node.attrs):
         return ((node.tag, document.standalone(node)),)
     return tuple(
@@ -82,7 +85,7 @@ def _kept(document: BpmnDocument, child: XmlElement) -> tuple[str, str]:
 
 
 def restore_ids(elements: Sequence[XmlElement]) -> None:
-    """Ids that XML cannot have were written as others, with the id itself beside them."""
+    """Ids that XML does not permit were replaced, and the original id was added."""
     own: dict[str, str] = {}
     for node in elements:
         if len(node.attrs) > 1 and "id" in node.attrs:
@@ -115,11 +118,11 @@ def redirect(process: XmlElement, old: str, new: str) -> None:
 
 
 def is_empty(node: XmlElement) -> bool:
-    """Whether an expression says nothing: it only stands where the schema wants one."""
+    """Whether an expression is empty and exists only because the schema requires one."""
     return not node.text.strip() and not node.children and not node.attrs.keys() - {"xsi:type"}
 
 
 def is_placeholder(node: XmlElement) -> bool:
-    """Whether a property is only there for a data association to end at."""
+    """Whether a property exists only as the end of a data association."""
     made = node.attrs.get("id", "").endswith(PLACEHOLDER_END) and not node.children
     return made and node.attrs.get("name") == PLACEHOLDER

@@ -1,4 +1,4 @@
-"""What all parts of the BPMN reader share: ids, references, places, values, kept extension data."""
+"""The shared part of the BPMN reader: ids, references, places, values, kept extension data."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ NAMED = frozenset(("id", "name"))
 NOTHING: frozenset[str] = frozenset()
 SUPPRESS = "suppress"  # what people write: see orgflow_ir.diagnostics.suppression
 _ECHOES = frozenset({"incoming", "outgoing", "documentation", "text"})
-"""Elements whose text is an id that another element states as well, or no id at all."""
+"""Elements whose text is an id that another element also states, or no id."""
 
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
 
 _OF_ROOTS = frozenset(
     ("targetNamespace", "exporter", "exporterVersion", "expressionLanguage", "typeLanguage")
 )
-"""Attributes that BPMN defines for `definitions`, besides those of every element."""
+"""Attributes that BPMN defines for `definitions`, besides the common ones."""
 
 
 class Reading:
-    """State of one read: the document, its ids and flows, and where findings go."""
+    """State of one read: the document, its ids and flows, and the receiver of findings."""
 
     def __init__(self, document: BpmnDocument, file: str, ctx: PassContext) -> None:
         self.document = document
@@ -165,7 +165,7 @@ class Reading:
         return Dialects(self.document, self.file)
 
     def enter_process(self, node: XmlElement) -> None:
-        """Sets `dialect`, the engine that a process is for, before it is read."""
+        """Set `dialect`, the engine of a process, before it is read."""
         stated = self.own(node).get(DIALECT)
         try:
             self.dialect = self._dialects.of(node, stated)
@@ -183,8 +183,8 @@ class Reading:
         return frozenset(_words(self.document.elements))
 
     def describe_part(self, node: XmlElement) -> str:
-        """As `describe`; a part without a name, such as the definition of an event, with the name
-        of the element that it belongs to."""
+        """Like `describe`; a part without a name, such as the definition of an event, with the name
+        of its element."""
         if label(node):
             return describe(node)
         owner = self._owners.get(node)
@@ -205,7 +205,7 @@ class Reading:
         return owners
 
     def claim(self, node: XmlElement) -> str:
-        """The id of an element of the IR: its own, or one made for it. Idempotent."""
+        """The id of an element of the IR: its own, or a generated one. Idempotent."""
         raw = node.attrs.get("id", "")
         if raw and self.ids.get(raw) is node:
             return raw
@@ -239,7 +239,7 @@ class Reading:
         return f"{tag}_{number}"
 
     def loc(self, node: XmlElement, name: str | None = None) -> SourceLocation:
-        """Where an element stands; `name` is how the format names it."""
+        """The place of an element; `name` is its name in the format."""
         return SourceLocation(
             file=self.file,
             line=node.line,
@@ -259,7 +259,7 @@ class Reading:
         of: XmlElement | None = None,
         severity: Severity | None = None,
     ) -> None:
-        """A finding at an element of the file, about it or about `of`."""
+        """A finding at an element of the file, about that element or about `of`."""
         about = of or node
         name = self._renamed.get(about) or about.attrs.get("id", "").strip() or None
         self.ctx.emit(
@@ -278,7 +278,7 @@ class Reading:
         attributes: frozenset[str] = NAMED,
         children: frozenset[str] = NOTHING,
     ) -> dict[str, Any]:
-        """Arguments every element has; `attributes` and `children` are read by the caller."""
+        """Common arguments of elements; the caller reads `attributes` and `children`."""
         name = self.claim(node)
         attrs = node.attrs
         doc, extra = (
@@ -297,7 +297,7 @@ class Reading:
         }
 
     def root_evidence(self, root: XmlElement) -> tuple[Evidence, ...]:
-        """The passages that our own writer put into an attribute of the root."""
+        """The passages that orgflow's writer put into an attribute of the root."""
         text = self.own(root).get(EVIDENCE)
         if text is None:
             return ()
@@ -310,7 +310,7 @@ class Reading:
             return ()
 
     def evidence(self, node: XmlElement) -> tuple[Evidence, ...]:
-        """The passages that our own writer put into the extensions of an element."""
+        """The passages that orgflow's writer put into the extensions of an element."""
         found = []
         for child in own_extensions(node, EVIDENCE):
             try:
@@ -331,10 +331,10 @@ class Reading:
     def kept(
         self, node: XmlElement, attributes: frozenset[str], children: frozenset[str]
     ) -> tuple[str, Extra]:
-        """Documentation, and everything the IR does not model, verbatim.
+        """Documentation, and all unmodelled content, verbatim.
 
-        The first documentation is the text; it is kept as an element too where it has attributes
-        or markup. Further ones are kept as elements.
+        The first documentation is the text; it is also kept as an element if it has attributes or
+        markup. Further ones are kept as elements.
         """
         doc: str | None = None
         extra: list[tuple[str, str]] = []
@@ -369,7 +369,7 @@ class Reading:
         return doc or "", tuple(extra)
 
     def own(self, node: XmlElement) -> dict[str, str]:
-        """Attributes that our own writer put there, by name."""
+        """Attributes that orgflow's writer added, by name."""
         return own_attributes(node) if self.ours else {}
 
     def _keep_attribute(
@@ -419,7 +419,7 @@ class Reading:
         )
 
     def stray(self, node: XmlElement) -> None:
-        """Report text in an element that has elements only."""
+        """Report text in an element that permits only elements."""
         text = node.text.strip()
         if text:
             self.report(
@@ -430,22 +430,22 @@ class Reading:
             )
 
     def text(self, node: XmlElement) -> str:
-        """All text in an element, white space around it removed."""
+        """All text in an element, stripped."""
         if not node.children:
             return node.text.strip()
         parts = (part.text.strip() for part in node.descendants())
         return "\n".join(filter(None, parts))
 
     def ref(self, node: XmlElement, attribute: str) -> str | None:
-        """The id an attribute refers to, or `None`."""
+        """The id in an attribute, or `None`."""
         value = node.attrs.get(attribute)
         if value is None:
             return self.own(node).get(attribute)
         return self.resolve(value)
 
     def resolve(self, value: str) -> str | None:
-        """The id that the text of a reference means: a QName in the document's own namespace is
-        its local name; one of another document stays as it is written."""
+        """The id in the text of a reference: a QName in the document's own namespace is its local
+        name; one of another document is unchanged."""
         value = value.strip()
         if ":" in value and value not in self.ids:
             prefix, _, local = value.partition(":")
@@ -456,7 +456,8 @@ class Reading:
     def known(
         self, node: XmlElement, value: str | None, table: Iterable[str] | None, what: str
     ) -> None:
-        """Report a reference to nothing; `table` (default: all ids) holds what there is."""
+        """Report a reference to a missing element; `table` (default: all ids) contains the existing
+        ones."""
         if value is None or value in (self.ids if table is None else table):
             return
         if ":" in value:  # in another document
@@ -469,7 +470,7 @@ class Reading:
         )
 
     def boolean(self, node: XmlElement, attribute: str, default: bool) -> bool:
-        """An `xsd:boolean`; a value that is none is reported."""
+        """An `xsd:boolean`; an invalid value is reported."""
         value = node.attrs.get(attribute)
         if value is None:
             return default
@@ -483,7 +484,7 @@ class Reading:
         return meant
 
     def integer(self, node: XmlElement, attribute: str, default: int | None) -> int | None:
-        """An `xsd:integer` of at most 18 digits; a value that is none is reported."""
+        """An `xsd:integer` of at most 18 digits; an invalid value is reported."""
         value = node.attrs.get(attribute)
         if value is None:
             return default
@@ -496,7 +497,7 @@ class Reading:
     def choice(
         self, node: XmlElement, attribute: str, values: tuple[str, ...], default: str
     ) -> str:
-        """One of some words; anything else is reported."""
+        """One of the given words; any other value is reported."""
         value = node.attrs.get(attribute, default).strip()
         if value in values:
             return value
@@ -504,14 +505,14 @@ class Reading:
         return default
 
     def quantity(self, node: XmlElement, attribute: str) -> None:
-        """Report a quantity that is no whole number (one below 1 is for the rules of the
-        specification); it is kept, and counts as 1."""
+        """Report a quantity that is not a whole number (values below 1 are reported by the rules of
+        the specification); it is kept and counts as 1."""
         value = node.attrs[attribute].strip()
         if not (_INTEGER.fullmatch(value) and value.isascii()):
             self.invalid(node, attribute, value, "a whole number", "1")
 
     def invalid(self, node: XmlElement, attribute: str, value: str, wanted: str, used: str) -> None:
-        """Report an attribute value of the wrong kind."""
+        """Report an attribute value of the wrong type."""
         self.report(
             InvalidValue,
             f"{self.describe_part(node)}: `{attribute}` is `{value}`, which is not {wanted}",
@@ -520,10 +521,10 @@ class Reading:
         )
 
     def expression(self, node: XmlElement, *, blank: bool = False) -> Expression | None:
-        """An expression with its language, its own or the document's.
+        """An expression with its language: its own, or the document's.
 
-        `None` if there is no text and no data of a tool in it (a script in a file, say) unless
-        `blank`; the caller keeps such an element as it is.
+        `None` if there is neither text nor tool data in it (such as a script in a file) unless
+        `blank`; the caller keeps such an element verbatim.
         """
         _, extra = self.kept(node, _EXPRESSION, NOTHING)
         extra = tuple(

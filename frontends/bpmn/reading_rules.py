@@ -1,4 +1,4 @@
-"""Rules about BPMN files that can be read but are not as they should be: OF150 to OF160."""
+"""Rules about readable but irregular BPMN files: OF150 to OF160."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file is that is not BPMN 2.0, for a message that helps."""
+"""The actual format of a file that is not BPMN 2.0, for a helpful message."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _DEFINITIONS = r"(?i)<([\w.-]+:)?definitions\b[^>]*bpmn"
 
 
 def looks_like_bpmn(data: bytes) -> bool:
-    """Whether the first bytes name the namespace of BPMN, or have a root that speaks of it."""
+    """Whether the first bytes contain the namespace of BPMN or a root element that mentions it."""
     head = data[:8192]
     wide = b"\x00" in head[:4] or head[:2] in _BOMS
     text = head.decode("utf-16" if wide else "utf-8", "replace")
@@ -61,7 +61,7 @@ def looks_like_bpmn(data: bytes) -> bool:
 
 
 def binary_kind(data: bytes) -> str | None:
-    """What bytes are that are plainly not XML; `None` if they may be XML."""
+    """The format of bytes that are clearly not XML; `None` if they may be XML."""
     for magic, kind in _MAGIC:
         if data.startswith(magic):
             return kind
@@ -92,12 +92,12 @@ def _json_kind(data: bytes) -> str:
 
 
 def doctype_kind(root: str) -> str | None:
-    """What a document is by the root its document type names."""
+    """The format of a document by the root element in its document type."""
     return _ROOTS.get(root) or _ROOTS.get(root.lower())
 
 
 def xml_kind(root: XmlElement) -> str:
-    """What an XML document is by its root element."""
+    """The format of an XML document by its root element."""
     space = root.ns.lower()
     for part, kind in _NAMESPACES:
         if part in space:
@@ -113,7 +113,7 @@ _INSIDE = frozenset(
 
 
 def foreign_namespace(root: XmlElement) -> str | None:
-    """The namespace of a document that is plainly BPMN but for its namespace (`""`: none)."""
+    """The namespace of a document that is clearly BPMN except for its namespace (`""`: none)."""
     if root.ns == BPMN or root.local not in _BPMN_ROOTS:
         return None
     if "bpmn" in root.ns.lower() or root.ns == "":

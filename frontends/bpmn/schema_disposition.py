@@ -1,7 +1,7 @@
-"""What becomes of every type, attribute and element of the BPMN 2.0 XML schemas.
+"""The treatment of every type, attribute and element of the BPMN 2.0 XML schemas.
 
-A test walks the schemas and holds every one against these tables. Member names are written as in
-the schema: `@name` is an attribute, `name` a child element; inherited members stand with the base.
+A test compares the schemas with these tables. Member names are those of the schema: `@name` is an
+attribute, `name` a child element; inherited members are listed with the base.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import NamedTuple
 
 
 class Disposition(StrEnum):
-    """What becomes of something that BPMN can say."""
+    """The treatment of a BPMN construct."""
 
     MODELLED = "modelled"
     """A field of the IR holds it."""
     KEPT = "kept"
     """It stays verbatim in `extra`."""
     HARMLESS = "opaque, harmless"
-    """It stays verbatim in an `Opaque` that says nothing about control flow."""
+    """It stays verbatim in an `Opaque` without control flow."""
     ILLEGAL = "opaque, illegal"
-    """It stays verbatim in an `Opaque` that no target takes."""
+    """It stays verbatim in an `Opaque` that no target supports."""
 
 
 class Type(NamedTuple):
-    """A complex type of the schema: its base and its own members by what becomes of them."""
+    """A complex type of the schema: its base and its own members by treatment."""
 
     base: str | None
     members: dict[str, Disposition]
@@ -318,7 +318,7 @@ SUBSTITUTES: dict[str, str] = {
     "globalUserTask interface itemDefinition message partnerEntity partnerRole process resource "
     "signal",
 }
-"""Substitution groups: tags that may stand where the schema names the head."""
+"""Substitution groups: tags that may replace the head in the schema."""
 
 KNOWN_TAGS = frozenset(TAGS) | {
     m for t in TYPES.values() for m in t.members if not m.startswith("@")
@@ -330,7 +330,7 @@ OPAQUE_NODES = frozenset(
      "event", "flowElement", "flowNode", "gateway", "implicitThrowEvent", "subChoreography",
      "throwEvent")
 )  # fmt: skip
-"""Tags that may or seem to be flow nodes and that no process can run: abstract ones, those of
+"""Tags that are or seem to be flow nodes and that no process can execute: abstract ones, those of
 choreographies, and the event that only the instances of a multi-instance activity throw."""
 
 
@@ -344,14 +344,14 @@ def _chain(name: str | None) -> list[Type]:
 
 @cache
 def attributes_of(tag: str) -> frozenset[str]:
-    """Attributes the schema has for a tag, inherited ones included."""
+    """Attributes of a tag in the schema, including inherited ones."""
     name = LOCAL_TAGS.get(tag) or TAGS.get(tag)
     return frozenset(m[1:] for t in _chain(name) for m in t.members if m.startswith("@"))
 
 
 @cache
 def children_of(tag: str) -> frozenset[str]:
-    """Child elements the schema has for a tag, members of substitution groups included."""
+    """Child elements of a tag in the schema, including members of substitution groups."""
     name = LOCAL_TAGS.get(tag) or TAGS.get(tag)
     found = {m for t in _chain(name) for m in t.members if not m.startswith("@")}
     for head in list(found):

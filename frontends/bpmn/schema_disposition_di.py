@@ -1,6 +1,6 @@
-"""What becomes of every type, attribute and element of BPMN's drawing schemas (BPMN 2.0.2, 12).
+"""The treatment of every type, attribute and element of BPMN's diagram schemas (BPMN 2.0.2, 12).
 
-They are read when a drawing is asked for (`ctx.options["diagram"]`), else left out as a whole.
+They are read if a diagram is requested (`ctx.options["diagram"]`), otherwise omitted as a whole.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is in a process or sub-process: nodes, flows, lanes, data, artifacts, to any depth."""
+"""The content of a process or sub-process: nodes, flows, lanes, data, artifacts, at any depth."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _AD_HOC_ATTRIBUTES = _SUB_ATTRIBUTES | {"ordering", "cancelRemainingInstances"}
 _SUB_CHILDREN = _OWN | read.ACTIVITY_CHILDREN
 _AD_HOC_CHILDREN = _SUB_CHILDREN | {"completionCondition"}
 _OF_ALL = frozenset(("documentation", "extensionElements"))
-"""Children that any element of BPMN may have."""
+"""Children that every BPMN element may have."""
 _FLOW_ATTRIBUTES = NAMED | {"sourceRef", "targetRef"}
 _FLOW_CHILDREN = frozenset(("conditionExpression",))
 _DEFAULTS = frozenset(
@@ -66,7 +66,7 @@ _DEFAULTS = frozenset(
 
 
 MAX_NESTED = 80
-"""Sub-processes in each other, at most: the JSON form of a deeper model could not be read back."""
+"""Maximum nesting of sub-processes: the JSON form of a deeper model could not be read back."""
 
 
 class _Draft:
@@ -94,7 +94,7 @@ class _Draft:
 
 
 def read_process(r: Reading, node: XmlElement, found: list[XmlElement]) -> Process:
-    """A process with everything in it; processes and collaborations nested in it go to `found`.
+    """A process with its content; processes and collaborations nested in it are added to `found`.
 
     Sub-processes are read from a stack, not by recursion.
     """
@@ -300,7 +300,7 @@ def _vendor_node(r: Reading, draft: _Draft, child: XmlElement) -> None:
 
 
 def opaque(r: Reading, node: XmlElement, *, harmless: bool) -> Opaque:
-    """An element kept as it is, with what identifies it read out."""
+    """An element kept verbatim, with its identifying attributes read."""
     documentation = [c for c in node.children if c.ns == BPMN and c.local == "documentation"]
     name = r.claim(node)
     return Opaque(

@@ -1,6 +1,6 @@
-"""What the specification demands of a file beside its flow: one walk over the elements, in which
-each tag that a rule is about is handed to its checks. Data, references and expressions that the IR
-does not keep are judged here, where they are read."""
+"""Requirements of the specification on a file apart from its flow: one walk over the elements
+passes each tag to its checks. Data, references and expressions that the IR does not keep are
+checked while they are read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Check = Callable[["_Specification", XmlElement], None]
 
 
 def check_specification(r: Reading) -> None:
-    """Report what the elements of a document say against the specification."""
+    """Report violations of the specification by the elements of a document."""
     state = _Specification(r)
     table = _CHECKS if any(map(state.on, _OPTIONAL_RULES)) else _ALWAYS
     for node in r.document.elements:
@@ -296,8 +296,8 @@ REFERENCES: Mapping[str, Mapping[str, tuple[frozenset[str], bool]]] = {
     "signal": {"structureRef": (_ITEM, True)},
     "signalEventDefinition": {"signalRef": (_one("signal"), False)},
 }  # fmt: skip
-"""References by tag: the tags that they may mean, and whether one to nothing is to be reported here
-(the others are where they are read). Written down from the class diagrams of the specification."""
+"""References by tag: the tags that they may refer to, and whether a missing one is reported here
+(the others are reported by their readers). Derived from the class diagrams of the specification."""
 
 
 def _references(s: _Specification, node: XmlElement) -> None:
@@ -367,7 +367,7 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "resourceAssignmentExpression": ("expression",),
     "association": ("@sourceRef", "@targetRef"),
 }
-"""What Semantic.xsd requires of each tag: attributes with `@`, elements without."""
+"""The requirements of Semantic.xsd for each tag: attributes with `@`, elements without."""
 
 
 def _required(s: _Specification, node: XmlElement) -> None:
@@ -828,7 +828,7 @@ _QUANTITIES: Mapping[str, Mapping[str, int]] = {
     **{tag: {"startQuantity": 1, "completionQuantity": 1} for tag in _ACTIVITIES},
     "participantMultiplicity": {"minimum": 0, "maximum": 1},
 }
-"""The least value of each number."""
+"""The minimum value of each number."""
 
 
 def _choreography(s: _Specification, node: XmlElement) -> None:

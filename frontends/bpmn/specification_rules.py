@@ -1,5 +1,5 @@
-"""Rules of the BPMN specification about what the file says beside the flow: references, data,
-expressions, attributes that contradict each other. OF162 to OF169 and OF192 to OF199."""
+"""Rules of the BPMN specification about content apart from the flow: references, data, expressions,
+contradictory attributes. OF162 to OF169 and OF192 to OF199."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DMN: decision tables and expressions, of which processes refer to decisions."""
+"""DMN: decision tables and expressions that processes refer to."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Output columns of the engines that convert what a cell has to the type of its column.
+"""Output columns of engines that convert a cell to the type of its column.
 
-Camunda 7 and Flowable make `5` in a column of strings the text "5", where FEEL's answer is null.
+Camunda 7 and Flowable convert `5` in a column of strings to the text "5", whereas the result in
+FEEL is null.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _NAMESPACES: tuple[tuple[str, Engine], ...] = (
     ("http://flowable.org/", "flowable"), ("http://www.flowable.org/", "flowable"),
     ("http://activiti.", "flowable"), ("http://www.activiti.", "flowable"),
 )  # fmt: skip
-"""Beginnings of the namespaces that only files of these engines have."""
+"""Beginnings of the namespaces that are specific to these engines."""
 
 _WHOLE, _NUMBERS = ("integer", "long"), ("integer", "long", "double", "number")
 _NUMBER = r"-?\d{1,15}(?:\.\d{1,6})?"
@@ -25,8 +26,8 @@ _NAME = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
 
 
 def engine_of(root: XmlElement) -> Engine | None:
-    """The engine that a file of DMN is for: by its namespaces, its own one included, and by the
-    platform that Camunda Modeler notes."""
+    """The engine of a DMN file: by its namespaces, including its own, and by the platform that
+    Camunda Modeler records."""
     platform = [v for k, v in root.attrs.items() if k.endswith(":executionPlatform")]
     if platform:
         return "camunda7" if platform[0] == "Camunda Platform" else None
@@ -35,8 +36,8 @@ def engine_of(root: XmlElement) -> Engine | None:
 
 
 def column_type(type_ref: str | None, cells: list[str]) -> str | None:
-    """The type of a column in FEEL: engines also know `integer`, `long` and `double`. A column of
-    whole numbers in which a cell is none keeps its own, which FEEL does not know."""
+    """The type of a column in FEEL: engines also have `integer`, `long` and `double`. A column of
+    integers with a non-integer cell keeps its type, which FEEL does not have."""
     if type_ref not in _NUMBERS:
         return type_ref
     whole = not any(re.fullmatch(r"\s*-?\d*\.\d+\s*", cell) for cell in cells)
@@ -44,8 +45,8 @@ def column_type(type_ref: str | None, cells: list[str]) -> str | None:
 
 
 def converted(cell: str, type_ref: str | None, engine: Engine | None) -> str:
-    """A cell of an output column as its engine converts it, in FEEL; as it is where nothing is
-    converted, or it is not known to what.
+    """A cell of an output column as its engine converts it, in FEEL; unchanged without a known
+    conversion.
 
     Example:
         converted("5", "string", "flowable") == '"5"'

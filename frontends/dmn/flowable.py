@@ -1,10 +1,10 @@
-"""Cells of decision tables as Flowable writes them, in FEEL.
+"""Cells of decision tables in Flowable's syntax, in FEEL.
 
-Flowable takes DMN files and reads their cells as expressions of its own, with the input before
+Flowable accepts DMN files and reads their cells as its own expressions, with the input before
 them: `== 'open'`, `!= 5`, `.startsWith('t')`, and `${collection:contains(items, 20)}`, which is a
-whole condition. None of these is FEEL, so that no cell can be meant in both ways. Its `==` converts
-values, which FEEL's does not: a cell is read only where its column declares the type that it
-compares with. Where the input is null, a method is an error in Flowable, and here no match.
+complete condition. None of these is FEEL, so no cell is ambiguous. Its `==` converts values, unlike
+FEEL's: a cell is read only if its column declares the type of the comparison. If the input is null,
+a method is an error in Flowable, and here no match.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _VALUES = {
     "number": r"-?\d+(?:\.\d+)?",
     "boolean": r"true|false",
 }
-"""What a cell may compare with, by the type of the column."""
+"""The permitted comparison values of a cell, by the type of the column."""
 
 _TYPES = {"integer": "number", "long": "number", "double": "number"}
 
@@ -28,8 +28,7 @@ _CONTAINS = re.compile(
 
 
 def in_feel(cell: str, type_ref: str | None) -> str:
-    """A cell of an input column in FEEL; as it is where it is none of Flowable's, or not one that
-    is understood.
+    """A cell of an input column in FEEL; unchanged if it is not Flowable's or not supported.
 
     Example:
         in_feel("== 'open'", "string") == '"open"'

@@ -1,4 +1,4 @@
-"""DMN files as models: a process a decision, of one task that makes it."""
+"""DMN files as models: one process per decision, with one task."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEAD = 4096
 
 
 class DmnFrontend(Frontend):
-    """Reads DMN 1.1 to 1.5. Each decision is a process that is given its inputs and ends with its
+    """Reads DMN 1.1 to 1.5. Each decision is a process that receives its inputs and ends with its
     value, in a variable of the decision's name."""
 
     name: ClassVar[str] = "dmn"
@@ -31,19 +31,19 @@ class DmnFrontend(Frontend):
     rules: ClassVar[tuple[type[Rule], ...]] = (UnreadableDmn,)
 
     def sniff(self, source: SourceFile) -> bool:
-        """Whether a namespace of DMN stands in the first bytes."""
+        """Whether the first bytes contain a namespace of DMN."""
         head = source.data[:_HEAD].decode("utf-8", "replace")
         return any(f'"{namespace}"' in head for namespace in NAMESPACES)
 
     def definitions(self, data: bytes) -> Definitions:
-        """What a file states. Raises `DmnError`."""
+        """The content of a file. Raises `DmnError`."""
         # All frontends are loaded to choose one: what reads DMN is imported for a file of it.
         from orgflow.frontends.dmn.reader import read_dmn
 
         return read_dmn(data)
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
-        """The model; `None` where the file is no DMN."""
+        """The model; `None` if the file is not DMN."""
         from orgflow.frontends.dmn.reader import DmnError
 
         try:

@@ -13,4 +13,4 @@ NAMESPACES = frozenset(
         "http://www.omg.org/spec/DMN/20151130",
     }
 )  # fmt: skip
-"""Of DMN 1.1, 1.2, 1.3, 1.4 and 1.5, and the draft that older tools write."""
+"""Namespaces of DMN 1.1, 1.2, 1.3, 1.4 and 1.5, and of the draft that older tools write."""

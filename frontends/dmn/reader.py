@@ -53,7 +53,7 @@ _LIMITS = Limits(max_bytes=16 * 1024 * 1024)
 
 
 class DmnError(ValueError):
-    """A file is no DMN; the text says why and where."""
+    """A file that is not DMN; the text gives the reason and the place."""
 
 
 def read_dmn(data: bytes) -> Definitions:

@@ -1,4 +1,4 @@
-"""Why a file is not a model: every fault with its JSON path and its place."""
+"""The reasons why a file is not a model: every fault with its JSON path and its place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def explain(source: SourceFile, error: ValueError, ctx: PassContext) -> None:
-    """Find the places of what is wrong; the fast reader does not tell them."""
+    """Find the places of the faults, which the fast reader does not report."""
     try:
         document = parse_json(source.path, source.data)
     except JsonFault as fault:
@@ -64,7 +64,7 @@ def explain(source: SourceFile, error: ValueError, ctx: PassContext) -> None:
 
 
 def explain_repeated(source: SourceFile, ids: Set[str], ctx: PassContext) -> None:
-    """Report each further element that has one of these ids."""
+    """Report each further element with one of these ids."""
     document = parse_json(source.path, source.data)
     seen: set[str] = set()
     for path, node in _elements(document.root, ()):

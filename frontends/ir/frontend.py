@@ -12,8 +12,8 @@ from orgflow_ir.plugins.contracts import Frontend
 
 
 class IrFrontend(Frontend):
-    """Reads the JSON form of a model. What it says about places stays as it is written: they are
-    those of the file the model was first read from."""
+    """Reads the JSON form of a model. Its places are unchanged: they refer to the file from which
+    the model was first read."""
 
     name = "ir"
     suffixes = (".ir.json", ".json")
@@ -21,7 +21,7 @@ class IrFrontend(Frontend):
     summary = "the process IR as JSON (orgflow_ir/schema/model.schema.json)"
 
     def sniff(self, source: SourceFile) -> bool:
-        """An object with the key `processes`; a file called `.ir.json` whatever is in it."""
+        """An object with the key `processes`; every file named `.ir.json` is accepted."""
         if source.path.lower().endswith(".ir.json"):
             return True
         head = source.data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")[:1]

@@ -1,4 +1,4 @@
-"""The text of an HTML mail: what a reader sees, with block elements on lines of their own."""
+"""The text of an HTML mail in its visible form, with block elements on separate lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One mail (RFC 5322) as a `Message`: headers, text, attachments, whatever client wrote it."""
+"""One mail (RFC 5322) as a `Message`: headers, text, attachments, from any client."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from orgflow.frontends.messages.tnef import read_tnef
 from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person, content_id
 
 MAX_TEXT = 1_000_000
-"""Characters kept of one text: a log pasted into a mail is no message of a process."""
+"""Maximum number of characters of one text: a log pasted into a mail is not a message of a
+process."""
 
 
 class _Raw(Compat32):
@@ -45,12 +46,12 @@ _CHARSETS = {
     "us-ascii": "utf-8", "ascii": "utf-8", "iso-8859-8-i": "iso-8859-8", "x-gbk": "gb18030",
     "ansi_x3.110-1983": "cp1252", "utf-8-sig": "utf-8", "iso-2022-jp": "iso2022_jp_ext",
 }  # fmt: skip
-"""What mails call their encoding, and the one that reads them best: a superset, as mail readers
-use it."""
+"""Names of encodings in mails, and the encoding that reads them best: a superset, as in mail
+readers."""
 
 
 class NoMail(ValueError):
-    """Bytes that are no mail; the text says why, as the end of a sentence."""
+    """Bytes that are not a mail; the text gives the reason, as the end of a sentence."""
 
 
 MAX_DEPTH = 20
@@ -374,7 +375,7 @@ def _part_text(part: email.message.Message, kind: _Kind) -> str:
 
 
 def text_of(data: bytes, stated: str = "") -> str:
-    """Bytes as text: in the encoding they state, else UTF-8, else Windows-1252."""
+    """Bytes as text: in their stated encoding, otherwise UTF-8, otherwise Windows-1252."""
     if b"\x1b$" in data and not stated:
         stated = "iso-2022-jp"
     for name in (_CHARSETS.get(stated.lower(), stated), "utf-8", "cp1252"):
@@ -425,8 +426,8 @@ def _readable(value: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def people(value: str) -> tuple[Person, ...]:
-    """The people of an address header; names may be encoded words. The same headers come again
-    and again in a mailbox."""
+    """The people of an address header; names may be encoded words. The same headers recur in a
+    mailbox."""
     return tuple(_people(value))
 
 

@@ -12,7 +12,8 @@ from orgflow.frontends.messages.mail import NoMail, read_mail
 from orgflow_ir.model.message import BrokenMessage, Message
 
 MAX_MAIL = 64 * 1024 * 1024
-"""Bytes of one mail: the largest that servers accept; more is a file that is no mailbox."""
+"""Maximum number of bytes of one mail: the largest that servers accept; a larger one means that the
+file is not a mailbox."""
 
 # "From jane@example.com Mon Mar  3 10:12:00 2026", with whatever some program wrote as the sender
 _FROM_LINE = re.compile(
@@ -33,12 +34,12 @@ def read_mbox(
     file: BinaryIO, name: str, advance: Callable[[int], None] | None = None
 ) -> Iterator[Message | BrokenMessage]:
     """The mails of an mbox file, one at a time in memory: mboxo and mboxrd (`>From` is unescaped),
-    mboxcl2 (the text of a mail ends after its `Content-Length`, where the next mail begins there,
-    and is kept as it is), with LF or CRLF lines.
+    mboxcl2 (the text of a mail ends after its `Content-Length`, if the next mail begins there, and
+    is unchanged), with LF or CRLF lines.
 
     Args:
-        file: the open mailbox; of one that cannot be sought, `Content-Length` is ignored.
-        name: what to call it in messages.
+        file: the open mailbox; without seeking, `Content-Length` is ignored.
+        name: its name in messages.
         advance: called with the number of bytes read, mail by mail.
     """
     end = _end(file)
@@ -142,7 +143,7 @@ def _ends_after(file: BinaryIO, length: int, end: int) -> bool:
 
 _BLANK_LINE = re.compile(rb"\n\r?\n")
 _DELETED = re.compile(rb"(?im)^(?:X-Mozilla-Status:[ \t]*[0-9a-f]{3}[89a-f]|X-Status:[^\n]*D)")
-"""How Thunderbird (until it compacts the folder), mutt and Alpine mark a mail as deleted."""
+"""The marks of deleted mails by Thunderbird (until it compacts the folder), mutt and Alpine."""
 
 
 def _end_of_headers(data: bytes) -> int:
@@ -181,8 +182,8 @@ def read_eml(path: str) -> Iterator[Message | BrokenMessage]:
 def read_maildir(
     path: str, advance: Callable[[int], None] | None = None
 ) -> Iterator[Message | BrokenMessage]:
-    """The mails of a Maildir and of its sub-folders (`.Sent`), sorted; none of `tmp`, and none
-    whose flags mark it as deleted (T) or as a draft (D)."""
+    """The mails of a Maildir and of its sub-folders (`.Sent`), sorted; none of `tmp`, and none with
+    the flags deleted (T) or draft (D)."""
     unread: list[OSError] = []
     for folder, names, files in os.walk(path, onerror=unread.append):
         names.sort()
@@ -217,7 +218,7 @@ def flagged(name: str) -> str:
 
 
 _FLAGS = re.compile(r"[:;!]2,([A-Za-z]*)$")
-"""The flags at the end of a name; `;` and `!` where file names cannot have a colon."""
+"""The flags at the end of a name; `;` and `!` if file names cannot contain a colon."""
 
 
 def is_maildir(path: str) -> bool:

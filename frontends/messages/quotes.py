@@ -1,4 +1,4 @@
-"""What of a mail's text is new, what it quotes, and what is its signature."""
+"""The new text of a mail, its quotes, and its signature."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Parts(NamedTuple):
-    """The text of a mail, taken apart."""
+    """The parts of a mail's text."""
 
     body: str
     quoted: str
@@ -70,7 +70,7 @@ _CONTACT = re.compile(
     r"\bhttps?://|\bwww\.|\b(?:gmbh|ltd|inc|llc|s\.?a\.?r\.?l|b\.v|plc|ltda)\b",
     re.IGNORECASE,
 )
-"""What the block below a closing has and a sentence seldom: numbers, addresses, a company."""
+"""Content of the block below a closing that is rare in sentences: numbers, addresses, a company."""
 _FORWARDED = ("begin forwarded message", "weitergeleiteten nachricht", "message réexpédié")
 _SUBJECTS = (
     "subject", "betreff", "objet", "asunto", "oggetto", "onderwerp", "assunto", "ämne", "temat",
@@ -91,12 +91,12 @@ _SIGNED = re.compile(
 
 
 def split(text: str) -> Parts:
-    """Take the text of a mail apart.
+    """Split the text of a mail.
 
     The earliest mark of a quoted message ends the new text; lines that begin with `>` are quoted
-    wherever they stand, so that an answer between them is kept. The signature begins at the line
-    `-- `, at what a telephone appends, or at a closing ("Kind regards") with ways to reach the
-    author below it. The armor of a text signed with PGP is part of the signature.
+    anywhere, so an answer between them is kept. The signature begins at the line `-- `, at a text
+    that a telephone appends, or at a closing ("Kind regards") followed by contact data of the
+    author. The armor of a PGP-signed text is part of the signature.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text, armor = _without_armor(text)

@@ -1,4 +1,4 @@
-"""Which reader a path needs, and all messages of a path."""
+"""The reader for a path, and all messages of a path."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from orgflow_ir.model.message import BrokenMessage, Message
 FORMATS = (
     "mbox", "maildir", "eml", "slack", "teams", "whatsapp", "zoom", "transcript", "jsonl", "csv"
 )  # fmt: skip
-"""The formats of messages that are read."""
+"""The supported formats of messages."""
 
 MAX_JSON = 256 * 1024 * 1024
-"""Bytes of a JSON document that is read as a whole."""
+"""Maximum number of bytes of a JSON document that is read as a whole."""
 
 _SUFFIXES = {
     ".mbox": "mbox", ".mbx": "mbox", ".eml": "eml", ".emlx": "eml",
@@ -49,12 +49,12 @@ _SUFFIXES = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv",
 }  # fmt: skip
 _OUTLOOK = (b"!BDN", b"\xd0\xcf\x11\xe0")
-"""How .pst and .msg files begin."""
+"""The first bytes of .pst and .msg files."""
 _HEAD = 64 * 1024
 
 
 class UnknownMessages(ValueError):
-    """A path whose format nobody can tell; the text says what is there."""
+    """A path with an unknown format; the text describes its content."""
 
 
 def format_of(path: str) -> str:
@@ -121,21 +121,21 @@ def read_messages(
     advance: Callable[[int], None] | None = None,
     unused: Callable[[str, tuple[str, ...]], None] | None = None,
 ) -> Iterator[Message | BrokenMessage]:
-    """The messages of a file or a folder, and what could not be read, in the order of the source.
+    """The messages of a file or a folder, and the unreadable parts, in the order of the source.
 
-    A folder that is no Maildir and no export is read file by file, sorted; a file in it that has
-    no format of messages is a `BrokenMessage`.
+    A folder other than a Maildir or an export is read file by file, sorted; a file in it without a
+    format of messages is a `BrokenMessage`.
 
     Args:
         path: the file or the folder.
-        format_: one of `FORMATS`, where the content shall not decide.
+        format_: one of `FORMATS`, if the content should not decide.
         mapping: the columns of a table by the field they hold (`FIELDS` of `table`).
         advance: called with the number of bytes (files, for folders) that were read.
         unused: called with the name of a table and its columns that hold no field of a message.
 
     Raises:
         UnknownMessages: the format of the file is not recognised.
-        MappingError: the mapping does not fit the table.
+        MappingError: the mapping does not match the table.
         OSError: the file cannot be read.
     """
     if format_ is None and os.path.isdir(path) and not is_maildir(path) and not is_slack(path):

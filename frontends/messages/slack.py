@@ -1,4 +1,4 @@
-"""Slack's export: a zip or a folder with a folder a channel and a JSON file a day."""
+"""Slack's export: a zip file or a folder, with one folder per channel and one JSON file per day."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def read_slack(
 ) -> Iterator[Message | BrokenMessage]:
     """The messages of an export, day by day. Raises `OSError`, `zipfile.BadZipFile`.
 
-    Receivers are the members of the channel where it has at most eight, and whoever the message
-    mentions. A thread is a thread of Slack.
+    Receivers are the members of the channel if it has at most eight, and everyone whom the message
+    mentions. A thread is a Slack thread.
     """
     files = _Files(path)
     try:

@@ -39,18 +39,18 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 _REPORTED = 30
-"""So many columns without a field are reported at most."""
+"""Maximum number of columns without a field that are reported."""
 
 
 class MappingError(ValueError):
-    """A mapping of columns that does not fit the table."""
+    """A mapping of columns that does not match the table."""
 
 
 def columns_of(
     header: Iterable[str], mapping: Mapping[str, str], *, inside: bool = False
 ) -> dict[str, str]:
     """The column of each field that the table has. `inside`: a column may be `a.b`, the field `b`
-    of what is in `a`. Raises `MappingError`."""
+    of the value of `a`. Raises `MappingError`."""
     names = list(header)
     lowered = {name.strip().lower(): name for name in reversed(names)}
     columns: dict[str, str] = {}
@@ -72,12 +72,12 @@ def columns_of(
 
 
 Unused = Callable[[tuple[str, ...]], None]
-"""Called once with the columns of a table that hold no field, if there are any."""
+"""Called once with the columns of a table that contain no field, if there are any."""
 
 
 def unused_columns(header: Iterable[str], columns: Mapping[str, str]) -> tuple[str, ...]:
-    """The columns of a table that hold no field. Two languages or spellings of one field are both
-    recognised, though only one of them is used."""
+    """The columns of a table that contain no field. Two languages or spellings of one field are
+    both recognised, though only one of them is used."""
     used = {*columns.values(), *(column.partition(".")[0] for column in columns.values())}
     known = {name for names in FIELDS.values() for name in names}
     return tuple(
@@ -92,12 +92,12 @@ def read_jsonl(
     mapping: Mapping[str, str],
     unused: Unused | None = None,
 ) -> Iterator[Message | BrokenMessage]:
-    """One message a line; a mapping names fields inside others as `user.name`. Raises
-    `MappingError` where the first record has no text.
+    """One message per line; a mapping names nested fields as `user.name`. Raises `MappingError` if
+    the first record has no text.
 
     Args:
-        lines: gives the lines from the start, each time it is called.
-        file: their file's name.
+        lines: returns the lines from the start, each time it is called.
+        file: the name of their file.
         mapping: the columns by field.
         unused: called after the last message.
     """
@@ -114,8 +114,8 @@ def read_csv(
     `SEPARATORS` that it has most, or that a line `sep=;` before it states. Raises `MappingError`.
 
     Args:
-        lines: gives the lines from the start, each time it is called.
-        file: their file's name.
+        lines: returns the lines from the start, each time it is called.
+        file: the name of their file.
         mapping: the columns by field.
         unused: called before the first message.
     """
@@ -349,7 +349,7 @@ _DOTTED = re.compile(
     r"(?:[:.](?P<s>\d\d))?(?P<half>)(?:\s*Uhr)?)?\s*"
 )
 _EXCEL = re.compile(r"[2-7]\d{4}(?:[.,]\d+)?")
-"""Days since 1899-12-30, as Excel writes a date that has no format: 1954 to 2119."""
+"""Days since 1899-12-30, Excel's form of an unformatted date: 1954 to 2119."""
 
 
 def _month_first(dates: Iterable[str]) -> bool:
@@ -382,8 +382,8 @@ def _by_parts(found: re.Match[str], month_first: bool) -> datetime | None:
 
 
 def read_date(value: Any, *, month_first: bool = False) -> datetime | None:
-    """ISO 8601, seconds or milliseconds since 1970, the date of a mail, days as Excel counts them,
-    or `3/5/2026 10:12 PM` and `5.3.2026 22:12`. `month_first`: of dates with slashes."""
+    """ISO 8601, seconds or milliseconds since 1970, the date of a mail, days in Excel's count, or
+    `3/5/2026 10:12 PM` and `5.3.2026 22:12`. `month_first`: applies to dates with slashes."""
     if value is None or value == "":
         return None
     try:

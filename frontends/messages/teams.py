@@ -1,4 +1,4 @@
-"""Teams: messages as the Graph API and the export tools of Microsoft 365 write them in JSON."""
+"""Teams: messages in the JSON of the Graph API and of the export tools of Microsoft 365."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person
 
 
 def is_teams(data: Any) -> bool:
-    """Whether parsed JSON is a list of `chatMessage` resources, or an object with one as `value`
-    (a page of the API) or `messages`, or what a person exports of a Microsoft account."""
+    """Whether parsed JSON is a list of `chatMessage` resources, an object with one as `value` (a
+    page of the API) or `messages`, or the export of a Microsoft account."""
     if _conversations(data):
         return True
     entries = _entries(data)

@@ -1,4 +1,4 @@
-"""Transcripts of calls: WebVTT, SubRip and SBV, one message a call with a line a turn."""
+"""Transcripts of calls: WebVTT, SubRip and SBV, one message per call with one line per turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TIME = re.compile(
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>")
 _TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
 _MARK = re.compile(r"^\s*(?:-|>>|&gt;&gt;)\s*")
-"""How a line begins where somebody else goes on."""
+"""The beginning of a line at a change of speaker."""
 _SPEAKER = re.compile(r"^\s*(\[?[^\W\d_][\w.'’()-]*(?:[ -][\w.'’()-]+){0,4}\]?):\s+(.*)", re.DOTALL)
 _LAST_NAME_FIRST = re.compile(r"^\s*([^\W\d_][\w.'’-]*,(?: [\w.'’()-]+){1,4}):\s+(.*)", re.DOTALL)
 _BRACKETED = re.compile(
@@ -29,16 +29,16 @@ _SOUNDS = frozenset(
      "ringing", "sighs", "silence", "unintelligible", "applaus", "gelächter", "musik",
      "applaudissements", "musique", "rires", "aplausos", "música", "risas", "risos")
 )  # fmt: skip
-"""Words of what is heard, which stands in brackets as names do."""
+"""Words for sounds, which are in brackets like names."""
 _NAMED_CUE = re.compile(r'\s*\d+\s+"([^"<>]+)"(?:\s*\(\d+\))?\s*')
 """The name of a cue as Webex writes it: `1 "Ann Miller" (123456789)`."""
 _DATED = re.compile(r"(20\d\d)[-_.]?(\d\d)[-_.]?(\d\d)(?:[T_ -]+(\d\d)[-_.:h]?(\d\d))?")
 
 
 def read_transcript(lines: Iterable[str], file: str) -> Iterator[Message | BrokenMessage]:
-    """The call of a transcript as one message: `Speaker: words` a line, neighbouring turns of one
-    speaker joined. The first speaker is the sender. The date is one in the file's name
-    (`2026-03-02 10-15 …`), else the file's own time where it is a file.
+    """The call of a transcript as one message: one line `Speaker: words` per turn, with
+    neighbouring turns of one speaker joined. The first speaker is the sender. The date is that of
+    the file's name (`2026-03-02 10-15 …`), otherwise the file's modification time.
     """
     turns: list[tuple[str, str]] = []
     cues = list(_cues(lines, file))

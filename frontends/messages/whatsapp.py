@@ -1,4 +1,4 @@
-"""WhatsApp's text export, as its apps write it in several languages and date formats."""
+"""WhatsApp's text export, in the languages and date formats of its apps."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _LEFT_OUT = (
     r"non inclus[oaie]|ocult[oa]s?|ocultad[oa]s?|weggelaten)"
 )
 _OMITTED = re.compile(rf"(?:\w+\s){{1,4}}{_LEFT_OUT}", re.IGNORECASE)
-"""What stands for a file, between `<>` (Android) or behind a mark of the app (iOS)."""
+"""Replacements for a file, between `<>` (Android) or after a mark of the app (iOS)."""
 _DOCUMENT = re.compile(
     rf"(?P<name>[^\u200e]+\.\w{{2,5}})\s•\s\u200e.*\u200e(?:\w+\s){{1,4}}{_LEFT_OUT}", re.IGNORECASE
 )
@@ -52,7 +52,7 @@ _DOCUMENT = re.compile(
 _ENCRYPTED = re.compile(
     r"end-to-end|ende-zu-ende|bout en bout|extremo a extremo|ponta a ponta", re.IGNORECASE
 )
-"""Of the notice that messages are encrypted, which has the other's name in a chat of two."""
+"""Text of the notice that messages are encrypted, which has the other's name in a chat of two."""
 
 
 class _Raw(NamedTuple):
@@ -65,7 +65,7 @@ class _Raw(NamedTuple):
 
 
 def is_whatsapp(head: str) -> bool:
-    """Whether the first lines of a text are an export: most of those with a date have an author."""
+    """Whether the first lines of a text are an export: most lines with a date have an author."""
     lines = [line for line in head.splitlines()[:40] if line.strip()]
     found = [m for m in map(_LINE.match, lines) if m is not None]
     return len(found) * 3 >= len(lines) > 0 and any(": " in m["rest"] for m in found)
@@ -76,15 +76,15 @@ def read_whatsapp(
 ) -> Iterator[Message | BrokenMessage]:
     """The messages of an export.
 
-    The order of day and month is that which no line of the file contradicts; where both fit, that
-    in which the days follow each other, else the month is first if the clock has `AM` and `PM`, as
-    in America (`am` is British or Indian). The file is read three times, and never
-    held as a whole.
+    The order of day and month is the one that no line of the file contradicts; if both are
+    possible, the one in which the days are ascending, otherwise the month is first if the clock has
+    `AM` and `PM`, as in America (`am` is British or Indian). The file is read three times and never
+    kept in memory as a whole.
 
     Args:
-        lines: gives the lines of the file from the start, each time it is called.
+        lines: returns the lines of the file from the start, each time it is called.
         file: its name.
-        group: what the export calls the chat.
+        group: the name of the chat in the export.
     """
     orders = _order(lines())
     authors: dict[str, Person] = {}
@@ -127,7 +127,7 @@ def read_whatsapp(
 
 
 _MARKS = re.compile("[\u200e\u2068\u2069]")
-"""Of direction, and around the name of a mentioned person."""
+"""Marks of text direction, and those around the name of a mentioned person."""
 
 
 def _media(line: str) -> tuple[str, str]:
@@ -159,7 +159,7 @@ _PLACE = re.compile(r"\u200e[\w ]{3,40}: https?://\S+")
 
 
 def small_group(authors: dict[str, Person], name: str) -> tuple[Person, ...]:
-    """Who a message goes to: everybody who writes in a small group."""
+    """The receivers of a message: all writers of a small group."""
     if len(authors) > 8:
         return ()
     return tuple(person for other, person in authors.items() if other != name)

@@ -1,4 +1,4 @@
-"""The chat of a Zoom meeting, as its apps save it: `10:12:31 From Ann Lee to Everyone: text`."""
+"""The chat of a Zoom meeting, as saved by its apps: `10:12:31 From Ann Lee to Everyone: text`."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ class _Entry(NamedTuple):
 
 
 def is_zoom(head: str) -> bool:
-    """Whether the first lines of a text are a chat: the first one names who wrote to whom."""
+    """Whether the first lines of a text are a chat: the first one names writer and receiver."""
     lines = [line for line in head.splitlines()[:40] if line.strip()]
     return bool(lines) and _LINE.fullmatch(lines[0].rstrip()) is not None
 
 
 def read_zoom(lines: Iterable[str], file: str) -> Iterator[Message | BrokenMessage]:
-    """The messages of a chat, all of one conversation; reactions are left out.
+    """The messages of a chat, all of one conversation; reactions are omitted.
 
-    The date is one of the file's name or of its folder's (`2024-03-05 10.12.31 Weekly`), where a
-    line has none. A clock before the meeting's beginning counts from that beginning. A chat
-    without any date has messages without one.
+    The date is that of the file's name or of its folder's (`2024-03-05 10.12.31 Weekly`) if a line
+    has none. A clock time before the meeting's beginning counts from that beginning. Without any
+    date in a chat, its messages have none.
     """
     entries = [entry for entry in _entries(lines) if not _REACTION.match(entry.text)]
     authors = {entry.name: Person(entry.name) for entry in entries}

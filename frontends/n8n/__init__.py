@@ -1,4 +1,4 @@
-"""n8n workflows, in."""
+"""Reads n8n workflows."""
 
 from __future__ import annotations
 

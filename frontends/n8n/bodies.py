@@ -1,4 +1,4 @@
-"""The element a node becomes: event, task, call, gateway."""
+"""The element for a node: event, task, call, gateway."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ MESSAGE = EventDefinition(kind="message")
 
 @dataclass
 class Bodies:
-    """Makes elements of nodes; `workflows` maps n8n's ids of the workflows of this file to the ids
-    of their processes, `errors` collects what Stop and Error throws."""
+    """Creates elements for nodes; `workflows` maps n8n's ids of the workflows in this file to the
+    ids of their processes, `errors` collects the errors that Stop and Error throws."""
 
     process: str
     workflows: Mapping[str, str]
     errors: list[CatalogEntry] = field(default_factory=list)
 
     def element(self, node: SourceNode, gateway: Join | None) -> Body:
-        """The element of a node; `gateway`: it is nothing but a gateway of this kind."""
+        """The element of a node; `gateway`: it is only a gateway of this kind."""
         if gateway is not None:
             kind, condition = gateway
             return Gateway(gateway_kind=kind, condition=condition, **_common(node))
@@ -118,7 +118,7 @@ _PLACEHOLDER = re.compile(
     r"^Placeholder for a (?:(user|manual|service|script|send|receive|business rule) )?task:",
     re.MULTILINE,
 )
-"""What our own backend writes into the notes of a placeholder."""
+"""Text that orgflow's backend writes into the notes of a placeholder."""
 
 _TASK_TYPES: dict[str, TaskType] = {
     "abstract": "abstract", "user": "user", "manual": "manual", "service": "service",
@@ -163,7 +163,7 @@ def _wait(node: SourceNode) -> Task | Event:
 
 
 def form_limit(node: SourceNode) -> EventDefinition | None:
-    """The limit of a Wait for a form, after which what came in goes on."""
+    """The time limit of a Wait for a form, after which its input continues."""
     p = node.parameters
     limited = node.short == "wait" and not node.disabled and p.get("limitWaitTime") is True
     return limit_timer(p) if limited and wait.resume(p) == "form" else None

@@ -1,9 +1,10 @@
-"""Inclusive splits and joins that orgflow writes as wires around the branches that are not taken.
+"""Inclusive splits and joins that orgflow writes as connections around the branches that are not
+taken.
 
-In a loop with another Merge the compiled split is one If (or Switch) that asks whether any branch
-is taken, and one If for each branch, whose second output leads straight to the input of the join.
-Read node by node that is a parallel split into independent choices: it would have runs in which no
-branch is taken. Read as what it stands for, it is the split and the join.
+In a loop with another Merge, the compiled split is one If (or Switch) that tests whether any branch
+is taken, and one If for each branch, whose second output leads directly to the input of the join.
+Read node by node, it would be a parallel split into independent choices, with runs in which no
+branch is taken. It is read as the original split and join.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from orgflow.frontends.n8n.ports import Outlet, Ways, ways
 from orgflow.frontends.n8n.source import SourceNode, Wire
 
 _ASKED = re.compile(r"\?(?: \(\d+\))?$")
-"""The end of the name of an If that asks for a branch, with the number that makes it unique."""
+"""The suffix of an If that tests a branch, with the number that makes it unique."""
 
 _BRANCH, _BEFORE = "branch", "before"
 
@@ -41,16 +42,16 @@ def _end(wire: Wire, out: Mapping[int, Sequence[Wire]]) -> _End:
 
 @dataclass
 class Bypasses:
-    """What stands for inclusive gateways of a workflow.
+    """The compiled form of inclusive gateways in a workflow.
 
     Attributes:
         outlets: branches of each split, by its place in the file and a number that no output of the
             node has.
-        taken: the output of each split behind which its branches are asked for.
+        taken: the output of each split after which its branches are tested.
         joins: places of the Merges that are the joins.
-        nodes: nodes that are not elements: those that ask for single branches.
-        wires: wires around branches, and those to and from these nodes, which are no flows.
-        live: the wires that lead from splits into branches.
+        nodes: nodes that are not elements: those that test single branches.
+        wires: connections around branches, and those to and from these nodes, which are not flows.
+        live: the connections from splits into branches.
     """
 
     outlets: dict[int, dict[int, Outlet]] = field(default_factory=dict)
@@ -66,12 +67,12 @@ class Bypasses:
         return [node for node in nodes if node.place not in asking]
 
     def flows(self, wires: Sequence[Wire]) -> list[Wire]:
-        """The wires that are flows."""
+        """The connections that are flows."""
         gone = {id(wire) for wire in self.wires}
         return [*(wire for wire in wires if id(wire) not in gone), *self.live]
 
     def ways(self, node: SourceNode, found: Ways) -> Ways:
-        """The outputs of a node: of a split its branches in place of the output to them."""
+        """The outputs of a node; for a split, its branches replace the output to them."""
         if node.place not in self.outlets:
             return found
         others = {n: o for n, o in found.outlets.items() if n != self.taken[node.place]}
@@ -79,7 +80,7 @@ class Bypasses:
 
 
 def find_bypasses(nodes: Sequence[SourceNode], wires: Sequence[Wire]) -> Bypasses:
-    """The inclusive gateways of a compiled workflow whose wires are still as they were compiled."""
+    """The inclusive gateways of a compiled workflow whose connections are unchanged."""
     result = Bypasses()
     asking: dict[str, list[SourceNode]] = {}
     for node in nodes:

@@ -1,4 +1,4 @@
-"""Conditions of If, Filter and Switch in words people read; all versions of their parameters."""
+"""Conditions of If, Filter and Switch as readable text, for all versions of their parameters."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _BINARY = {
 
 
 def expression(words: str) -> Expression | None:
-    """A condition in n8n's words; `None` for no words."""
+    """A condition in n8n's wording; `None` without one."""
     return Expression(text=words, language=LANGUAGE) if words else None
 
 
@@ -79,7 +79,7 @@ def _comparison(left: Any, operation: str, right: Any, *, single: bool = False) 
 
 
 def condition_words(condition: Condition) -> str:
-    """What a condition says; empty where it says nothing."""
+    """The text of a condition; empty if it has none."""
     parts = [_words(one, condition.first) for one in condition.comparisons if one.raw]
     return (" or " if condition.either else " and ").join(part for part in parts if part)
 

@@ -1,4 +1,4 @@
-"""Where things are on n8n's canvas; what the IR adds is put beside the node it was added for."""
+"""Positions on n8n's canvas; elements that the IR adds are placed next to their node."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ NODE = 96.0
 """Side of a node on the canvas."""
 
 _NOTE = (240.0, 160.0)
-"""Width and height of a sticky note whose parameters do not say."""
+"""Default width and height of a sticky note."""
 
 _SMALL = 36.0
 
 
 def drawing(nodes: Iterable[SourceNode], wiring: Wiring) -> list[Shape]:
-    """Shapes of everything that has a place."""
+    """Shapes of all elements with a position."""
     places: dict[str, tuple[float, float]] = {}
     shapes = []
     for node in nodes:

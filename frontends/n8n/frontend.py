@@ -17,11 +17,11 @@ _KEY = rb'"connections"\s*:'
 
 
 class N8nFrontend(Frontend):
-    """Reads n8n workflows as processes: nodes are steps, wires are flows, and whatever the IR does
-    not model stays in `extra` and in bindings (`orgflow.frontends.n8n.keeping`).
+    """Reads n8n workflows as processes: nodes are steps, connections are flows, and everything that
+    the IR does not model stays in `extra` and in bindings (`orgflow.frontends.n8n.keeping`).
 
-    One token stands for one item. What the data decides at other nodes (a search that finds
-    nothing gives no item, and the path ends there) is not read.
+    One token represents one item. Decisions by data at other nodes (a search without results
+    outputs no item, and the path ends there) are not read.
     """
 
     name = "n8n"
@@ -30,14 +30,15 @@ class N8nFrontend(Frontend):
 
     @property
     def rules(self) -> tuple[type[Rule], ...]:
-        """See `Frontend`. All frontends are loaded to choose one; a workflow imports its rules."""
+        """See `Frontend`. All frontends are loaded to choose one; only reading a workflow imports
+        the rules."""
         from orgflow.frontends.n8n.rules import N8N_RULES
 
         return N8N_RULES
 
     def sniff(self, source: SourceFile) -> bool:
-        """An object or list with the keys `nodes` and `connections`; a file called `.n8n.json`
-        whatever is in it."""
+        """An object or list with the keys `nodes` and `connections`; every file named `.n8n.json`
+        is accepted."""
         if source.path.lower().endswith(".n8n.json"):
             return True
         head = source.data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")[:1]
@@ -45,7 +46,7 @@ class N8nFrontend(Frontend):
         return head in (b"{", b"[") and b'"nodes"' in data and re.search(_KEY, data) is not None
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
-        """The model, or `None` if the file is not JSON or holds no workflow."""
+        """The model, or `None` if the file is not JSON or contains no workflow."""
         from orgflow.frontends.n8n.rules import InvalidWorkflowJson
 
         from orgflow_ir.model.json_source_map import JsonFault, parse_json

@@ -1,4 +1,4 @@
-"""Which element a node stands for: orgflow's map and notes first, then node ids, then names."""
+"""The element of a node: by orgflow's map and notes first, then node ids, then names."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def slug(text: str, fallback: str) -> str:
 
 
 class Ids:
-    """Hands out ids, each once in a model."""
+    """Assigns ids, each once in a model."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._next: dict[str, int] = {}
 
     def take(self, wanted: str) -> str:
-        """`wanted`, with a number behind it where it is taken."""
+        """`wanted`, with a number appended if it is taken."""
         id, number = wanted, self._next.get(wanted, 2)
         while id in self._taken:
             id, number = f"{wanted}__{number}", number + 1
@@ -41,8 +41,8 @@ class Ids:
 def identify(nodes: Sequence[Node], known: OrgflowMap, ids: Ids) -> tuple[list[str], list[int]]:
     """An id for each node, and the indexes of nodes whose own id is taken.
 
-    Where a tagged node was copied, the copy has the same tag: the one that the map names, else
-    the first, stands for the element.
+    If a tagged node was copied, the copy has the same tag: the one in the map, otherwise the first,
+        represents the element.
     """
     found: dict[int, str] = {}
     tags = [node.tag for node in nodes]

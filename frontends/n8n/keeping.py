@@ -1,4 +1,4 @@
-"""How what the IR does not model is kept: JSON text under keys in n8n's namespace."""
+"""Storage of data that the IR does not model: JSON text under keys in n8n's namespace."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from orgflow_ir.model.json_source_map import JsonNode, json_path
 from orgflow_ir.model.value import Extra
 
 N8N = "urn:orgflow:n8n"
-"""Namespace of kept data: `{urn:orgflow:n8n}position` holds what the node has under `position`."""
+"""Namespace of kept data: `{urn:orgflow:n8n}position` contains the value of the node's
+`position`."""
 
 BINDING = "n8n"
-"""`by` of workers that are nodes of n8n."""
+"""`by` of workers that are n8n nodes."""
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -33,12 +34,12 @@ def key(name: str) -> str:
 
 
 def keep(value: Mapping[str, Any], but: Collection[str] = ()) -> Extra:
-    """Every entry of a JSON object but those named, as extension data."""
+    """Every entry of a JSON object except those named, as extension data."""
     return tuple((key(name), text(v)) for name, v in value.items() if name not in but)
 
 
 def binding(node: Mapping[str, Any], script: str | None = None) -> Worker:
-    """The node that does a task: `target` is `type@version`, each parameter its JSON text."""
+    """The node that performs a task: `target` is `type@version`, each parameter its JSON text."""
     parameters = node.get("parameters")
     kept = parameters.items() if isinstance(parameters, Mapping) else ()
     target = None
@@ -55,8 +56,8 @@ def binding(node: Mapping[str, Any], script: str | None = None) -> Worker:
 
 
 def kept_node(node: Mapping[str, Any], *, bound: bool) -> Extra:
-    """What of a node is in neither the element's name nor (`bound`) its binding; `absent` lists
-    what these seem to say and the file does not."""
+    """The parts of a node that are neither in the element's name nor (`bound`) in its binding;
+    `absent` lists parts that these imply and the file lacks."""
     but = ["name"] if _is_word(node.get("name")) else []
     absent = [] if "name" in node else ["name"]
     if bound:
@@ -72,7 +73,7 @@ def _is_word(value: object) -> bool:
 
 
 def around(root: JsonNode, found: Collection[Path]) -> Extra:
-    """What stands in the file beside the workflows: an entry for each value, by its JSON path."""
+    """The content of the file besides the workflows: one entry for each value, by its JSON path."""
     inner = set(found)
     outer = {path[:n] for path in inner for n in range(len(path))}
     kept: list[tuple[str, str]] = []

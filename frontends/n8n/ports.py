@@ -1,5 +1,5 @@
-"""What enters and leaves a node by which port: what a Merge waits for; labels and conditions of
-outputs, whether one, some or all are taken."""
+"""Inputs and outputs of a node by port: the inputs that a Merge waits for; labels and conditions of
+outputs, and whether one, some or all are taken."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from orgflow.frontends.n8n.conditions import condition_words, expression, operan
 from orgflow_ir.model import Expression, GatewayKind
 
 NO_MATCH = -1
-"""The way of an item that no output takes: it is gone silently (N8N.md, switch)."""
+"""The path of an item without a matching output: it is dropped silently (N8N.md, switch)."""
 
 _CLASSIFIERS = frozenset({"textClassifier", "sentimentAnalysis", "guardrails"})
 _MOST = 256
-"""More outputs than any node has: a larger number in a file is not believed."""
+"""More outputs than any node has: a larger number in a file is ignored."""
 
 
 class Join(NamedTuple):
-    """`parallel`: goes on only with all inputs; `inclusive`: with what came; `complex`: where
-    `condition` says so; `exclusive`: there is only one input, and nothing to wait for."""
+    """`parallel`: continues only with all inputs; `inclusive`: with those that arrive; `complex`:
+    by `condition`; `exclusive`: there is only one input, so it does not wait."""
 
     kind: GatewayKind
     condition: Expression | None = None
 
 
 def merge_join(node: Mapping[str, Any], version: float, inputs: Sequence[int]) -> Join:
-    """The join that a Merge is, given which of its inputs are wired."""
+    """The join for a Merge, given its connected inputs."""
     if len(inputs) < 2:
         return Join("exclusive")
     if node.get("disabled") is True:
@@ -55,7 +55,7 @@ def merge_join(node: Mapping[str, Any], version: float, inputs: Sequence[int]) -
 
 @dataclass(frozen=True)
 class Outlet:
-    """One way out; `note` says in words what a condition cannot."""
+    """One output; `note` describes in words a decision that is not a condition."""
 
     name: str = ""
     condition: Expression | None = None
@@ -66,9 +66,9 @@ class Outlet:
 
 @dataclass
 class Ways:
-    """The outputs of a node. `one`: all that leaves goes by output 0; `exclusive`, `inclusive`: by
-    one or some of `outlets`; `all`: by each. `own`: the node is nothing but this choice. `error`
-    is the output for what failed. An output that is in none of these does not exist."""
+    """The outputs of a node. `one`: everything leaves by output 0; `exclusive`, `inclusive`: by one
+    or some of `outlets`; `all`: by each. `own`: the node is only this choice. `error` is the output
+    for failures. An output that is in none of these does not exist."""
 
     mode: Literal["one", "exclusive", "inclusive", "all"] = "one"
     outlets: dict[int, Outlet] = field(default_factory=lambda: {0: Outlet()})
@@ -77,7 +77,7 @@ class Ways:
 
 
 def ways(node: Mapping[str, Any], short: str, version: float, wired: Sequence[int]) -> Ways:
-    """The outputs of a node; `wired` are those that connections leave by."""
+    """The outputs of a node; `wired` are the connected ones."""
     parameters = node.get("parameters")
     if not isinstance(parameters, Mapping):
         parameters = {}

@@ -1,4 +1,4 @@
-"""From n8n's workflows to a model: one process each."""
+"""From n8n's workflows to a model, one process each."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MODELLED = ("nodes", "connections", "name")
 
 
 def read(document: JsonDocument, ctx: PassContext) -> Model | None:
-    """The model of a file, or `None` if there is no workflow in it."""
+    """The model of a file, or `None` if it contains no workflow."""
     found = workflows_in(document)
     if not found:
         ctx.emit(

@@ -1,4 +1,5 @@
-"""The workflows of a file as processes see them: nodes with ids and places; faults reported."""
+"""The workflows of a file in the form for processes: nodes with ids and places; faults are
+reported."""
 
 from __future__ import annotations
 
@@ -30,19 +31,19 @@ _FARTHEST = 1e9
 
 @dataclass(eq=False)
 class SourceNode(Node):
-    """A node with where it is; `id` is that of its element."""
+    """A node with its place; `id` is that of its element."""
 
     loc: SourceLocation
     id: str = ""
 
     @property
     def short(self) -> str:
-        """The type without the package; empty for packages that do not come with n8n."""
+        """The type without the package; empty for packages that are not part of n8n."""
         return known_short(self.type)
 
     @property
     def position(self) -> tuple[float, float] | None:
-        """Left and top on the canvas, also as very old exports have them."""
+        """Left and top on the canvas, also in the form of very old exports."""
         found = self.raw.get("position")
         if isinstance(found, Mapping):
             found = [found.get("x"), found.get("y")]
@@ -56,7 +57,7 @@ class SourceNode(Node):
 
 @dataclass
 class Wire:
-    """A connection: `raw` is its end as the file has it, `path` where it is."""
+    """A connection: `raw` is its end in the file, `path` its place."""
 
     kind: str
     source: SourceNode
@@ -68,7 +69,7 @@ class Wire:
 
 
 class SourceWorkflow:
-    """A workflow, its nodes and connections; `loc` is where it is."""
+    """A workflow, its nodes and connections; `loc` is its place."""
 
     def __init__(self, document: WorkflowDocument, ctx: PassContext) -> None:
         self.document, self.ctx = document, ctx
@@ -81,7 +82,7 @@ class SourceWorkflow:
         ]
 
     def report_faults(self) -> None:
-        """Report whatever is wrong with the file."""
+        """Report all faults of the file."""
         for fault in self.document.faults:
             self._report_fault(fault)
         for place in self.document.map.broken:

@@ -1,4 +1,5 @@
-"""Times of Wait and of schedules as BPMN timers: ISO 8601 where they can be, else n8n's own."""
+"""Times of Wait and of schedules as BPMN timers: in ISO 8601 if possible, otherwise in n8n's
+notation."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ _UNITS = {
 
 
 def duration(amount: Any, unit: Any) -> Expression:
-    """`PT5M` for 5 minutes; an expression as amount stays one, with its unit."""
+    """`PT5M` for 5 minutes; an expression as amount is kept, with its unit."""
     found = number(amount)
     if found is None or found < 0 or not isinstance(unit, str) or unit not in _UNITS:
         return Expression(text=f"{operand(amount)} {unit}", language=LANGUAGE)
@@ -40,7 +41,7 @@ def wait_timer(parameters: Mapping[str, Any], version: float) -> EventDefinition
 
 
 def limit_timer(parameters: Mapping[str, Any]) -> EventDefinition:
-    """The limit of a Wait for a call or a form."""
+    """The time limit of a Wait for a call or a form."""
     if parameters.get("limitType") == "atSpecifiedTime":
         moment = parameters.get("maxDateAndTime", "")
         said = Expression(text=operand(moment), language=LANGUAGE)
@@ -50,8 +51,8 @@ def limit_timer(parameters: Mapping[str, Any]) -> EventDefinition:
 
 
 def schedule(short: str, parameters: Mapping[str, Any]) -> tuple[EventDefinition, ...]:
-    """The timers of a schedule, one for each of its rules; one without a time where it says none
-    (n8n's defaults depend on the version). Publication is a time that has come."""
+    """The timers of a schedule, one for each of its rules; one without a time if it has none (n8n's
+    defaults depend on the version). Publication counts as an elapsed time."""
     if short == n8n_trigger.NODE.name:
         if parameters.get("events") == [n8n_trigger.PUBLISHED]:
             at_once = Expression(text="PT0S")

@@ -1,8 +1,8 @@
-"""From wires to flows: joins in front of nodes with several inputs, choices and splits behind them.
+"""From connections to flows: joins before nodes with several inputs, choices and splits after them.
 
-Several wires into one input are several flows into one element: each token is taken by itself.
-Several wires from one output are several flows where a task or event forks, and a parallel gateway
-behind a gateway. An output that nothing is wired to ends the path: behind a gateway that is a flow
+Several connections into one input are several flows into one element, which handles each token
+separately. Several connections from one output are several flows if a task or event forks, and a
+parallel gateway after a gateway. An unconnected output ends the path: after a gateway, it is a flow
 to an end event.
 """
 
@@ -33,8 +33,8 @@ _ERROR = EventDefinition(kind="error")
 
 @dataclass
 class Exit:
-    """Where the wires of an output leave: the element, and what their flow says. A gateway's exit
-    with several wires, or with none, needs an element of its own."""
+    """The origin of the connections of an output: the element, and the data of their flow. An
+    output of a gateway with several connections, or with none, needs its own element."""
 
     element: str
     outlet: Outlet = field(default_factory=Outlet)
@@ -43,7 +43,8 @@ class Exit:
 
 @dataclass
 class Wired:
-    """A node in the flow: its elements, where its inputs are entered and its outputs leave."""
+    """A node in the flow: its elements, the targets of its inputs, and the sources of its
+    outputs."""
 
     node: SourceNode
     entries: dict[int, str] = field(default_factory=dict)
@@ -52,7 +53,8 @@ class Wired:
 
 
 class Beside(NamedTuple):
-    """What an element was added for, and whether tokens come to it before they come there."""
+    """The node for which an element was added, and whether tokens reach the element before the
+    node."""
 
     owner: str
     before: bool
@@ -72,9 +74,9 @@ class Wiring:
         self._ends: dict[int, str] = {}
 
     def build(self, nodes: list[SourceNode], wires: list[Wire]) -> None:
-        """Fill `nodes` and `flows`; `dead` are wires that carry nothing, with the reason, and
-        `beside` tells for each element added the one it was added for, and `bypasses` has the
-        nodes and wires that only help an inclusive gateway."""
+        """Fill `nodes` and `flows`; `dead` are connections without items, with the reason, `beside`
+        gives for each added element the one it was added for, and `bypasses` contains the nodes and
+        connections that only support an inclusive gateway."""
         self.bypasses = find_bypasses(nodes, wires)
         nodes, wires = self.bypasses.steps(nodes), self.bypasses.flows(wires)
         into: dict[int, list[Wire]] = {n.place: [] for n in nodes}

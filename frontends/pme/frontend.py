@@ -16,8 +16,8 @@ LISTS = ("tasks", "events", "gateways", "pools", "sequenceFlows", "messageFlows"
 
 
 class PmeFrontend(Frontend):
-    """Reads PME JSON. What PME does not say stays unsaid: conditions are labels, timers have no
-    time, messages no name, a pool without nodes is a black box."""
+    """Reads PME JSON. Data that PME lacks remain empty: conditions are labels, timers have no time,
+    messages no name, and a pool without nodes is a black box."""
 
     name = "pme"
     suffixes = (".pme.json", ".json")
@@ -25,13 +25,14 @@ class PmeFrontend(Frontend):
 
     @property
     def rules(self) -> tuple[type[Rule], ...]:
-        """See `Frontend`. All frontends are loaded to choose one; a model imports its rules."""
+        """See `Frontend`. All frontends are loaded to choose one; only reading a model imports the
+        rules."""
         from orgflow.frontends.pme.rules import PME_RULES
 
         return PME_RULES
 
     def sniff(self, source: SourceFile) -> bool:
-        """An object with the key `sequenceFlows`; a file called `.pme.json` whatever is in it."""
+        """An object with the key `sequenceFlows`; every file named `.pme.json` is accepted."""
         if source.path.lower().endswith(".pme.json"):
             return True
         head = source.data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")[:1]

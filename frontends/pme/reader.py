@@ -36,7 +36,7 @@ from orgflow_ir.model.value import Extra
 from orgflow_ir.pipeline import PassContext
 
 PME = "urn:orgflow:pme"
-"""Namespace of keys that are kept because PME does not have them."""
+"""Namespace of kept keys that PME does not define."""
 
 _TASKS: dict[str, Any] = {
     "Task": "abstract", "User": "user", "Service": "service", "Manual": "manual",
@@ -76,7 +76,7 @@ class Reader:
         self.ids: dict[str, Path] = {}
 
     def model(self) -> Model:
-        """The model; whatever is wrong is reported and left out."""
+        """The model; faulty parts are reported and omitted."""
         root = self.document.root
         lists = ("tasks", "events", "gateways", "pools", "sequenceFlows", "messageFlows")
         extra = self._extra((), root, lists)

@@ -1,4 +1,4 @@
-"""POWL: partially ordered workflow models, as JSON and as the Python code that makes them."""
+"""POWL: partially ordered workflow models, as JSON and as Python code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From POWL to a process: sound by construction, since every split meets its join, and a partial
+"""From POWL to a process: sound by construction, since every split has its join, and a partial
 order is an acyclic net in which every step runs once."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Open(NamedTuple):
 
 def build_model(powl: Powl, name: str, file: str) -> Model:
     """The model of one process. Steps of pools and lanes are in lanes: those of a pool in one lane
-    where there are several pools, since a partial order across pools needs one process."""
+    if there are several pools, since a partial order across pools needs one process."""
     return _Builder().model(powl, name, file)
 
 

@@ -1,7 +1,7 @@
-"""POWL as the Python code that people and models write to make it. The code is parsed, and the
-calls that build POWL are carried out here; nothing is executed, imported or looked up.
+"""POWL as the Python code of people and language models. The code is parsed, and the calls that
+build POWL are interpreted; nothing is executed, imported or looked up.
 
-Understood are the calls of a model generator (`activity`, `silent_transition`, `xor`, `loop`,
+Supported are the calls of a model generator (`activity`, `silent_transition`, `xor`, `loop`,
 `partial_order`, `sequence`, `skip`, `self_loop`, `copy`) and the objects of pm4py (`Transition`,
 `SilentTransition`, `OperatorPOWL`, `StrictPartialOrder`, `order.add_edge`).
 """
@@ -33,7 +33,7 @@ MAX_CHARACTERS = 500_000
 MAX_STATEMENTS = 10_000
 
 _RESULTS = ("final_model", "model", "root", "powl", "powl_model", "result", "po", "process")
-"""Names that the whole model usually has; else it is what was assigned last."""
+"""Usual names of the whole model; otherwise it is the last assigned value."""
 
 
 @dataclass(eq=False)
@@ -56,7 +56,7 @@ class CodeInterpreter:
     """Interprets one text. Raises `PowlError` with the place.
 
     Attributes:
-        made: every activity that was made.
+        made: every created activity.
     """
 
     def __init__(self, file: str, text: str) -> None:
@@ -66,7 +66,7 @@ class CodeInterpreter:
         self.made: list[Activity] = []
 
     def read(self) -> Powl:
-        """The model that the code leaves."""
+        """The model that results from the code."""
         if len(self._text) > MAX_CHARACTERS:
             raise PowlError(f"the code has more than {MAX_CHARACTERS:,} characters")
         try:
@@ -87,8 +87,8 @@ class CodeInterpreter:
             raise PowlError("the code is nested too deeplyly") from None
 
     def unused(self, powl: Powl) -> list[Activity]:
-        """Activities that were made, and neither they nor an activity with their label are part of
-        the model."""
+        """Activities that were created but are not part of the model, nor is an activity with their
+        label."""
         labels = {activity.label for activity in activities(powl)}
         return [activity for activity in self.made if activity.label not in labels]
 

@@ -21,7 +21,7 @@ _FENCE = r"(?s)\A\s*```[^\n]*\n(.*?)(?:\n```.*)?\Z"
 
 
 class PowlFrontend(Frontend):
-    """Reads POWL: partial orders, choices, loops, silent steps, and who does a step."""
+    """Reads POWL: partial orders, choices, loops, silent steps, and performers of steps."""
 
     name = "powl"
     suffixes = (".powl", ".powl.json", ".powl.py", ".json", ".py")
@@ -29,7 +29,7 @@ class PowlFrontend(Frontend):
     summary = "POWL, a partially ordered workflow model, as JSON or as Python code"
 
     def sniff(self, source: SourceFile) -> bool:
-        """JSON with the key `powl`, code with calls that build POWL, or a name that says so."""
+        """JSON with the key `powl`, code with calls that build POWL, or a matching file name."""
         name = source.path.lower()
         if name.endswith((".powl", ".powl.json", ".powl.py")):
             return True

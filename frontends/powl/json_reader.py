@@ -29,7 +29,7 @@ _ALIASES = {
     "partial-order": "partial-order", "partialorder": "partial-order", "po": "partial-order",
     "sequence": "sequence", "parallel": "parallel", "and": "parallel",
 }  # fmt: skip
-"""How the types are written, without case, spaces and underscores."""
+"""The names of types, without case, spaces and underscores."""
 
 
 class JsonReader:

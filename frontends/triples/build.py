@@ -1,5 +1,5 @@
-"""From a procedural graph to a model: starts and ends that nobody wrote are added, a step with
-several conditions behind it gets a gateway; nothing else is changed."""
+"""From a procedural graph to a model: missing starts and ends are added, and a step followed by
+several conditions gets a gateway; nothing else is changed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from orgflow_ir.model.source import SourceLocation
 
 
 def build_model(graph: Graph, file: str) -> Model:
-    """The model of one process with a lane for each actor."""
+    """The model of one process with one lane per actor."""
     return _Builder(graph, file).model()
 
 

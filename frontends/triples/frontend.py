@@ -1,4 +1,4 @@
-"""The frontend of procedural graphs, tolerant of what language models write around them."""
+"""The frontend of procedural graphs, which tolerates additional output of language models."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MAX_BYTES = 4 * 1024 * 1024
 
 
 class TriplesFrontend(Frontend):
-    """Reads a flow a line (`A -> B`, `XOR1 -> (in stock) ship`), steps with ids, actors and the
-    sentences they rest on (`T1 check the order | Sales | s2`), data and notes of steps."""
+    """Reads one flow per line (`A -> B`, `XOR1 -> (in stock) ship`), steps with ids, actors and
+    their sentences (`T1 check the order | Sales | s2`), data and notes of steps."""
 
     name = "triples"
     suffixes = (".triples", ".graph", ".txt")
@@ -24,7 +24,7 @@ class TriplesFrontend(Frontend):
     summary = "a procedural graph as lines of text: triples, or steps with ids and flows"
 
     def sniff(self, source: SourceFile) -> bool:
-        """A name that says so, or text most of whose lines have an arrow."""
+        """A matching file name, or text most of whose lines have an arrow."""
         if source.path.lower().endswith((".triples", ".graph")):
             return True
         head = source.data[:4096].decode("utf-8", "replace")

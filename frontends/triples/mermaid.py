@@ -1,4 +1,4 @@
-"""The frontend of Mermaid flowcharts: shapes say what a node is, subgraphs who does it."""
+"""The frontend of Mermaid flowcharts: shapes define the kind of a node, subgraphs its performer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orgflow_ir.plugins.contracts import Frontend
 
 class MermaidFrontend(Frontend):
     """Reads Mermaid flowcharts: rectangles are steps, rhombs decide (with `+` all branches, with
-    `O` one or more), round nodes begin and end, subgraphs are lanes."""
+    `O` one or more), round nodes are starts and ends, subgraphs are lanes."""
 
     name = "mermaid"
     suffixes = (".mmd", ".mermaid")

@@ -28,9 +28,10 @@ _NAMED_SHAPES = {
     **dict.fromkeys(("fork", "join"), "parallel"),
     **dict.fromkeys(("cyl", "cylinder", "db", "database", "datastore", "data-store"), "data"),
 }  # fmt: skip
-"""Names of shapes in `id@{ shape: name }` that are no steps."""
+"""Names of shapes in `id@{ shape: name }` that are not steps."""
 _KEY_OF_NODES = re.compile(r"\b(?:shape|label|icon|img)\s*:")
-"""What tells `id@{…}` of a node from that of a flow, which only says how it is drawn."""
+"""The keys that distinguish `id@{…}` of a node from that of a flow, which only defines its
+appearance."""
 _STATEMENT = re.compile(r'(?:"[^"]*"|#\w+;|[^;"]|")+')
 _EDGE_ID = re.compile(r"\s+\w+@(?=[<ox]?[-=])")
 _UNLINKED = re.compile(r"\s*~~~+\s*")
@@ -50,7 +51,7 @@ _SIGNS = {
 
 
 def read_chart(text: str) -> Graph:
-    """The graph in a flowchart. Raises nothing: what is not understood is `unread`."""
+    """The graph in a flowchart. Raises nothing: unsupported lines are in `unread`."""
     reader = _Reader()
     for number, line in _lines(text):
         for statement in _STATEMENT.findall(line):

@@ -1,5 +1,5 @@
-"""Reads the lines of a procedural graph: what is on each, whatever numbering, bullets, quotes and
-fences stand around it."""
+"""Reads the lines of a procedural graph, regardless of numbering, bullets, quotes and fences around
+them."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ class GraphFlow(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """A line that was not read; `help` is what to write in its place, empty where that is not
-    clear."""
+    """A line that was not read; `help` is the suggested replacement, empty if it is unclear."""
 
     line: int
     help: str = ""
@@ -49,7 +48,7 @@ class Unread(NamedTuple):
 
 @dataclass
 class Graph:
-    """What was read, and lines that are nothing of it."""
+    """The result, and the lines that are not part of it."""
 
     nodes: dict[str, GraphNode] = field(default_factory=dict)
     flows: list[GraphFlow] = field(default_factory=list)
@@ -87,7 +86,7 @@ _KINDS = {
 
 
 def read_graph(text: str) -> Graph:
-    """The graph in a text. Raises nothing: what is not understood is `unread`."""
+    """The graph in a text. Raises nothing: unsupported lines are in `unread`."""
     lines = text.splitlines()[:MAX_LINES]
     names = _Reader(frozenset())
     for number, line in enumerate(lines, 1):

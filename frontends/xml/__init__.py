@@ -1,1 +1,1 @@
-"""XML as frontends read it: a tree with exact places, hostile input refused."""
+"""XML for frontends: a tree with exact places; hostile input is refused."""

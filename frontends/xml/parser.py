@@ -40,7 +40,7 @@ class XmlFault(Exception):
 
 
 class Limits:
-    """How much a file may take: its bytes, the depth of its elements, their number."""
+    """Limits of a file: its bytes, the depth of its elements, their number."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class Limits:
 def parse_xml(
     data: bytes, limits: Limits | None = None, skip: frozenset[tuple[str, str]] = frozenset()
 ) -> XmlDocument:
-    """Parse `data`; elements named in `skip` (namespace, local) are left out with what is in them.
+    """Parse `data`; elements named in `skip` (namespace, local) are omitted with their content.
 
-    Raises `XmlFault`. Nothing outside `data` is ever read.
+    Raises `XmlFault`. Only `data` is ever read.
     """
     limits = limits or Limits()
     if len(data) > limits.max_bytes:
@@ -71,7 +71,7 @@ def parse_xml(
 
 
 _Handlers = tuple[Any, Any, Any]
-"""For start tags, end tags and text: functions, or `None` for one that is not called."""
+"""Handlers for start tags, end tags and text; `None` for one that is not called."""
 
 _NO_HANDLERS: Final[_Handlers] = (None, None, None)
 

@@ -1,6 +1,6 @@
 """An XML tree with exact places: for each element its byte span, line and column.
 
-lxml tells neither the byte offset nor the column. `parser.parse_xml` builds these trees.
+lxml provides neither the byte offset nor the column. `parser.parse_xml` builds these trees.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ XML = "http://www.w3.org/XML/1998/namespace"
 
 
 class Scope:
-    """Namespace declarations in force: `prefixes` maps prefix (`""`: default) to URI.
+    """Current namespace declarations: `prefixes` maps a prefix (`""`: default) to its URI.
 
-    `names` caches tags that were resolved; `unbound` collects prefixes nobody declared.
+    `names` caches resolved tags; `unbound` collects undeclared prefixes.
     """
 
     __slots__ = ("names", "prefixes", "unbound")
@@ -85,18 +85,18 @@ class XmlElement:
 
 
 def describe(node: XmlElement) -> str:
-    """How a message speaks of an element: by its name, else its id, else its tag."""
+    """The name of an element in messages: its name, otherwise its id, otherwise its tag."""
     name = label(node) or node.attrs.get("id", "").strip()
     return f"`{name}`" if name else f"`<{node.qname}>`"
 
 
 def label(node: XmlElement) -> str:
-    """The name of an element on one line; empty where it has none."""
+    """The name of an element on one line; empty if it has none."""
     return " ".join(node.attrs.get("name", "").split())
 
 
 class XmlDocument:
-    """A parsed file: root, all elements in document order (but for skipped ones), its encoding."""
+    """A parsed file: root, all elements in document order (except skipped ones), its encoding."""
 
     def __init__(
         self, data: bytes, elements: list[XmlElement], encoding: str, unbound: dict[str, None]
@@ -112,7 +112,7 @@ class XmlDocument:
         return self._decode(node.start, node.end)
 
     def start_tag_end(self, node: XmlElement) -> int:
-        """Byte offset behind the start tag of `node`."""
+        """Byte offset after the start tag of `node`."""
         if self.encoding == "utf-8":
             found = _START_TAG_BYTES.match(self.data, node.start)
             return found.end() if found else node.end

@@ -1,4 +1,4 @@
-"""The drawing after a fix: shapes and edges of what was added, removed or led elsewhere."""
+"""The diagram after a fix: shapes and edges of added, removed or redirected elements."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from orgflow.frontends.bpmn.patch.text import Changes
 from orgflow.frontends.xml.tree import XmlElement
 
 GATEWAY = 50.0
-"""Side of a gateway's square, as modelling tools draw it."""
+"""Side of a gateway's square in modelling tools."""
 NEAR, WIDE = 25.0, 40.0
-"""Least and usual length of a flow beside a new gateway."""
+"""Minimum and usual length of a flow next to a new gateway."""
 _STEP = 10.0
 
 _DC = "http://www.omg.org/spec/DD/20100524/DC"
@@ -29,7 +29,7 @@ _DI = "http://www.omg.org/spec/DD/20100524/DI"
 
 
 class Drawing:
-    """The drawing of a document; what changes in it is written by `finish`."""
+    """The diagram of a document; `finish` writes its changes."""
 
     def __init__(self, document: BpmnDocument, changes: Changes) -> None:
         self.changes = changes
@@ -41,7 +41,7 @@ class Drawing:
         self._across = False
 
     def finish(self) -> None:
-        """Write what has changed."""
+        """Write the changes."""
         for shape in self.picture.shapes.values():
             if id(shape.node) not in self._removed:
                 shape.write(self.changes)
@@ -51,7 +51,7 @@ class Drawing:
                 edge.write(self.changes, tag)
 
     def remove(self, name: str) -> None:
-        """Take the shape or edge of an element out."""
+        """Remove the shape or edge of an element."""
         found: Shape | Edge | None
         for found in (self.picture.shapes.get(name), self.picture.edges.get(name)):
             if found is not None and id(found.node) not in self._removed:
@@ -59,7 +59,7 @@ class Drawing:
                 self.changes.remove(found.node)
 
     def rerouted(self, name: str, source: str, target: str) -> None:
-        """Lead an edge, as it is drawn so far, to where its flow begins and ends now."""
+        """Move the ends of an edge to the current source and target of its flow."""
         edge, one, two = self.picture.edges.get(name), self._box(source), self._box(target)
         if edge is None or one is None or two is None or len(edge.points) < 2:
             return
@@ -80,7 +80,7 @@ class Drawing:
         edge.points, edge.source, edge.target = points, source, target
 
     def attached(self, name: str, source: str, target: str) -> None:
-        """Let an edge that was drawn near its ends touch them; between them it stays as it is."""
+        """Make an edge that ended near its shapes touch them; the points between are unchanged."""
         edge, one, two = self.picture.edges.get(name), self._box(source), self._box(target)
         if edge is None or one is None or two is None or len(edge.points) < 2:
             return
@@ -94,7 +94,7 @@ class Drawing:
     def add_gateway(
         self, name: str, kind: str, before: str | None, behind: tuple[str, ...]
     ) -> None:
-        """A shape before what follows it, for which room is made; or behind what comes before."""
+        """A shape before its successor, for which space is made; or after its predecessor."""
         shapes = self.picture.shapes
         after = shapes.get(before) if before is not None else None
         come = [b for n in behind if (b := self._box(n)) is not None]

@@ -27,10 +27,10 @@ _WITH_DEFAULT = ("exclusive", "inclusive", "complex")
 
 
 def patched(source: SourceFile, model: Model, fix: Fix) -> bytes:
-    """The file with a fix made; all bytes outside the elements concerned are as they were.
+    """The file with a fix applied; all bytes outside the affected elements are unchanged.
 
-    `model` is what the file was read as. Raises `FixError` where the fix changes something that
-    cannot be written into the file without touching more than it.
+    `model` is the model that was read from the file. Raises `FixError` if the fix changes something
+    that cannot be written without touching other parts of the file.
     """
     try:
         document = BpmnDocument.parse(source.data, Limits())
@@ -298,4 +298,4 @@ class _Patch:
 
 
 _BEFORE_FLOWS = ("documentation", "extensionElements", "auditing", "monitoring", "categoryValueRef")
-"""Children of a flow node that the schema wants before `incoming` (BPMN 2.0.2, table 10.1)."""
+"""Children of a flow node that the schema requires before `incoming` (BPMN 2.0.2, table 10.1)."""

@@ -1,4 +1,4 @@
-"""A diagram as it is drawn in a file: boxes and lines that can be changed and written back."""
+"""A diagram in a file: boxes and lines that can be changed and written back."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Box(NamedTuple):
         return Box(self.y, self.x, self.height, self.width)
 
     def meets(self, other: Box, apart: float = 0) -> bool:
-        """Whether two boxes are nearer to each other than `apart`."""
+        """Whether the distance of two boxes is less than `apart`."""
         return (
             self.x < other.right + apart
             and other.x < self.right + apart
@@ -54,7 +54,7 @@ class Box(NamedTuple):
 
 
 class Shape:
-    """What draws a node: its box, as it was and as it is now, and that of its label."""
+    """The shape of a node: its original and current box, and that of its label."""
 
     def __init__(self, node: XmlElement, element: XmlElement | None) -> None:
         self.node = node
@@ -69,7 +69,7 @@ class Shape:
         self.host = host.rpartition(":")[2]
 
     def write(self, changes: Changes) -> None:
-        """Write what is new of it."""
+        """Write the changes."""
         if self.bounds is not None and self.box is not None and self.was is not None:
             _rewrite(changes, self.bounds, ("x", "y", "width", "height"), self.was, self.box)
         if self.label is not None:
@@ -77,20 +77,20 @@ class Shape:
 
 
 class Label:
-    """Where a name is written."""
+    """The position of a name."""
 
     def __init__(self, node: XmlElement) -> None:
         self.bounds = next((c for c in node.children if c.local == "Bounds"), None)
         self.was = self.box = _box(self.bounds)
 
     def write(self, changes: Changes) -> None:
-        """Write what is new of it."""
+        """Write the changes."""
         if self.bounds is not None and self.box is not None and self.was is not None:
             _rewrite(changes, self.bounds, ("x", "y"), self.was[:2], self.box[:2])
 
 
 class Edge:
-    """What draws a flow: its points, as they were and as they are now."""
+    """The edge of a flow: its original and current points."""
 
     def __init__(self, node: XmlElement, element: XmlElement | None) -> None:
         self.node = node
@@ -106,7 +106,7 @@ class Edge:
         )
 
     def write(self, changes: Changes, tag: str) -> None:
-        """Write what is new of it."""
+        """Write the changes."""
         both = min(len(self.was), len(self.points))
         for node, old, new in zip(self.waypoints, self.was, self.points, strict=False):
             _rewrite(changes, node, ("x", "y"), old, new)
@@ -122,7 +122,7 @@ class Edge:
 
 
 class Picture:
-    """Shapes and edges of a document, by the id of what they draw; empty where it has none."""
+    """Shapes and edges of a document, by the id of their element; empty if it has none."""
 
     def __init__(self, document: BpmnDocument) -> None:
         by_id = {n.attrs["id"]: n for n in reversed(document.elements) if "id" in n.attrs}
@@ -151,7 +151,7 @@ class Picture:
                 )
 
     def beside(self, shape: Shape) -> tuple[list[Shape], list[Edge]]:
-        """The shapes (with a box) and the edges of the plane that one of them is on."""
+        """The shapes (with a box) and the edges of the plane that contains one of them."""
         plane = self.plane.get(id(shape.node))
         return (
             [
@@ -163,12 +163,12 @@ class Picture:
 
 
 def waypoint(tag: str, point: Point) -> str:
-    """A point as it is written."""
+    """A point as text."""
     return f'<{tag} x="{number(point[0])}" y="{number(point[1])}" />'
 
 
 def number(value: float) -> str:
-    """A coordinate as it is written."""
+    """A coordinate as text."""
     return f"{value:.1f}".removesuffix(".0")
 
 

@@ -1,4 +1,4 @@
-"""Making room in a drawing: a strip is put in, and what lies behind it moves."""
+"""Making space in a diagram: a strip is inserted, and everything after it moves."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from orgflow.frontends.bpmn.patch.picture import Box, Edge, Point, Shape
 def insert_strip(
     shapes: Iterable[Shape], edges: Iterable[Edge], cut: float, width: float, *, across: bool
 ) -> None:
-    """Move all that begins at `cut` or right of it (`across`: below it) by `width`. What contains
-    others and lies on both sides grows, so that nothing comes to overlap."""
+    """Move everything that begins at `cut` or right of it (`across`: below it) by `width`.
+    Containers that lie on both sides grow, so that nothing overlaps."""
     axis = 1 if across else 0
     moved: dict[str, bool] = {}
     known = {s.node.attrs.get("bpmnElement", "").rpartition(":")[2]: s for s in shapes}
@@ -84,8 +84,8 @@ def _shifted(box: Box, width: float, axis: int) -> Box:
 
 
 def line_to(begin: Point, target: Box, taken: Sequence[Box] = ()) -> tuple[Point, ...]:
-    """Horizontal and vertical lines from a point to a side of a box that faces it: over its upper
-    or lower corner where that is free of the boxes `taken`."""
+    """Horizontal and vertical lines from a point to a facing side of a box: over its upper or lower
+    corner if that is free of the boxes `taken`."""
     x, y = begin
     centre, middle = target.middle
     if x <= target.x:
@@ -104,7 +104,7 @@ def line_to(begin: Point, target: Box, taken: Sequence[Box] = ()) -> tuple[Point
 
 
 def around(one: Box, two: Box, taken: Sequence[Box]) -> tuple[Point, ...]:
-    """A line back from one box to another, below or above all that is drawn between them."""
+    """A line back from one box to another, below or above all shapes between them."""
     left, right = min(one.x, two.x), max(one.right, two.right)
     between = [b for b in (one, two, *taken) if b.x < right and left < b.right]
     ways = []
@@ -118,7 +118,7 @@ def around(one: Box, two: Box, taken: Sequence[Box]) -> tuple[Point, ...]:
 
 
 def free(points: Sequence[Point], taken: Iterable[Box]) -> bool:
-    """Whether a line keeps clear of boxes."""
+    """Whether a line avoids boxes."""
     boxes = [
         Box(min(a[0], b[0]), min(a[1], b[1]), abs(a[0] - b[0]), abs(a[1] - b[1]))
         for a, b in pairwise(points)
@@ -127,7 +127,7 @@ def free(points: Sequence[Point], taken: Iterable[Box]) -> bool:
 
 
 def on_border(point: Point, box: Box) -> Point:
-    """The point of a box's border that is nearest to a point."""
+    """The point on a box's border that is nearest to a point."""
     x = min(max(point[0], box.x), box.right)
     y = min(max(point[1], box.y), box.bottom)
     if (x, y) != point or x in (box.x, box.right) or y in (box.y, box.bottom):
@@ -137,7 +137,7 @@ def on_border(point: Point, box: Box) -> Point:
 
 
 def ended_at(points: Sequence[Point], target: Box, taken: Sequence[Box]) -> tuple[Point, ...]:
-    """A line as it is drawn, but for its end: that is at a side of `target` now."""
+    """The current line with its end moved to a side of `target`."""
     *before, near, last = points
     centre, middle = target.middle
     if before and near[0] == last[0] and not target.y - 10 < near[1] < target.bottom + 10:

@@ -1,4 +1,4 @@
-"""Changes of a file by byte offsets, and the places in its XML that they are made at."""
+"""Changes of a file by byte offsets, and the positions in its XML."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Changes:
             ) from None
 
     def replace(self, start: int, end: int, text: str) -> None:
-        """Put `text` in place of the bytes from `start` to `end`."""
+        """Replace the bytes from `start` to `end` by `text`."""
         self._made.append((start, end, len(self._made), self._bytes(text)))
 
     def result(self) -> bytes:
-        """The changed bytes. Raises `FixError` where two changes touch the same place."""
+        """The changed bytes. Raises `FixError` if two changes overlap."""
         parts, at = [], 0
         for start, end, _, text in sorted(self._made):
             if start < at:
@@ -67,7 +67,7 @@ class Changes:
         self.replace(start, start + len(old.encode(self.document.encoding)), new)
 
     def set_attribute(self, node: XmlElement, name: str, value: str | None) -> None:
-        """Set an attribute of the start tag, add it at its end, or (`None`) take it out."""
+        """Set an attribute of the start tag, add it at its end, or (`None`) remove it."""
         if (node.start, name, value) in self._set:
             return
         self._set.add((node.start, name, value))
@@ -94,7 +94,7 @@ class Changes:
             self.replace(place, place, f" {name}={quoteattr(value)}")
 
     def remove(self, node: XmlElement) -> None:
-        """Take an element out, with its line where it stands alone on it."""
+        """Remove an element, with its line if it is alone on it."""
         start, end = node.start, node.end
         before = self.text(max(0, start - 400), start)
         indent = re.search(r"(\r?\n|\r)?[ \t]*\Z", before)
@@ -105,7 +105,7 @@ class Changes:
         self.replace(start, end, "")
 
     def indentation(self, node: XmlElement) -> str:
-        """The white space that an element is indented by."""
+        """The white space before an element."""
         before = self.text(max(0, node.start - 400), node.start)
         found = re.search(r"(?:\A|[\r\n])([ \t]*)\Z", before)
         return found[1] if found is not None else ""
@@ -116,12 +116,12 @@ class Changes:
         return re.search(r"[\r\n][ \t]*\Z", before) is not None
 
     def insert_after(self, node: XmlElement, text: str) -> None:
-        """Put an element behind another, on a line of its own with the same indentation."""
+        """Insert an element after another, on its own line with the same indentation."""
         lines = text.replace("\n", self.line_end + self.indentation(node))
         self.replace(node.end, node.end, f"{self.line_end}{self.indentation(node)}{lines}")
 
     def insert_into(self, parent: XmlElement, text: str, after: XmlElement | None) -> None:
-        """Put an element into a parent: behind `after`, else as its first child."""
+        """Insert an element into a parent: after `after`, otherwise as its first child."""
         if after is not None:
             self.insert_after(after, text)
             return
