@@ -182,7 +182,8 @@ def deploy_files(
     """Compile and deploy files, show the findings, and return the exit code.
 
     Args:
-        session: receives the findings. deployer, access: the deployer and its address.
+        session: receives the findings.
+        deployer, access: the deployer and its address.
         asked: the files to deploy.
         output: prints the results.
 

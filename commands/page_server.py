@@ -50,9 +50,9 @@ class PageText(NamedTuple):
     """The HTML of a page.
 
     Attributes:
-        html: the whole document; all texts of a source or model in it are escaped. styles, scripts:
-            the content of its `<style>` and `<script>` elements. Nothing else is applied or
-            executed, regardless of the document's content.
+        html: the whole document; all texts of a source or model in it are escaped.
+        styles, scripts: the content of its `<style>` and `<script>` elements. Nothing else is
+            applied or executed, regardless of the document's content.
     """
 
     html: str

@@ -107,7 +107,8 @@ def render_evaluation(
         title: the benchmark.
         place: the measured folder or store.
         summary: as text.
-        charts: the charts of the figures. columns, rows: the table; no table without columns.
+        charts: the charts of the figures.
+        columns, rows: the table; no table without columns.
     """
     html: str = page_templates().get_template("evaluation.html.j2").render(
         title=clean_text(title),

@@ -115,7 +115,8 @@ class Page(NamedTuple):
         width: the width of the picture in its own units.
         runs: see `Shown`; `many` indicates that each may stand for several.
         records: typed failures, each as (name, value) pairs.
-        findings: findings of the checks. elements, branches: tables; both empty without runs.
+        findings: findings of the checks.
+        elements, branches: tables; both empty without runs.
         lists: further lists: heading, explanation, lines.
     """
 

@@ -63,8 +63,8 @@ class AgentReport(NamedTuple):
 
     Attributes:
         asked: replies of the model.
-        tokens_in: input tokens of all requests, by the estimate that limits them. read, cases:
-            cases that the model described or rejected, of all cases.
+        tokens_in: input tokens of all requests, by the estimate that limits them.
+        read, cases: cases that the model described or rejected, of all cases.
         refused: refused saves, with the reason of each.
         stopped: the reason for an early end; empty without one.
         over_budget: whether the reason is a limit of the client, which its user may raise.

@@ -23,7 +23,8 @@ class TaskContext(NamedTuple):
     Attributes:
         label: its name.
         text: all statements of the source about it: documentation and cited sentences.
-        actor: its lane. before, after: labels of the neighbouring steps.
+        actor: its lane.
+        before, after: labels of the neighbouring steps.
         process: the name of the process.
         variables: the known data about process variables.
         wanted: variables that conditions read and no known step sets.

@@ -49,8 +49,10 @@ class ModelSettings:
         temperature: 0 is as deterministic as the endpoint supports.
         seconds: timeout of one call, after which it is retried.
         patience: maximum total wait between the tries of one call, in seconds.
-        tries: of one call, including the first. tokens, cost: for the run; `None` is unlimited.
-        answer_tokens: for one answer. price_in, price_out: for a million tokens; 0 if unspecified.
+        tries: of one call, including the first.
+        tokens, cost: for the run; `None` is unlimited.
+        answer_tokens: for one answer.
+        price_in, price_out: for a million tokens; 0 if unspecified.
         redact: whether personal data is replaced before anything is sent.
         record: the folder of recorded calls; empty for none.
         replay: only recorded calls are answered; no request is sent.
