@@ -57,13 +57,16 @@ _C7_HTTP = {"url": "url", "method": "method", "payload": "body"}
 _ZEEBE_HTTP = {"url": "url", "method": "method", "body": "body"}
 _DROOLS_HTTP = {"Url": "url", "Method": "method", "ContentData": "body"}
 _DROOLS_MAIL = {"From": "sender", "To": "to", "Cc": "cc", "Bcc": "bcc", "Subject": "subject",
-                "Body": "text"}  # fmt: skip
+                "Body": "html"}  # fmt: skip
 _JOB_HTTP = "io.camunda:http-json"
 _JOB_MAILS = ("io.camunda:sendgrid", "io.camunda:email")
 _ZEEBE_MAIL = {
     "from": "sender", "from.email": "sender", "to": "to", "to.email": "to", "cc": "cc",
     "bcc": "bcc", "subject": "subject", "content.subject": "subject", "body": "text",
-    "content.value": "text",
+    "content.value": "text", "data.smtpAction.from": "sender", "data.smtpAction.to": "to",
+    "data.smtpAction.cc": "cc", "data.smtpAction.bcc": "bcc",
+    "data.smtpAction.subject": "subject", "data.smtpAction.body": "text",
+    "data.smtpAction.htmlBody": "html",
 }  # fmt: skip
 _FORM_ATTRIBUTES = {
     "assignee": "assignee", "candidateUsers": "candidate_users",
@@ -535,7 +538,12 @@ def _zeebe(
     settings = {p.name: p.text for p in common.pop("inputs", ())}
     common = {**common, "parameters": headers}
     if job.startswith(_JOB_MAILS):
-        return _mail("zeebe", settings, _ZEEBE_MAIL, common)
+        html = "html" in settings.get("content.type", "").lower()
+        names = {**_ZEEBE_MAIL, "content.value": "html"} if html else _ZEEBE_MAIL
+        kind = settings.get("data.smtpAction.contentType", "PLAIN").strip('="').upper()
+        unused = {"PLAIN": "data.smtpAction.htmlBody", "HTML": "data.smtpAction.body"}.get(kind)
+        names = {name: field for name, field in names.items() if name != unused}
+        return _mail("zeebe", settings, names, common)
     result = dict(headers).get("resultVariable")
     pick = {
         target: tuple((k.removeprefix(f"{target}."), settings.pop(k)) for k in list(settings)

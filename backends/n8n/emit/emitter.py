@@ -845,7 +845,7 @@ class _Emitter:
         from orgflow.backends.n8n.emit.settings import SENDER
 
         sender = str(self.ctx.options.get(SENDER, ""))
-        return outside_node(work.act, task.binding, sender)
+        return outside_node(work.act, task.binding, sender, work.after)
 
     def _work(self, task: Task, decisions: list[Decision]) -> Work | None:
         """What a task computes; `None` where that is nothing."""

@@ -35,7 +35,8 @@ RETRIES, BOUNDARY = "retries", "boundary"
 leading it to the error event without a code; otherwise it stops the run in engines that raise an
 incident."""
 
-_MESSAGE = 'String($json.error?.message ?? $json.error ?? "")'
+_MESSAGE = 'String($json.error?.message ?? $json.error ?? "").replace(/ \\[line \\d+\\]$/, "")'
+"""The message of an error; n8n adds the line of the Code node that threw it."""
 
 
 _PARTS = {

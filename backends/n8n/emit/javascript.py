@@ -172,6 +172,12 @@ _OF_TWO: dict[Function, str] = {
 """Functions of two values."""
 
 
+_JSON_TEXT = (
+    '(v) => { try { if (typeof v === "string") JSON.parse(v); } catch { '
+    'throw new Error("The body of the request is not JSON: " + v); } return v; }'
+)
+
+
 def _asked(function: Function, arguments: list[str]) -> str:
     if function in _OF_TWO:
         return f"({_OF_TWO[function]})({', '.join(arguments)})"
@@ -185,6 +191,8 @@ def _asked(function: Function, arguments: list[str]) -> str:
         return f'[{", ".join(arguments)}].map((v) => v ?? "").join("")'
     if function == "json":
         return f'((v) => (typeof v === "string" ? JSON.parse(v) : v))({arguments[0]})'
+    if function == "json text":
+        return f"({_JSON_TEXT})({arguments[0]})"
     if function == "list":
         return f"[{', '.join(arguments)}]"
     if function == "map":

@@ -7,10 +7,11 @@ from typing import Any
 
 from orgflow.backends.n8n.emit.javascript import js_string
 
-from orgflow_ir.analysis.expressions.syntax import Constant, Tree
+from orgflow_ir.analysis.expressions.syntax import Call, Constant, Tree, Variable, children
 from orgflow_ir.analysis.work.messages import Message
 from orgflow_ir.analysis.work.operations import CatalogueOperation
 from orgflow_ir.analysis.work.requests import CredentialKind, Request
+from orgflow_ir.analysis.work.statements import Assign, Fail, Statement, When
 from orgflow_ir.analysis.work.tasks import KEY_HEADER, SENT, Act, is_keyed
 from orgflow_ir.model.bindings import AnyBinding
 from orgflow_ir.model.records import NamedTuple
@@ -52,9 +53,11 @@ class OutsideNode(NamedTuple):
     version: float | None = None
 
 
-def outside_node(act: Act, binding: AnyBinding, sender: str) -> OutsideNode:
+def outside_node(
+    act: Act, binding: AnyBinding, sender: str, after: tuple[Statement, ...] = ()
+) -> OutsideNode:
     """The node of the request, mail or operation of a binding; `sender` is who sends mails of which
-    the model does not say it, if anybody."""
+    the model does not say it, if anybody, and `after` is what is computed after it."""
     pause = dict(binding.parameters).get("retryBackoff", "")
     retries = f"{binding.retries or ''} {pause}".strip()
     tries = read_retries(retries)
@@ -65,7 +68,31 @@ def outside_node(act: Act, binding: AnyBinding, sender: str) -> OutsideNode:
         from orgflow.backends.n8n.emit.filled import filled_node
 
         return filled_node(act, more, lost)
-    return _request(act, more, lost)
+    if tries is not None and not act.refuses and _fails(act.after):
+        # n8n tries a node again, and what fails is the node after it.
+        again = "the retries after a response with an error"
+        lost = f"{lost}, and {again}" if lost else again
+    texts = frozenset(name for name, part in act.answer if part == "text")
+    taken = any(isinstance(one, Assign) and _takes(one.value, texts) for one in after)
+    return _request(act, more, lost, taken)
+
+
+def _takes(tree: Tree, names: frozenset[str]) -> bool:
+    """Whether an expression takes one of these texts other than to read it as JSON."""
+    if isinstance(tree, Variable):
+        return tree.path[0] in names
+    if isinstance(tree, Call) and tree.function == "json":
+        return False
+    return any(_takes(one, names) for one in children(tree))
+
+
+def _fails(statements: tuple[Statement, ...]) -> bool:
+    """Whether a response can be a failure of the job, which is not an error of the process."""
+    return any(
+        (isinstance(one, Fail) and not one.bpmn)
+        or (isinstance(one, When) and _fails((*one.then, *one.otherwise)))
+        for one in statements
+    )
 
 
 class Retries(NamedTuple):
@@ -138,7 +165,7 @@ def request_key(act: Act | None, element: str) -> str:
 # -- requests --------------------------------------------------------------------------------------
 
 
-def _request(act: Request, more: dict[str, Any], lost: str) -> OutsideNode:
+def _request(act: Request, more: dict[str, Any], lost: str, taken: bool) -> OutsideNode:
     parameters: dict[str, Any] = {"method": act.method, "url": _value(("url",), act.url)}
     headers = [(n, _value(("headers", n), t)) for n, t in act.headers]
     notes = []
@@ -154,6 +181,10 @@ def _request(act: Request, more: dict[str, Any], lost: str) -> OutsideNode:
             f"All attempts of one request have the same {KEY_HEADER}, even if a failed run is "
             "retried."
         )
+    if taken:
+        notes.append(
+            "n8n parses a response in JSON: the spaces and number formats of its text may differ."
+        )
     parameters |= _pairs("header", "headers", headers, act.all_headers, act.headers, key)
     query = [(n, _value(("query", n), t)) for n, t in act.query]
     parameters |= _pairs("query", "query", query, act.all_query, act.query, "")
@@ -162,9 +193,7 @@ def _request(act: Request, more: dict[str, Any], lost: str) -> OutsideNode:
             "sendBody": True,
             "contentType": "raw",
             "rawContentType": act.content or "application/json",
-            "body": _value(
-                ("body",), act.body, "((v) => typeof v === 'string' ? v : JSON.stringify(v))({})"
-            ),
+            "body": _value(("body",), act.body, _written(act.content)),
         }
     # With a body of its own type, n8n reads the answer only if it may look what that is.
     response = {
@@ -173,8 +202,23 @@ def _request(act: Request, more: dict[str, Any], lost: str) -> OutsideNode:
     options: dict[str, Any] = {"response": {"response": response}}
     if act.seconds is not None:
         options["timeout"] = round(act.seconds * 1000)
+    if not act.redirects:
+        options["redirect"] = {"redirect": {"followRedirects": False}}
     parameters["options"] = options
     return OutsideNode("httpRequest", parameters, more, credential, tuple(notes), lost)
+
+
+def _written(media: str) -> str:
+    """The code for a body of this type: a text as it is, a value as a form or as JSON."""
+    kind = media.partition(";")[0].strip().lower()
+    code = "JSON.stringify(v)"
+    if kind == "application/x-www-form-urlencoded":
+        code = (
+            "Object.entries(v).filter(([, one]) => one !== null && one !== undefined)"
+            ".map((pair) => pair.map((one) => encodeURIComponent(typeof one === 'object' ? "
+            "JSON.stringify(one) : one)).join('=')).join('&').replace(/%20/g, '+')"
+        )
+    return f"((v) => typeof v === 'string' ? v : {code})({{}})"
 
 
 def _pairs(
@@ -216,9 +260,23 @@ _ADDRESSES = "[].concat({}).join(', ')"
 """A text with addresses, or a list of them."""
 
 
+def _address(field: str, tree: Tree, name_field: str, name: Tree | None, code: str = "{}") -> str:
+    """The parameter for an address, with the name of whose it is if the model has one."""
+    if name is None:
+        return _value((field,), tree, code)
+    if isinstance(tree, Constant) and isinstance(name, Constant):
+        quoted = str(name.value).replace("\\", "\\\\").replace('"', '\\"')
+        return _literal(f'"{quoted}" <{tree.value}>')
+    parts = [
+        js_string(str(one.value)) if isinstance(one, Constant) else form.format(_field(where))
+        for one, where, form in ((name, (name_field,), "{}"), (tree, (field,), code))
+    ]
+    return f"={{{{ JSON.stringify(String({parts[0]})) + ' <' + {parts[1]} + '>' }}}}"
+
+
 def _mail(act: Message, more: dict[str, Any], lost: str, sender: str) -> OutsideNode:
     if act.sender is not None:
-        sender = _value(("sender",), act.sender)
+        sender = _address("sender", act.sender, "sender_name", act.sender_name)
     notes = () if sender else ("The model does not define the sender: set From Email.",)
     settings = () if sender else (("the sender", "set From Email in the node, `from` in the "
                                    "model, or compile with n8n{sender=ADDRESS}"),)  # fmt: skip
@@ -228,7 +286,7 @@ def _mail(act: Message, more: dict[str, Any], lost: str, sender: str) -> Outside
     has_text, has_html = act.text is not None, act.html is not None
     parameters: dict[str, Any] = {
         "fromEmail": sender,
-        "toEmail": _value((main,), to, _ADDRESSES),
+        "toEmail": _address(main, to, "to_name", act.to_name if main == "to" else None, _ADDRESSES),
         "subject": "" if act.subject is None else _value(("subject",), act.subject),
         "emailFormat": "both" if has_text and has_html else "html" if has_html else "text",
     }

@@ -35,22 +35,32 @@ from orgflow_ir.model.records import NamedTuple
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
+_HEADERS = (
+    "Object.fromEntries(Object.entries(answer.headers ?? {}).flatMap(([name, value]) => [[name, "
+    "value], [name.replace(/(^|-)[a-z]/g, (one) => one.toUpperCase()), value]]))"
+)
+"""Headers of an answer: n8n has their names in lower case, models write them as servers do."""
+_BODY = (
+    '((v) => { if (typeof v === "string" && /^\\s*[[{]/.test(v)) { try { return JSON.parse(v); } '
+    "catch {} } return v; })(answer.body ?? answer.data ?? null)"
+)
+"""The body of an answer; the connector of Camunda 8 reads JSON whatever its type is."""
+_WHOLE = f"{{ status: answer.statusCode, headers: {_HEADERS}, body: {_BODY} }}"
+
 _PARTS: dict[Part, str] = {
     "text": (
         '((v) => typeof v === "string" ? v : v === undefined ? "" : JSON.stringify(v))'
         "(answer.body ?? answer.data)"
     ),
-    "body": "answer.body ?? answer.data ?? null",
+    "body": _BODY,
     "status": "answer.statusCode",
-    "headers": "answer.headers",
+    "headers": _HEADERS,
     "message": 'String(answer.statusMessage ?? "")',
-    "whole": (
-        "{ status: answer.statusCode, headers: answer.headers, "
-        "body: answer.body ?? answer.data ?? null }"
-    ),
+    "whole": _WHOLE,
     "error": (
         "answer.statusCode < 400 ? null : { code: String(answer.statusCode), message: "
-        '`HTTP ${answer.statusCode} ${answer.statusMessage ?? ""}`.trim() }'
+        '`HTTP ${answer.statusCode} ${answer.statusMessage ?? ""}`.trim(), variables: '
+        f"{{ response: {_WHOLE} }} }}"
     ),
 }
 """Parts of what an HTTP Request node hands on with its whole answer: a body that is no JSON stands

@@ -123,6 +123,11 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
             return "".join("" if _nothing(v) else _juel_text(v) for v in found)
         case Call("json", (argument,)):
             return _parsed(_value(argument, values, forced))
+        case Call("json text", (argument,)):
+            found = _value(argument, values, forced)
+            if isinstance(found, str):
+                _parsed(found)
+            return found
         case Call("list", arguments):
             return [_value(a, values, forced) for a in arguments]
         case Call("map", arguments):

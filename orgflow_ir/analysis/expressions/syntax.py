@@ -222,7 +222,7 @@ class Conditional(Node):
 Function = Literal[
     "size", "is empty", "contains", "starts with", "ends with", "lower", "upper", "trim", "text",
     "json", "entry", "list", "map", "append", "single", "truth", "item", "type", "is true",
-    "same", "juel equal",
+    "same", "juel equal", "json text",
 ]  # fmt: skip
 """Methods of texts and collections, under one name for all languages. `text` concatenates values to
 a text, in which null is empty. `json` parses JSON text, and `entry` is the entry of an object or
@@ -234,7 +234,8 @@ value is a list of itself.
 
 The others occur only in translations to JavaScript: `type` is `typeof`, `is true` whether a value
 is true or the text `true`, `same` whether two values are equal without conversion (lists and
-objects by their content), and `juel equal` whether they are equal in JUEL."""
+objects by their content), `juel equal` whether they are equal in JUEL, and `json text` the value,
+which has to be JSON if it is a text."""
 
 
 class Call(Node):

@@ -12,11 +12,14 @@ from orgflow_ir.analysis.work.requests import SECRET
 from orgflow_ir.model.bindings import Mail
 from orgflow_ir.model.records import NamedTuple
 
-FIELDS = ("sender", "to", "cc", "bcc", "subject", "text", "html")
+FIELDS = ("sender", "sender_name", "to", "to_name", "cc", "bcc", "subject", "text", "html")
 
+_NAMES = {"fromAlias": "sender_name", "from.name": "sender_name", "to.name": "to_name"}
+"""Settings with the name of who sends or receives a mail."""
 _ELSEWHERE = (
     "attachments", "Attachments", "fileNames", "files", "textVar", "htmlVar", "Template",
     "attachments.list", "data.smtpAction.attachments", "smtpAction.attachments",
+    "data.smtpAction.headers", "headers", "replyTo", "Reply-To", "template.id",
 )  # fmt: skip
 """Settings of mails that are not part of the message, or are handled elsewhere."""
 
@@ -25,7 +28,9 @@ class Message(NamedTuple):
     """One mail; a field is `None` if the source does not define it."""
 
     sender: Tree | None = None
+    sender_name: Tree | None = None
     to: Tree | None = None
+    to_name: Tree | None = None
     cc: Tree | None = None
     bcc: Tree | None = None
     subject: Tree | None = None
@@ -39,6 +44,9 @@ def read_message(mail: Mail) -> Message:
     for name in _ELSEWHERE:
         if settings.get(name) and settings[name] not in ("=[]", "=null"):
             raise ConditionError(f"`{name}` is not supported")
+    if settings.get("ignoreException", "").strip('="').lower() not in ("", "false"):
+        raise ConditionError("`ignoreException` is not supported")
+    named = {field: settings[name] for name, field in _NAMES.items() if name in settings}
     protocol = settings.get("protocol", "smtp").strip('="').lower()
     if protocol not in ("smtp", ""):
         raise ConditionError(f"the task reads mail by `{protocol}` and sends none")
@@ -47,7 +55,7 @@ def read_message(mail: Mail) -> Message:
             raise ConditionError(f"{given.name} is a script, which is not supported here")
     found: dict[str, Tree] = {}
     for name in FIELDS:
-        text = getattr(mail, name)
+        text = named.get(name) if name in _NAMES.values() else getattr(mail, name)
         if text is None or not text.strip():
             continue
         if SECRET.search(text):

@@ -8,8 +8,10 @@ on; they become a credential to connect.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Literal
 
 from orgflow_ir.analysis.expressions.syntax import (
@@ -17,6 +19,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Comparison,
     ConditionError,
     Constant,
+    Feel,
     Logical,
     Tree,
     Variable,
@@ -60,6 +63,7 @@ class Request(NamedTuple):
         answer: names under which later steps read parts of the response.
         after: the processing of the response.
         seconds: the timeout.
+        redirects: whether redirects are followed.
     """
 
     method: str
@@ -75,17 +79,19 @@ class Request(NamedTuple):
     answer: tuple[tuple[str, Part], ...] = ()
     after: tuple[Statement, ...] = ()
     seconds: float | None = None
+    redirects: bool = True
 
 
-def read_request(http: Http) -> Request:
-    """The request of a binding. Raises `ConditionError` for unsupported content."""
-    return _Reader(http).request()
+def read_request(http: Http, task: str = "") -> Request:
+    """The request of a binding of the task with the id `task`. Raises `ConditionError` for
+    unsupported content."""
+    return _Reader(http, task).request()
 
 
 class _Reader:
-    def __init__(self, http: Http) -> None:
-        self.http = http
-        self.settings: Mapping[str, str] = dict(http.parameters)
+    def __init__(self, http: Http, task: str) -> None:
+        self.http, self.task = http, task
+        self.settings: dict[str, str] = dict(http.parameters)
         self.credential: Credential | None = None
 
     def request(self) -> Request:
@@ -95,8 +101,11 @@ class _Reader:
         if url is None or url == Constant(""):
             raise ConditionError("the model does not define the URL")
         _no_secret("the URL", self.text("url"))
+        self.unsupported()
         self.authentication()
         headers = [(name, text) for name, text in http.headers]
+        if http.by in ("zeebe", None):
+            headers += self.entries("headers")
         content = next((t for n, t in headers if n.lower() == "content-type"), "")
         content = content or self.settings.get("ContentType", "")
         if "AcceptHeader" in self.settings:
@@ -104,6 +113,9 @@ class _Reader:
         read_headers = tuple(self.headers(headers))
         body = self.body(method)
         as_json = http.by == "zeebe" or http.by is None
+        media = "" if as_json and not content else _constant(content, http.by) or "text/plain"
+        if body is not None:
+            body = self.checked(body, media)
         return Request(
             method=method,
             url=url,
@@ -112,13 +124,28 @@ class _Reader:
             query=tuple((n, self.plain(f"query parameter `{n}`", t)) for n, t in http.query),
             all_query=self.whole("queryParameters"),
             body=body,
-            content="" if as_json and not content else _constant(content, http.by) or "text/plain",
+            content=media,
             credential=self.credential,
             refuses=self.refuses(),
             answer=_ANSWERS.get(http.by or "zeebe", ()),
             after=tuple(self.after()),
             seconds=self.seconds(),
+            redirects=not self.flag("disallowRedirects"),
         )
+
+    def unsupported(self) -> None:
+        """Settings that would be lost."""
+        for name in _FLAGS:
+            if self.flag(name):
+                raise ConditionError(f"`{name}` is not supported")
+        for option in _options(self.settings):
+            if option not in _OPTIONS:
+                raise ConditionError(f"the option `{option}` of its requests is not supported")
+
+    def flag(self, name: str) -> bool:
+        """Whether a setting is on; one that is an expression may be."""
+        text = (self.settings.get(name) or "").strip().lstrip("=").strip().lower()
+        return text not in ("", "false", "null")
 
     # -- what is sent ----------------------------------------------------------------------------
 
@@ -172,6 +199,34 @@ class _Reader:
                 continue
             yield name, self.plain(f"header `{name}`", text)
 
+    def entries(self, name: str) -> list[tuple[str, str]]:
+        """The entries of a setting that is a context, `={"Accept": a}`: each can be a constant, a
+        credential or the type of the body. Other expressions stay as they are."""
+        from orgflow_ir.analysis.expressions.feel import syntax as feel
+        from orgflow_ir.analysis.expressions.feel.parser import parse_expression
+        from orgflow_ir.analysis.expressions.feel.reading import free_names
+
+        text = self.settings.get(name, "").strip().removeprefix("=")
+        try:
+            tree = parse_expression(text, []) if text else None
+        except feel.FeelError:
+            return []
+        if not isinstance(tree, feel.ContextLiteral):
+            return []
+        keys = [entry.key for entry in tree.entries]
+        if any(name in keys for entry in tree.entries for name in free_names(entry.value)):
+            return []  # an entry reads another one
+        del self.settings[name]
+        found = []
+        for key, entry in zip(keys, tree.entries, strict=True):
+            value, span = entry.value, entry.value.span
+            if isinstance(value, feel.Literal) and value.value is None:
+                continue
+            constant = isinstance(value, feel.Literal) and isinstance(value.value, str)
+            written = str(value.value) if constant else f"={text[span.start : span.end]}"  # type: ignore[union-attr]
+            found.append((key, written))
+        return found
+
     def whole(self, name: str) -> Tree | None:
         """Headers or query parameters that are one expression."""
         text = self.settings.get(name)
@@ -188,9 +243,28 @@ class _Reader:
         _no_secret("the body", parameter)
         return self.value("body", parameter)
 
+    def checked(self, body: Tree, media: str) -> Tree:
+        """The body, whose text has to be JSON if its type is; raises `ConditionError` for a body
+        that would be sent in another form."""
+        kind = media.partition(";")[0].strip().lower()
+        if kind.startswith("multipart/"):
+            raise ConditionError(f"a body of the type `{kind}` is not supported")
+        if self.whole("headers") is not None:
+            raise ConditionError("the type of the body is only known at run time")
+        if not is_json(kind):
+            return body
+        if not isinstance(body, Constant):
+            return body if _is_structure(body) else Call("json text", (body,))
+        try:
+            json.loads(str(body.value))
+        except ValueError:
+            raise ConditionError("its body is not JSON, but its type is") from None
+        return body
+
     def seconds(self) -> float | None:
+        settings = {**self.settings, **_options(self.settings)}
         for name, per in _TIMES:
-            text = (self.settings.get(name) or "").strip().strip("=")
+            text = (settings.get(name) or "").strip().strip("=")
             if text.replace(".", "", 1).isdigit() and float(text) > 0:
                 return float(text) / per
         return None
@@ -231,8 +305,10 @@ class _Reader:
 
     def refuses(self) -> bool:
         match self.http.by:
-            case "camunda" | "flowable":
-                return False  # they hand over whatever comes back
+            case "camunda":  # it hands over whatever comes back
+                return _options(self.settings).get("throw-http-error", "").lower() == "true"
+            case "flowable":
+                return False
             case "jbpm":
                 return self.settings.get("HandleResponseErrors", "").lower() == "true"
         return "errorExpression" not in self.settings
@@ -266,28 +342,73 @@ class _Reader:
 
     def flowable(self) -> Iterator[Statement]:
         settings = self.settings
-        for name in ("saveRequestVariables", "saveResponseParameters"):
-            if settings.get(name, "").lower() == "true":
-                raise ConditionError(f"`{name}` is not supported")
+        prefix = settings.get("resultVariablePrefix", "").strip() or self.task
+        if _constant(prefix, "flowable") is None and prefix:
+            raise ConditionError("the prefix of its variables is only known at run time")
+        # Statuses count from 400, and from 300 if redirects are not followed.
+        least = 300 if self.flag("disallowRedirects") else 400
         for name, error in (("handleStatusCodes", True), ("failStatusCodes", False)):
-            for condition in _statuses(settings.get(name, "")):
+            for condition in _statuses(settings.get(name, ""), least):
                 status = Call("text", (Constant("HTTP"), Variable(("statusCode",))))
                 # What is handled is an error of the process, whose code a boundary event names.
                 yield When(condition, (Fail(status, bpmn=error),), ())
-        if self.http.result:
+        if self.flag("saveResponseParameters"):
+            for name, part in (("StatusCode", "statusCode"), ("Reason", "reason")):
+                yield Assign(variable_name(f"{prefix}Response{name}"), Variable((part,)))
+        result = self.http.result or (f"{prefix}ResponseBody" if prefix else "")
+        if result:
             value: Tree = Variable(("responseBody",))
-            if settings.get("saveResponseVariableAsJson", "").lower() == "true":
+            if self.flag("saveResponseVariableAsJson"):
                 value = Call("json", (value,))
-            yield Assign(variable_name(self.http.result), value)
+            yield Assign(variable_name(result), value)
+
+
+_FLAGS = (
+    "ignoreNullValues", "storeResponse", "groupSetCookieHeaders", "ignoreException",
+    "saveRequestVariables", "saveResponseParametersTransient",
+)  # fmt: skip
+"""Settings that change a request or the use of its response, and that n8n has no equivalent of."""
+CONFIG = ("request-config", "configOptions")
+"""Inputs of Camunda 7's connectors that hold options of the request."""
+_OPTIONS = ("connection-timeout", "socket-timeout", "throw-http-error")
+"""Options of Camunda 7's connectors for a request that are supported."""
+
+
+def _options(settings: Mapping[str, str]) -> dict[str, str]:
+    """Options of Camunda 7's connectors for a request."""
+    lines = (line for name in CONFIG for line in settings.get(name, "").splitlines())
+    pairs = (line.partition(":") for line in lines if line.strip())
+    return {name.strip(): _braced(value) for name, _, value in pairs}
+
+
+def _braced(text: str) -> str:
+    """A constant without the braces of an expression: `${1000}`."""
+    found = re.fullmatch(r"[$#]\{\s*(\w+)\s*\}", text.strip())
+    return found[1] if found is not None else text.strip()
+
+
+def _is_structure(tree: Tree) -> bool:
+    """Whether a value is an object or a list wherever it is evaluated."""
+    if isinstance(tree, Call):
+        return tree.function in ("map", "list")
+    from orgflow_ir.analysis.expressions.feel import syntax as feel
+
+    return isinstance(tree, Feel) and isinstance(tree.tree, feel.ContextLiteral | feel.ListLiteral)
+
+
+def is_json(media: str) -> bool:
+    """Whether a media type, or none at all, is that of JSON."""
+    kind = media.partition(";")[0].strip().lower()
+    return not kind or kind == "application/json" or kind.endswith("+json")
 
 
 _TIMES = (
     ("connectionTimeoutInSeconds", 1), ("readTimeoutInSeconds", 1), ("requestTimeout", 1000),
-    ("ReadTimeout", 1000),
+    ("ReadTimeout", 1000), ("connection-timeout", 1000), ("socket-timeout", 1000),
 )  # fmt: skip
 _ANSWERS: dict[str, tuple[tuple[str, Part], ...]] = {
     "camunda": (("response", "text"), ("statusCode", "status"), ("headers", "headers")),
-    "flowable": (("responseBody", "text"), ("statusCode", "status")),
+    "flowable": (("responseBody", "text"), ("statusCode", "status"), ("reason", "message")),
     "jbpm": (("Result", "text"), ("Status", "status"), ("StatusMsg", "message")),
     "zeebe": (
         ("response", "whole"), ("body", "body"), ("status", "status"), ("headers", "headers"),
@@ -317,8 +438,8 @@ def _secrets(text: str) -> str:
     return f" (secret {', '.join(dict.fromkeys(names))})" if names else ""
 
 
-def _statuses(text: str) -> Iterator[Tree]:
-    """Conditions of `404, 5XX, 401-403`."""
+def _statuses(text: str, least: int) -> Iterator[Tree]:
+    """Conditions of `404, 5XX, 401-403`, for statuses from `least` on."""
     status = Variable(("statusCode",))
     for piece in filter(None, (one.strip() for one in text.split(","))):
         span = re.fullmatch(r"(\d)[xX]{2}|(\d{3})(?:-(\d{3}))?", piece)
@@ -329,9 +450,11 @@ def _statuses(text: str) -> Iterator[Tree]:
         high = low + 99 if hundreds else int(last or first)
         if high > _MOST_STATUS or low > high:
             raise ConditionError(f"`{piece}` is not an HTTP status")
+        if high < least:
+            continue
         yield Logical(
             "and",
-            Comparison(">=", status, Constant(low), "java"),
+            Comparison(">=", status, Constant(max(low, least)), "java"),
             Comparison("<=", status, Constant(high), "java"),
             "java",
         )
@@ -348,6 +471,9 @@ def _errors(text: str) -> Iterator[Statement]:
     except feel.FeelError as error:
         raise ConditionError(f"error expression: {error}") from None
 
+    def empty(part: feel.Tree) -> bool:
+        return part in (feel.Literal(None), feel.ContextLiteral(()))
+
     def read(part: feel.Tree) -> tuple[Statement, ...]:
         match part:
             case feel.Literal(None):
@@ -355,8 +481,12 @@ def _errors(text: str) -> Iterator[Statement]:
             case feel.If(condition, then, otherwise):
                 return (When(as_expression(condition), read(then), read(otherwise)),)
             case feel.Call(feel.Name("bpmnError"), (feel.Literal(str() as code), *rest), None):
+                if any(not empty(one) for one in rest[1:]):
+                    raise ConditionError("variables of `bpmnError` are not supported")
                 return (Throw(code, as_expression(rest[0]) if rest else None),)
-            case feel.Call(feel.Name("jobError"), (message, *_), None):
+            case feel.Call(feel.Name("jobError"), (message, *rest), None):
+                if any(one != feel.Literal(Decimal(0)) for one in rest[1:2]):
+                    raise ConditionError("retries of `jobError` are not supported")
                 return (Fail(as_expression(message)),)
         raise ConditionError("only `if`, `bpmnError` and null are supported in error expressions")
 

@@ -19,7 +19,7 @@ from orgflow_ir.analysis.variables import declared_by
 from orgflow_ir.analysis.work.mappings import language_of, read_value, target_of, variable_name
 from orgflow_ir.analysis.work.messages import FIELDS, Message, read_message
 from orgflow_ir.analysis.work.operations import GIVEN, CatalogueOperation, read_operation
-from orgflow_ir.analysis.work.requests import Request, read_request
+from orgflow_ir.analysis.work.requests import CONFIG, Request, read_request
 from orgflow_ir.analysis.work.scripts import as_value, read_call, read_nested, read_script
 from orgflow_ir.analysis.work.statements import (
     Assign,
@@ -115,12 +115,12 @@ class Work(NamedTuple):
 
 def work_of(task: Task, library: DecisionLibrary | None) -> Work:
     """The computation of a task; `library` contains the decisions that it may refer to."""
-    return Work() if task.binding is None else work_by(task.binding, library)
+    return Work() if task.binding is None else work_by(task.binding, library, task.id)
 
 
-def work_by(binding: AnyBinding, library: DecisionLibrary | None) -> Work:
-    """The computation of a task with this binding."""
-    reading = _Reading(binding, library)
+def work_by(binding: AnyBinding, library: DecisionLibrary | None, task: str = "") -> Work:
+    """The computation of a task with this binding and the id `task`."""
+    reading = _Reading(binding, library, task)
     act = reading.act()
     before = [*reading.inputs(), *reading.listeners(_BEFORE)]
     if act is not None:
@@ -305,8 +305,10 @@ def _in_scope(statements: Iterable[Statement], locals_: frozenset[str]) -> Itera
 class _Reading:
     """Reads the parts of one binding; what is not supported is kept with the reason."""
 
-    def __init__(self, binding: AnyBinding, library: DecisionLibrary | None) -> None:
-        self.binding, self.library = binding, library
+    def __init__(
+        self, binding: AnyBinding, library: DecisionLibrary | None, task: str = ""
+    ) -> None:
+        self.binding, self.library, self.task = binding, library, task
         self.unread: list[Unread] = []
 
     def inputs(self) -> Iterator[Statement]:
@@ -315,11 +317,14 @@ class _Reading:
         if isinstance(self.binding, Http) and self.binding.by in ("camunda", "jbpm"):
             own = self.binding.inputs
             scripts = ("payload", "url", "method", "headers")
-            yield from self.parameters(
-                (p for p in own if not (p.language and p.name in scripts)),
-                "input mapping",
-                local=True,
-            )
+            others = [p for p in own if not (p.language and p.name in scripts)]
+            if self.binding.by == "camunda":  # inputs of a connector are known in its other inputs
+                others += [
+                    Parameter(name=name, text=text)
+                    for name, text in self.binding.parameters
+                    if name not in CONFIG
+                ]
+            yield from self.parameters(others, "input mapping", local=True)
             return
         yield from self.parameters(self.binding.inputs, "input mapping", local=True)
 
@@ -397,7 +402,7 @@ class _Reading:
         try:
             match self.binding:
                 case Http():
-                    return read_request(self.binding)
+                    return read_request(self.binding, self.task)
                 case Mail():
                     return read_message(self.binding)
                 case Worker():

@@ -549,3 +549,240 @@ def test_order_to_cash_sends_a_request_and_a_mail(
     assert http.received[-1].body == '{"of": "A-1"}'
     to, message = mail.mails[-1]
     assert (to, message["subject"]) == (["kim@a.example"], "Receipt R-7")
+
+
+def test_headers_of_a_context_are_sent_one_by_one(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
+) -> None:
+    """The type of the body is one of them; a secret among them becomes a credential."""
+    http = servers[0]
+    task = zeebe(
+        {
+            "url": f"http://{http.place}/soap8", "method": "POST",
+            "headers": '={"Content-Type": "text/xml", "X-Who": who, Authorization: '
+            '"Key {{secrets.K}}"}',
+            "body": '="<a>" + who + "</a>"',
+        },
+        {},
+    )  # fmt: skip
+    run, said, _ = played(engine, tmp_path, task, {"who": "Kim"})
+    assert run.status == "success", run.error
+    assert said == ["`Work` needs a header (header Authorization (secret K))"]
+    got = http.received[-1]
+    assert (got.body, got.headers["content-type"]) == ("<a>Kim</a>", "text/xml")
+    assert (got.headers["x-who"], got.headers["authorization"]) == ("Kim", "Key 1")
+
+
+def test_a_form_is_sent_as_a_form(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
+) -> None:
+    http = servers[0]
+    kind = "application/x-www-form-urlencoded"
+    task = zeebe(
+        {"url": f"http://{http.place}/form", "method": "POST", "body": "={a: who, n: 1, z: null}",
+         "headers": f'={{"Content-Type": "{kind}"}}'},
+        {},
+    )  # fmt: skip
+    run, _, _ = played(engine, tmp_path, task, {"who": "Kim & Zoé"})
+    assert run.status == "success", run.error
+    got = http.received[-1]
+    assert (got.body, got.headers["content-type"]) == ("a=Kim+%26+Zo%C3%A9&n=1", kind)
+
+
+def test_a_text_that_is_no_json_is_not_sent_as_json(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
+) -> None:
+    """n8n would send the text in quotes."""
+    http = servers[0]
+    given = {
+        "url": f"http://{http.place}/json", "method": "POST",
+        "headers": {"Content-Type": JSON}, "payload": '{"who": "${who}"}',
+    }  # fmt: skip
+    before = len(http.received)
+    run, _, _ = played(engine, tmp_path, camunda(given, {}), {"who": 'a "b"'})
+    assert run.error == 'The body of the request is not JSON: {"who": "a "b""}'
+    assert len(http.received) == before
+    run, _, _ = played(engine, tmp_path, camunda(given, {}), {"who": "Kim"})
+    assert http.received[-1].body == '{"who": "Kim"}'
+    given["payload"] = "{who: 1}"
+    _, ctx = compiled(one_task(camunda(given, {})), tmp_path)
+    (said,) = [d.message for d in ctx.diagnostics if d.code == "OF404"]
+    assert said.endswith("(its body is not JSON, but its type is)")
+
+
+def test_inputs_and_options_of_a_connector(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
+) -> None:
+    """An input is known in the others; the option makes a status of 400 or more a failure."""
+    http = servers[0]
+    http.answer("/own", (404, TEXT, "no"))
+    given: Json = {
+        "who": "${name}", "url": f"http://{http.place}/own", "method": "PUT",
+        "payload": "Hello ${who}",
+    }  # fmt: skip
+    run, _, _ = played(engine, tmp_path, camunda(given, {"code": "${statusCode}"}), {"name": "Kim"})
+    assert (http.received[-1].body, variables(run)) == ("Hello Kim", {"name": "Kim", "code": 404})
+    given["request-config"] = {"throw-http-error": "TRUE"}
+    run, _, _ = played(engine, tmp_path, camunda(given, {}), {"name": "Kim"})
+    assert run.status == "error"
+    given["request-config"] = {"max-redirects": "1"}
+    _, ctx = compiled(one_task(camunda(given, {})), tmp_path)
+    (said,) = [d.message for d in ctx.diagnostics if d.code == "OF404"]
+    assert "(the option `max-redirects` of its requests is not supported)" in said
+
+
+def test_headers_of_a_response_are_found_as_servers_write_them(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
+) -> None:
+    http = servers[0]
+    http.answer("/kind", (200, "text/csv", "a"))
+    url = {"url": f"http://{http.place}/kind", "method": "GET"}
+    outputs = {"one": '${headers.get("Content-Type")}', "two": '${headers.get("content-type")}'}
+    run, _, _ = played(engine, tmp_path, camunda(url, outputs), {})
+    assert variables(run) == {"one": "text/csv", "two": "text/csv"}
+    result = '={one: response.headers.Server, two: response.headers["Content-Type"]}'
+    run, _, _ = played(engine, tmp_path, zeebe(url, {"resultExpression": result}), {})
+    found = variables(run)
+    assert isinstance(found, dict)
+    assert found["one"].startswith("BaseHTTP")
+
+
+def test_a_body_in_json_is_read_whatever_its_type_is(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
+) -> None:
+    """By the connector of Camunda 8, which has the response of an error as well."""
+    http = servers[0]
+    http.answer("/problem", (400, "application/problem+json", '{"title": "too late"}'))
+    error = "error.variables.response.body.title"
+    task = zeebe(
+        {"url": f"http://{http.place}/problem", "method": "GET"},
+        {"errorExpression": f'=if {error} != null then bpmnError("NO", {error}) else null'},
+    )
+    run, _, _ = played(engine, tmp_path, task, {})
+    assert variables(run) == "NO: too late"
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        ('bpmnError("NO", "x", {a: 1})', "variables of `bpmnError` are not supported"),
+        ('jobError("x", {}, 2)', "retries of `jobError` are not supported"),
+        ('bpmnError("NO", "x", {})', None),
+        ('jobError("x", {}, 0)', None),
+    ],
+)
+def test_parts_of_errors_that_would_be_lost(
+    tmp_path: Path, expression: str, reason: str | None
+) -> None:
+    task = zeebe(
+        {"url": "http://a.example", "method": "GET"},
+        {"errorExpression": f'=if error.code = "404" then {expression} else null'},
+    )
+    _, ctx = compiled(one_task(task), tmp_path)
+    said = [d.message for d in ctx.diagnostics if d.code == "OF404"]
+    assert [reason] * bool(reason) == [one.rpartition("(")[2].rstrip(")") for one in said]
+
+
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [
+        ("ignoreNullValues", zeebe({"url": "u", "ignoreNullValues": "=true"}, {})),
+        ("storeResponse", zeebe({"url": "u", "storeResponse": "=true"}, {})),
+        ("ignoreException", flowable("http", requestUrl="u", ignoreException="true")),
+        ("ignoreException", flowable("mail", to="a@a.example", ignoreException="true")),
+        ("Reply-To", jbpm("Email", {}, To="a@a.example", **{"Reply-To": "b@a.example"})),
+    ],
+)
+def test_settings_without_an_equivalent_are_refused(tmp_path: Path, name: str, task: str) -> None:
+    _, ctx = compiled(one_task(task), tmp_path)
+    (said,) = [d.message for d in ctx.diagnostics if d.code == "OF404"]
+    assert f"(`{name}` is not supported)" in said
+
+
+def test_a_failed_response_is_not_requested_again(tmp_path: Path) -> None:
+    """n8n tries a node again, but what fails is the node after it; this is reported."""
+    inputs = {"url": "http://a.example", "method": "GET"}
+    error = {"errorExpression": '=if error.code = "404" then bpmnError("N", "x") else null'}
+    for task, lost in (
+        (zeebe(inputs, error, "3"), True),
+        (zeebe(inputs, error, "1"), False),
+        (zeebe(inputs, {}, "3"), False),
+    ):
+        _, ctx = compiled(one_task(task), tmp_path)
+        said = [d.message for d in ctx.diagnostics if d.code == "OF404"]
+        wanted = (
+            "n8n does not do the retries after a response with an error of `Work` as defined in "
+            "the model"
+        )
+        assert said == [wanted] * lost
+
+
+def test_flowable_sets_what_its_manual_says(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
+) -> None:
+    """The body has a variable even if the model names none, statuses count from 400."""
+    http = servers[0]
+    http.answer("/f", (302, TEXT, "moved"))
+    url = f"http://{http.place}/f"
+    task = flowable("http", requestUrl=url, disallowRedirects="true", saveResponseParameters="true")
+    run, said, _ = played(engine, tmp_path, task, {})
+    assert said == []
+    assert variables(run) == {
+        "tResponseBody": "moved", "tResponseStatusCode": 302, "tResponseReason": "Found",
+    }  # fmt: skip
+    http.answer("/f", (200, TEXT, "fine"))
+    task = flowable("http", requestUrl=url, handleStatusCodes="200", resultVariablePrefix="got")
+    run, _, _ = played(engine, tmp_path, task, {})
+    assert variables(run) == {"gotResponseBody": "fine"}
+
+
+def test_names_of_who_sends_and_receives_a_mail(
+    engine: LocalEngine, servers: tuple[Any, MailServer], tmp_path: Path
+) -> None:
+    mail = servers[1]
+    task = zeebe(
+        {"from.name": "=shop", "from.email": "shop@a.example", "to.name": "Kim",
+         "to.email": "kim@a.example", "content.subject": "S", "content.type": "text/html",
+         "content.value": "<b>hi</b>"},
+        {},
+    ).replace("http-json", "sendgrid")  # fmt: skip
+    run, _, _ = played(engine, tmp_path, task, {"shop": 'The "A", Shop'})
+    assert run.status == "success", run.error
+    to, message = mail.mails[-1]
+    assert to == ["kim@a.example"]
+    assert message["to"].addresses[0].display_name == "Kim"
+    assert message["from"].addresses[0].display_name == 'The "A", Shop'
+    assert message.get_content_type() == "text/html"
+
+
+def test_mail_by_smtp_of_camunda_8(
+    engine: LocalEngine, servers: tuple[Any, MailServer], tmp_path: Path
+) -> None:
+    mail = servers[1]
+    for kind, parts in (
+        ("PLAIN", ["text/plain"]), ("HTML", ["text/html"]),
+        ("MULTIPART", ["text/plain", "text/html"]),
+    ):  # fmt: skip
+        given = {
+            "from": "shop@a.example", "to": '=[to, "b@a.example"]', "subject": "S",
+            "contentType": kind, "body": "hi", "htmlBody": "<i>hi</i>",
+        }  # fmt: skip
+        inputs = {f"data.smtpAction.{name}": text for name, text in given.items()}
+        task = zeebe({"protocol": "smtp", **inputs}, {}).replace("http-json", "email")
+        run, _, _ = played(engine, tmp_path, task, {"to": "kim@a.example"})
+        assert run.status == "success", run.error
+        to, message = mail.mails[-1]
+        assert to == ["kim@a.example", "b@a.example"]
+        found = [part.get_content_type() for part in message.walk() if not part.is_multipart()]
+        assert found == parts
+
+
+def test_the_body_of_a_mail_of_jbpm_is_html(
+    engine: LocalEngine, servers: tuple[Any, MailServer], tmp_path: Path
+) -> None:
+    mail = servers[1]
+    task = jbpm("Email", {}, To="a@a.example;b@a.example", From="c@a.example", Body="<b>x</b>")
+    run, _, _ = played(engine, tmp_path, task, {})
+    assert run.status == "success", run.error
+    to, message = mail.mails[-1]
+    assert (to, message.get_content_type()) == (["a@a.example", "b@a.example"], "text/html")

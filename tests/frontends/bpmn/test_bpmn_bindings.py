@@ -237,7 +237,7 @@ JBPM: list[tuple[str, Any]] = [
      Http(by="jbpm", url="https://a.example", method="GET",
           authentication=(("AuthType", "BASIC"),))),
     (_task("task", 'drools:taskName="Email"', "", _inputs(To="a@b.example", Body="Hi")),
-     Mail(by="jbpm", to="a@b.example", text="Hi")),
+     Mail(by="jbpm", to="a@b.example", html="Hi")),
     (_task("serviceTask", 'drools:taskName="Ship"', "", _inputs(Order="#{order}")),
      Worker(by="handler", target="Ship", inputs=(Parameter(name="Order", text="#{order}"),))),
     (_task("businessRuleTask", 'drools:ruleFlowGroup="fees"'), Decision(decision="fees")),
