@@ -198,13 +198,18 @@ class N8nBackend(Backend):
         return _emitted(model, compile_processes(model, ctx), ctx, {})
 
     def link(self, made: Sequence[tuple[Model, Emitted]], ctx: PassContext) -> tuple[Emitted, ...]:
-        """See `Backend`: what several models name is one workflow, with one contract."""
+        """See `Backend`: what several models name or call is one workflow, with one contract."""
         from orgflow.backends.n8n.emit.named_work import linked
 
         compiled = [list(emitted.compiled.values()) for _, emitted in made]
-        remade = linked(compiled, ctx)
-        for one in remade:
+        remade: list[CompiledProcess] = []
+        if any(len(model) > 1 for model in compiled):
+            from orgflow.backends.n8n.emit.together import compile_together
+
+            compiled, remade = compile_together(compiled, ctx, _finish)
+        for one in (named := linked(compiled, ctx)):
             build(one.root, _digest(one, ""), _version(ctx))
+        remade += named
         if not _correct(remade, ctx):
             return tuple(Emitted((), SourceMap(model, tuple)) for model, _ in made)
         names: dict[str, CompiledScope] = {}
@@ -273,18 +278,30 @@ def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
     for process in executable_processes(model):
         for scope in scopes_of(model, process):
             report_parallel(scope.body, ctx)
-        compiled.append(compile_process(model, process, ctx))
+        compiled.append(compile_process(model, process, ctx)._replace(digest=digest))
+    errors = [_errors(compiled, ctx)] if ctx.options.get("errors") == "workflow" else []
+    return _finish(compiled, ctx, errors)
+
+
+def _finish(
+    compiled: list[CompiledProcess], ctx: PassContext, more: Sequence[CompiledProcess] = ()
+) -> list[CompiledProcess]:
+    """The processes of a model with the workflows of work that they name, built."""
+    model, digest = compiled[0].root.scope.model, compiled[0].digest
     if ctx.options.get("stubs") == "workflow":
-        compiled += _named_work(model, compiled, ctx)
-    if ctx.options.get("errors") == "workflow":
-        compiled.append(_errors(compiled, ctx))
+        compiled = [*compiled, *_named_work(model, compiled, ctx)]
+    compiled = [*compiled, *more]
     version = _version(ctx)
     for process_made in compiled:
         for one in process_made.scopes:
             build(one, _digest(process_made, digest), version)
     scopes = {one.process.id: one.scopes for one in compiled}
     return [
-        one._replace(called=tuple(s for p in called_from(one.process, model) for s in scopes[p.id]))
+        one._replace(
+            called=tuple(
+                scope for p in called_from(one.process, model) for scope in scopes.get(p.id, ())
+            )
+        )
         for one in compiled
     ]
 
@@ -293,8 +310,10 @@ def _digest(compiled: CompiledProcess, model: str) -> str:
     """The hash in the map of a workflow: of the model that it is made from; of work that several
     models may name, a hash that is the same for all of them."""
     scope = compiled.root.scope
-    if not (scope.only_called and scope.shared):
+    if not scope.shared:
         return model
+    if not scope.only_called:
+        return model_hash(Model(id="called", processes=(scope.process,)))
     return model_hash(scope.model.replace(processes=(scope.process.replace(doc="", nodes=()),)))
 
 

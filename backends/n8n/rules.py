@@ -155,10 +155,12 @@ class OpenAddress(Rule):
 class ConflictingContract(Rule):
     """
     What it finds
-        Tasks that name the same work, and expect different values of one output.
+        Tasks that name the same work, and expect different values of one output; as an info, a
+        process that several models call and that has to be compiled for each of them.
     Why it is wrong
         All of them call the same workflow, which is implemented once. What it gives is right for
-        some callers only; the gateways after the others take a wrong branch, or stop the run.
+        some callers only; the gateways after the others take a wrong branch, or stop the run. Of a
+        process with several workflows, edits have to be made in each.
     Example
         Two tasks with the topic `check`: after one of them, a gateway tests `${ok}`; after the
         other, `${ok == 'yes'}`.

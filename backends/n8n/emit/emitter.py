@@ -24,7 +24,7 @@ from orgflow.backends.n8n.emit.graph import (
     start_key,
 )
 from orgflow.backends.n8n.emit.names import field_name, plain
-from orgflow.backends.n8n.emit.scopes import WorkflowScope, scopes_of
+from orgflow.backends.n8n.emit.scopes import Together, WorkflowScope, scopes_of
 from orgflow.backends.n8n.emit.settings import MESSAGES
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types import merge, set_
@@ -164,11 +164,12 @@ class CompiledScope:
 class CompiledProcess(NamedTuple):
     """What one process became: its own scope, then those of its sub-processes that became workflows
     of their own. `called` has the scopes of the processes that it calls, which are compiled by
-    themselves."""
+    themselves; `digest` is the hash of the model in their maps."""
 
     process: Process
     scopes: tuple[CompiledScope, ...]
     called: tuple[CompiledScope, ...] = ()
+    digest: str = ""
 
     @property
     def root(self) -> CompiledScope:
@@ -176,10 +177,15 @@ class CompiledProcess(NamedTuple):
         return self.scopes[0]
 
 
-def compile_process(model: Model, process: Process, ctx: PassContext) -> CompiledProcess:
+def compile_process(
+    model: Model,
+    process: Process,
+    ctx: PassContext,
+    together: Mapping[str, Together] | None = None,
+) -> CompiledProcess:
     """The graphs of a process that is legal for n8n; the messages of gaps that `ctx` has are
-    completed by what was emitted in their place."""
-    found = scopes_of(model, process)
+    completed by what was emitted in their place. `together` is as in `WorkflowScope`."""
+    found = scopes_of(model, process, together)
     return CompiledProcess(process, tuple(_compile_scope(scope, ctx) for scope in found))
 
 
@@ -246,7 +252,7 @@ class _Emitter:
                 case SubProcess():
                     self._call(node, self.scope.inside(node))
                 case CallActivity() if (called := callee(node, self.scope.model)) is not None:
-                    self._call(node, WorkflowScope(self.scope.model, called, called))
+                    self._call(node, self.scope.of(called))
                 case Event():
                     self._event(node)
                 case Gateway() if node.id in self.e.decisions:

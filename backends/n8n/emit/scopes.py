@@ -11,8 +11,8 @@ by scope; workflows refer to each other by ids that follow from the model alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from orgflow.backends.n8n.emit.names import plain, title
 from orgflow.backends.n8n.format.document import node_uuid
@@ -20,6 +20,21 @@ from orgflow.backends.n8n.format.document import node_uuid
 from orgflow_ir.analysis.calls import is_called
 from orgflow_ir.model import Lane, Model, Process, SubProcess
 from orgflow_ir.model.elements import Scope
+from orgflow_ir.model.records import NamedTuple
+
+
+class Together(NamedTuple):
+    """A process that several models call, compiled once for all of them.
+
+    Attributes:
+        file: the file that it is in.
+        id: its id in that file.
+        names: variables that any caller, or what it calls, reads.
+    """
+
+    file: str
+    id: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +49,8 @@ class WorkflowScope:
         only_called: whether the process is made for being called by workflows of the model.
         on_error: whether the process is made for being told of errors of the others.
         shared: whether workflows of other models may call it.
+        together: processes of other files that several models call and that are compiled once for
+            all of them, by their ids in this model.
     """
 
     model: Model
@@ -43,6 +60,7 @@ class WorkflowScope:
     only_called: bool = False
     on_error: bool = False
     shared: bool = False
+    together: Mapping[str, Together] = field(default_factory=dict)
 
     @property
     def called(self) -> bool:
@@ -63,15 +81,23 @@ class WorkflowScope:
     @property
     def title(self) -> str:
         """What its workflow is called."""
-        whole = title(self.model, self.process)
+        whole = self._whole
         return f"{whole}: {plain(self.body.caption)}" if self.called else whole
+
+    @property
+    def _whole(self) -> str:
+        if self.process.id in self.together:
+            return f"{plain(self.process.name)} (called by several)"
+        return title(self.model, self.process)
 
     @property
     def seed(self) -> str:
         """What ids are made of: the same for a model that was edited, another for another model,
         since tools like to call every process `Process_1`."""
         file = self.model.source.replace("\\", "/").rsplit("/", 1)[-1]
-        parts = (file, self.model.id, self.process.id, title(self.model, self.process))
+        parts = (file, self.model.id, self.process.id, self._whole)
+        if (once := self.together.get(self.process.id)) is not None:
+            parts = (once.file.rsplit("/", 1)[-1], "", once.id, self._whole)
         inner = (*self.around, self.body.id) if self.called else ()
         return "/".join((*parts, *inner))
 
@@ -83,12 +109,21 @@ class WorkflowScope:
     def inside(self, sub: SubProcess) -> WorkflowScope:
         """The scope of a sub-process directly in this one."""
         around = (*self.around, self.body.id) if self.called else ()
-        return WorkflowScope(self.model, self.process, sub, around)
+        return WorkflowScope(
+            self.model, self.process, sub, around, shared=self.shared, together=self.together
+        )
+
+    def of(self, process: Process) -> WorkflowScope:
+        """The scope of a process that this one calls."""
+        return next(scopes_of(self.model, process, self.together))
 
 
-def scopes_of(model: Model, process: Process) -> Iterator[WorkflowScope]:
+def scopes_of(
+    model: Model, process: Process, together: Mapping[str, Together] | None = None
+) -> Iterator[WorkflowScope]:
     """The scope of a process, then those of the sub-processes in it, outer ones first."""
-    todo = [WorkflowScope(model, process, process)]
+    once = together or {}
+    todo = [WorkflowScope(model, process, process, shared=process.id in once, together=once)]
     while todo:
         scope = todo.pop(0)
         yield scope

@@ -127,10 +127,17 @@ def _handed_over(compiled: CompiledScope, ctx: PassContext) -> Mapping[str, tupl
             taken = (value for _, value in call_mappings(call).outputs)
             read |= dict.fromkeys(path[0] for value in taken for path in variables(value))
     everything = tuple(read)
+    if (once := scope.together.get(scope.process.id)) is not None:
+        everything = once.names
     found = {node.id: everything for node in inner}
     if scope.started_by_call:
         found[""] = everything
     return found
+
+
+def handed_back(compiled: CompiledScope, ctx: PassContext) -> tuple[str, ...]:
+    """Variables that a called workflow has to hand back to what calls it."""
+    return _handed_over(compiled, ctx).get("", ())
 
 
 def _computed_reads(compiled: CompiledScope) -> dict[str, tuple[str, ...]]:

@@ -1,0 +1,191 @@
+"""A process that several models of a folder call: one workflow, which all of them call.
+
+Each model is compiled with the processes that it calls in other files, since what such a process
+has to hand back depends on what its callers read. Compiled together, it hands back what any of them
+reads. It stays a workflow for each caller where anything else differs, such as what happens when it
+throws an escalation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from orgflow.backends.n8n.emit.emitter import CompiledProcess, compile_process
+from orgflow.backends.n8n.emit.names import plain
+from orgflow.backends.n8n.emit.scopes import Together
+from orgflow.backends.n8n.emit.variables import handed_back
+from orgflow.backends.n8n.format.document import dumps
+from orgflow.backends.n8n.format.shape import workflow_shape
+
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.model.element_names import is_taken_over, listed
+from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.pipeline import PassContext
+
+_CALL = r'"workflowId": \{[^}]*\}'
+
+Compiled = list[CompiledProcess]
+Finish = Callable[[Compiled, PassContext], Compiled]
+"""Adds what a backend makes of the processes of a model, and builds the workflows."""
+
+
+class _Place(NamedTuple):
+    """A process of another file in a model: the number of the model, and the id that it has
+    there."""
+
+    at: int
+    id: str
+
+
+def compile_together(
+    made: Sequence[Compiled], ctx: PassContext, finish: Finish
+) -> tuple[list[Compiled], Compiled]:
+    """The processes of all models, those that several call once, with the first of these models;
+    and the processes that were compiled again."""
+    shared = _called_by_several(made)
+    while shared:
+        once = {file_and_id: _once(places, made) for file_and_id, places in shared.items()}
+        again = _again(made, shared, once, finish)
+        different = [key for key, places in shared.items() if not _are_same(places, again)]
+        if not different:
+            return _first_only(made, shared, again, finish)
+        for key in different:
+            _report(shared.pop(key), made, again, ctx)
+    return list(made), []
+
+
+def _called_by_several(made: Sequence[Compiled]) -> dict[object, list[_Place]]:
+    """The processes of other files that are in several models, by where they are defined."""
+    found: dict[object, list[_Place]] = {}
+    for at, model in enumerate(made):
+        for one in model:
+            loc = one.process.loc
+            scope = one.root.scope
+            if (
+                loc is not None
+                and not scope.only_called
+                and is_taken_over(one.process, scope.model)
+            ):
+                place = _Place(at, one.process.id)
+                found.setdefault((loc.file, loc.line, loc.column), []).append(place)
+    return {key: places for key, places in found.items() if len(places) > 1}
+
+
+def _at(place: _Place, made: Sequence[Compiled] | Mapping[int, Compiled]) -> CompiledProcess:
+    return next(one for one in made[place.at] if one.process.id == place.id)
+
+
+def _once(places: Sequence[_Place], made: Sequence[Compiled]) -> Together:
+    """What is common to all callers of a process."""
+    names: set[str] = set()
+    for place in places:
+        root = _at(place, made).root
+        names.update(handed_back(root, _quiet(root.ctx)))
+    loc = _at(places[0], made).process.loc
+    assert loc is not None
+    id = min((place.id for place in places), key=len)  # a taken id got a suffix
+    return Together(loc.file or "", id, tuple(sorted(names)))
+
+
+def _quiet(ctx: PassContext) -> PassContext:
+    """A context for compiling what was compiled before: what is found was reported."""
+    return PassContext(
+        registry=ctx.registry,
+        target=ctx.target,
+        options=ctx.options,
+        source=ctx.source,
+        file=ctx.file,
+        given=ctx.given,
+    )
+
+
+def _again(
+    made: Sequence[Compiled],
+    shared: Mapping[object, list[_Place]],
+    once: Mapping[object, Together],
+    finish: Finish,
+) -> dict[int, Compiled]:
+    """The models that have any of the processes, compiled again."""
+    tables: dict[int, dict[str, Together]] = {}
+    for key, places in shared.items():
+        for place in places:
+            tables.setdefault(place.at, {})[place.id] = once[key]
+    found: dict[int, Compiled] = {}
+    for at, table in tables.items():
+        ctx = _quiet(made[at][0].root.ctx)
+        own = [one for one in made[at] if not (one.root.scope.only_called or _reports(one))]
+        processes = [
+            compile_process(one.root.scope.model, one.process, ctx, table)._replace(
+                digest=one.digest
+            )
+            for one in own
+        ]
+        found[at] = finish(processes, ctx)
+    return found
+
+
+def _reports(one: CompiledProcess) -> bool:
+    return one.root.scope.on_error
+
+
+def _are_same(
+    places: Sequence[_Place], again: Mapping[int, Compiled], *, but_calls: bool = False
+) -> bool:
+    """Whether a process became the same workflows in all models, `but_calls` whatever they call."""
+    shapes = set()
+    for place in places:
+        found = [workflow_shape(dumps(one.workflow)) for one in _at(place, again).scopes]
+        shapes.add(tuple(re.sub(_CALL, "", one) if but_calls else one for one in found))
+    return len(shapes) == 1
+
+
+def _first_only(
+    made: Sequence[Compiled],
+    shared: Mapping[object, list[_Place]],
+    again: Mapping[int, Compiled],
+    finish: Finish,
+) -> tuple[list[Compiled], Compiled]:
+    """Every process with the first model that calls it."""
+    gone = {place for places in shared.values() for place in places[1:]}
+    result: list[Compiled] = []
+    remade: Compiled = []
+    for at, model in enumerate(made):
+        if at not in again:
+            result.append(model)
+            continue
+        own = [one for one in again[at] if not (one.root.scope.only_called or _reports(one))]
+        kept = [one for one in own if _Place(at, one.process.id) not in gone]
+        ctx = _quiet(model[0].root.ctx)
+        every = again[at] if len(kept) == len(own) else finish(kept, ctx)
+        every += [one for one in model if _reports(one)]
+        result.append(every)
+        remade += every
+    return result, remade
+
+
+def _report(
+    places: Sequence[_Place],
+    made: Sequence[Compiled],
+    again: Mapping[int, Compiled],
+    ctx: PassContext,
+) -> None:
+    """OF428: a process has to be compiled differently for its callers."""
+    from orgflow.backends.n8n.rules import ConflictingContract
+
+    name = plain(_at(places[0], made).process.name)
+    callers = [f"`{plain(made[place.at][0].root.scope.title)}`" for place in places]
+    why, what = (
+        "it behaves differently when it is called by them",
+        "let all callers catch the same events of the process",
+    )
+    if _are_same(places, again, but_calls=True):
+        why = "what it calls is a workflow for each of them"
+        what = "name the work of its unsupported scripts by a class, a topic or a job type"
+    ctx.emit(
+        ConflictingContract,
+        f"the process `{name}` became a workflow for each of its callers {listed(callers)}, "
+        f"because {why}",
+        severity=Severity.INFO,
+        help=f"to get one workflow, {what}",
+    )

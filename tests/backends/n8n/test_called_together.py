@@ -1,0 +1,203 @@
+"""A process that several models of a folder call: one workflow, which all of them call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from n8n_stand_in import KEY, StandIn
+from orgflow import cli
+from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
+
+Json = dict[str, Any]
+
+HEAD = (
+    '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" '
+    'xmlns:camunda="http://camunda.org/schema/1.0/bpmn" id="d">'
+    '<error id="declined" errorCode="declined"/><escalation id="late" escalationCode="late"/>'
+)
+OUT = '<camunda:out source="{0}" target="{0}"/>'
+
+
+def flow(id: str, source: str, target: str, condition: str = "") -> str:
+    inner = f"<conditionExpression>{condition}</conditionExpression>" if condition else ""
+    return (
+        f'<sequenceFlow id="{id}" sourceRef="{source}" targetRef="{target}">{inner}</sequenceFlow>'
+    )
+
+
+def caller(id: str, variable: str, more: str = "", prefix: str = "") -> str:
+    """A process that calls `pay` and asks for one of its variables."""
+    s, c, g, y, n = (prefix + one for one in "scgyn")
+    return (
+        f'{HEAD}<process id="{id}" name="{id.title()}" isExecutable="true">'
+        f'<startEvent id="{s}"/><callActivity id="{c}" name="Call" calledElement="pay">'
+        f'<extensionElements><camunda:in variables="all"/>{OUT.format(variable)}'
+        f'</extensionElements></callActivity><exclusiveGateway id="{g}" name="Ok?"/>'
+        f'<endEvent id="{y}" name="Yes"/><endEvent id="{n}" name="No"/>'
+        + flow(f"{prefix}1", s, c) + flow(f"{prefix}2", c, g)
+        + flow(f"{prefix}3", g, y, f"${{{variable} == 'a'}}")
+        + flow(f"{prefix}4", g, n, f"${{{variable} != 'a'}}") + more
+        + "</process></definitions>"
+    )  # fmt: skip
+
+
+def pay(step: str, after: str = '<endEvent id="e" name="Paid"/>') -> str:
+    return (
+        f'{HEAD}<process id="pay" name="Pay" isExecutable="true"><startEvent id="s" name="Called"/>'
+        f"{step}{after}{flow('f', 's', 't')}{flow('g', 't', 'e')}</process></definitions>"
+    )
+
+
+BOOK = '<serviceTask id="t" name="Book" camunda:class="org.acme.Book"/>'
+ESCALATES = (
+    '<endEvent id="e" name="Paid"><escalationEventDefinition escalationRef="late"/></endEvent>'
+)
+CATCHES = (
+    '<boundaryEvent id="b" attachedToRef="c"><escalationEventDefinition escalationRef="late"/>'
+    f'</boundaryEvent><endEvent id="x" name="Late"/>{flow("5", "b", "x")}'
+)
+
+
+def folder_of(place: Path, **models: str) -> Path:
+    place.mkdir()
+    for name, text in models.items():
+        (place / f"{name}.bpmn").write_text(text, "utf-8")
+    return place
+
+
+def compiled(models: Path, out: Path, options: str = "") -> dict[str, Json]:
+    """The workflows of a folder by their files."""
+    assert cli.run(["compile", str(models), "--target", f"n8n{options}", "-o", f"{out}/"]) == 0
+    return {path.name: json.loads(path.read_text("utf-8")) for path in out.glob("*.json")}
+
+
+def called_by(workflow: Json) -> list[str]:
+    return [
+        node["parameters"]["workflowId"]["value"]
+        for node in workflow["nodes"]
+        if "workflowId" in node["parameters"]
+    ]
+
+
+def test_all_callers_call_one_workflow_that_hands_back_what_any_reads(
+    engine: LocalEngine, tmp_path: Path
+) -> None:
+    models = folder_of(
+        tmp_path / "models", order=caller("order", "left"), refund=caller("refund", "right"),
+        pay=pay(BOOK),
+    )  # fmt: skip
+    out = tmp_path / "out"
+    found = compiled(models, out)
+    assert set(found) == {
+        "order.json", "refund.json", "pay-called-by-several.json", "pay.json",
+        "org-acme-book-class.json",
+    }  # fmt: skip
+    shared = found["pay-called-by-several.json"]
+    assert called_by(found["order.json"]) == called_by(found["refund.json"]) == [shared["id"]]
+    stub = found["org-acme-book-class.json"]
+    for node in stub["nodes"]:
+        if node["name"] == "org.acme.Book":
+            code = "return [{ json: { left: 'a', right: 'b' } }];"
+            node.update(type="n8n-nodes-base.code", typeVersion=2, parameters={"jsCode": code})
+    called = {one["id"]: one for one in (shared, stub)}
+    for name, end in (("order", "Yes"), ("refund", "No")):
+        request = RunRequest(
+            found[f"{name}.json"], "Start", items=[{"json": {}}], workflows=called, data=True
+        )
+        (run,) = engine.run_many([request])
+        assert run.status == "success", run.error
+        assert run.order[-1].node == end
+        checked = [str(models / f"{name}.bpmn"), str(out / f"{name}.json")]
+        more = [str(out / "pay-called-by-several.json"), str(out / "org-acme-book-class.json")]
+        assert cli.run(["verify", *checked, *more]) == 0
+
+
+def test_it_is_the_same_whichever_ids_of_its_callers_are_taken(tmp_path: Path) -> None:
+    """Elements of the process get other ids where the caller has these."""
+    models = folder_of(
+        tmp_path / "models", order=caller("order", "left"),
+        refund=caller("refund", "right", prefix="own_"), pay=pay(BOOK),
+    )  # fmt: skip
+    found = compiled(models, tmp_path / "out", "{errors=workflow}")
+    shared = found["pay-called-by-several.json"]
+    assert called_by(found["order.json"]) == called_by(found["refund.json"]) == [shared["id"]]
+    assert "errorWorkflow" not in shared["settings"]
+
+
+def test_a_process_that_it_calls_is_one_workflow_as_well(tmp_path: Path) -> None:
+    nested = '<callActivity id="t" name="Nested" calledElement="book"/>'
+    models = folder_of(
+        tmp_path / "models", order=caller("order", "left"), refund=caller("refund", "right"),
+        pay=pay(nested), book=pay(BOOK).replace('id="pay" name="Pay"', 'id="book" name="Book it"'),
+    )  # fmt: skip
+    found = compiled(models, tmp_path / "out")
+    inner = found["book-it-called-by-several.json"]
+    for name in ("pay-called-by-several.json", "pay.json"):
+        assert called_by(found[name]) == [inner["id"]]
+
+
+def test_what_callers_make_different_stays_a_workflow_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An escalation ends the call that catches it, and is nothing to the other."""
+    models = folder_of(
+        tmp_path / "models", order=caller("order", "left", CATCHES),
+        refund=caller("refund", "right"), pay=pay(BOOK, ESCALATES),
+    )  # fmt: skip
+    argument = ["compile", str(models), "--target", "n8n", "-o", f"{tmp_path}/out/", "-v"]
+    code = cli.run(argument)
+    said = " ".join(capsys.readouterr().err.split())
+    assert code == 0, said
+    assert (
+        "the process `Pay` became a workflow for each of its callers `Order` and `Refund`" in said
+    )
+    made = {path.name for path in (tmp_path / "out").glob("pay*.json")}
+    assert made == {"pay.json", "pay-called-by-order.json", "pay-called-by-refund.json"}
+
+
+def test_work_of_unsupported_scripts_belongs_to_each_caller(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = (
+        '<scriptTask id="t" name="Odd" scriptFormat="groovy">'
+        "<script>for (i in 1..3) { a = i }</script></scriptTask>"
+    )
+    models = folder_of(
+        tmp_path / "models", order=caller("order", "left"), refund=caller("refund", "right"),
+        pay=pay(script),
+    )  # fmt: skip
+    argument = ["compile", str(models), "--target", "n8n", "-o", f"{tmp_path}/out/", "-v"]
+    assert cli.run(argument) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "because what it calls is a workflow for each of them" in said
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    made = StandIn()
+    monkeypatch.setenv("N8N_API_KEY", KEY)
+    monkeypatch.setenv("N8N_URL", made.url)
+    yield made
+    made.close()
+
+
+def test_it_is_deployed_once_and_stays_while_somebody_calls_it(
+    server: StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = folder_of(
+        tmp_path / "models", order=caller("order", "left"), refund=caller("refund", "right"),
+        pay=pay('<userTask id="t" name="Confirm"/>'),
+    )  # fmt: skip
+    assert cli.run(["deploy", str(models)]) == 0, capsys.readouterr().err
+    names = ["Order", "Pay", "Pay (called by several)", "Refund"]
+    assert sorted(row["name"] for row in server.workflows.values()) == names
+    capsys.readouterr()
+    assert cli.run(["deploy", str(models), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["workflows"]
+    assert {row["action"] for row in rows} == {"unchanged"}
+    assert cli.run(["undeploy", str(models)]) == 0, capsys.readouterr().err
+    assert not server.workflows
