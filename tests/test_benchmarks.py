@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import against  # noqa: E402
 import bench  # noqa: E402
+import canvas  # noqa: E402
 import improvements  # noqa: E402
 import mutation  # noqa: E402
 import output_bytes  # noqa: E402
@@ -332,3 +333,42 @@ def test_a_verdict_that_differs_has_a_reason_or_is_unexplained() -> None:
     reasons = [verdict_changes.reason(change, there, here) for change in found]
     assert reasons[0] == reasons[1] is not None
     assert reasons[2] is None
+
+
+# -- stop nodes that decisions share ---------------------------------------------------------------
+
+
+def test_a_shared_stop_takes_the_connections_of_the_others() -> None:
+    def node(name: str, note: str, x: int, y: int) -> dict[str, Any]:
+        kind = "stopAndError" if "(stop)" in note else "noOp"
+        return {
+            "name": name, "type": f"n8n-nodes-base.{kind}", "typeVersion": 1, "parameters": {},
+            "position": [x, y], "notes": note,
+        }  # fmt: skip
+
+    workflow = {
+        "nodes": [
+            node("A?", "orgflow: a", 0, 0), node("B?", "orgflow: b", 256, 0),
+            node("Stop A", "orgflow: a (stop)", 256, 224),
+            node("Stop B", "orgflow: b (stop)", 512, 224),
+        ],
+        "connections": {
+            "A?": {"main": [[{"node": "Stop A", "type": "main", "index": 0},
+                             {"node": "B?", "type": "main", "index": 0}]]},
+            "B?": {"main": [[{"node": "Stop B", "type": "main", "index": 0}]]},
+        },
+    }  # fmt: skip
+    assert canvas.stops_of(workflow) == ["Stop A", "Stop B"]
+    shared = canvas.sharing(workflow, "Stop B", "Stop A")
+    assert [n["name"] for n in shared["nodes"]] == ["A?", "B?", "Stop B"]
+    assert shared["connections"]["A?"]["main"][0][0]["node"] == "Stop B"
+    each, one = canvas.measure(workflow), canvas.measure(shared)
+    assert (each.stops, one.stops, each.wires) == (2, 1, one.wires)
+    assert not canvas.reads_as_well(one._replace(crossings=each.crossings + 1), each)
+
+
+def test_the_documentation_has_the_figures_of_shared_stops(shared: Path) -> None:
+    page = (ROOT / "docs" / "n8n.md").read_text("utf-8")
+    assert canvas.HEAD in page
+    models = sorted((shared / "data" / "pmo" / "bpmn").rglob("*.bpmn"))
+    assert canvas.compare_stops(models).row("pmo/bpmn") in page
