@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from game_models import shared
+from game_models import shared as shared_models
 from orgflow import cli
+from orgflow.compiler import load
 
 from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Lane, Model, Process, Task
 from orgflow_ir.model.element_names import ElementNames, ordinal
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -55,6 +57,49 @@ def _model() -> Model:
 )
 def test_names(element: str, name: str) -> None:
     assert ElementNames(_model()).name(element) == name
+
+
+def test_elements_at_one_place_are_numbered_from_there() -> None:
+    """Else a message would mean either of two elements, and a run would pass one for both."""
+    nodes = (
+        Event(id="s", name="Begin", position="start"),
+        Gateway(id="far", gateway_kind="exclusive"),
+        Gateway(id="near", gateway_kind="exclusive"),
+        Task(id="t", name="Work"),
+        *(
+            Event(
+                id=id, position="boundary", attached_to="t",
+                definitions=(EventDefinition(kind="timer"),),
+            )
+            for id in ("b1", "b2")
+        ),
+        Event(id="e", position="end"),
+    )  # fmt: skip
+    ways = ("s>near", "near>far", "far>e", "near>e", "near>far")
+    flows = tuple(
+        Flow(id=f"{w}{n}", source=w.split(">")[0], target=w.split(">")[1])
+        for n, w in enumerate(ways)
+    )
+    names = ElementNames(Model(id="m", processes=(Process(id="p", nodes=nodes, flows=flows),)))
+    assert [names.name(id) for id in ("near", "far", "b1", "b2", "e")] == [
+        "the first exclusive gateway after `Begin`",
+        "the second exclusive gateway after `Begin`",
+        "the first timer boundary event on `Work`",
+        "the second timer boundary event on `Work`",
+        "the end event after `Begin`",
+    ]
+
+
+@pytest.mark.parametrize("folder", ["soundness", "camunda7-executable", "miwg-reference"])
+def test_no_two_elements_of_a_real_model_have_one_name(
+    folder: str, shared: Path, registry: Registry
+) -> None:
+    for path in sorted((shared / "data" / folder).rglob("*.bpmn")):
+        model = load(str(path), registry, PassContext(registry=registry))
+        for scope in model.scopes() if model is not None else ():
+            names = ElementNames(model)
+            found = [names.name(node) for node in scope.nodes if not node.name.strip()]
+            assert len(set(found)) == len(found), path.name
 
 
 def test_what_nothing_tells_apart_is_counted() -> None:
@@ -138,7 +183,7 @@ def test_a_backtick_in_a_label_does_not_end_it() -> None:
 
 def test_runs_name_gateways_as_messages_do(capsys: pytest.CaptureFixture[str]) -> None:
     """A gateway without a label has an id that nobody has seen."""
-    file = str(shared("outside-look", "bpmn", "names.bpmn"))
+    file = str(shared_models("outside-look", "bpmn", "names.bpmn"))
     assert cli.run(["run", file, "--engine", "model"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "chose: the exclusive gateway after Check order → Pack" in said

@@ -245,20 +245,43 @@ class ElementNames:
 
     def _unnamed(self, node: Node) -> str:
         if node.id not in self._unlabelled:
-            self._unlabelled[node.id] = self._by_place(node)
+            self._name_alike(node)
         return self._unlabelled[node.id]
 
-    def _by_place(self, node: Node) -> str:
-        """A node without a label: a boundary event by its host, another by what is around it."""
-        what = kind_words(node)
-        if isinstance(node, Event) and node.attached_to is not None:
-            return f"the {what} on {self.name(node.attached_to)}"
-        joins = len(self.before.get(node.id, ())) > 1
-        around = (("after", self.before), ("before", self.after))
+    def _name_alike(self, node: Node) -> None:
+        """Name all nodes of a kind in a scope that have no label; those with one place are
+        numbered, the nearest first."""
+        alike = self._in_scope(node).get(kind_words(node), {})
+        if node.id not in alike:  # it has a label there
+            self._unlabelled[node.id], _ = self._by_place(node)
+            return
+        places: dict[str, list[tuple[int, str]]] = {}
+        for id in alike:
+            text, distance = self._by_place(self.nodes[id])
+            places.setdefault(text, []).append((distance, id))
+        for text, found in places.items():
+            for number, (_, id) in enumerate(sorted(found, key=lambda one: one[0]), 1):
+                several = len(found) > 1
+                rest = text.removeprefix("the ")
+                self._unlabelled[id] = f"the {ordinal(number)} {rest}" if several else text
+
+    def _in_scope(self, node: Node) -> dict[str, dict[str, int]]:
         scope = self._scope_of[node.id]
         alike = self._alike.get(id(scope))
         if alike is None:
             alike = self._alike[id(scope)] = _numbered(scope)
+        return alike
+
+    def _by_place(self, node: Node) -> tuple[str, int]:
+        """A node without a label, a boundary event by its host, another by what is around it; and
+        how far from that it is."""
+        what = kind_words(node)
+        if isinstance(node, Event) and node.attached_to is not None:
+            return f"the {what} on {self.name(node.attached_to)}", 0
+        joins = len(self.before.get(node.id, ())) > 1
+        around = (("after", self.before), ("before", self.after))
+        scope = self._scope_of[node.id]
+        alike = self._in_scope(node)
         same = alike.get(what, {})
         # What is next to it says more than what is farther on; a start or an end says enough only
         # where there is one such element.
@@ -269,11 +292,12 @@ class ElementNames:
             for word, near in around[:: -1 if joins else 1]:
                 found = self._nearest(node.id, near, anchored, far)
                 if found is not None:
-                    return f"the {what} {word} {self._anchor(found)}"
+                    anchor, distance = found
+                    return f"the {what} {word} {self._anchor(anchor)}", distance
         where = f" in `{scope.label}`" if one_line(scope.name) else ""
         if len(same) == 1:
-            return f"the {what}{where}"
-        return f"the {ordinal(same.get(node.id, 1))} unlabelled {what}{where}"
+            return f"the {what}{where}", 0
+        return f"the {ordinal(same.get(node.id, 1))} unlabelled {what}{where}", 0
 
     def _anchor(self, node: str) -> str:
         found = self.nodes[node]
@@ -288,18 +312,20 @@ class ElementNames:
 
     def _nearest(
         self, node: str, near: Mapping[str, list[str]], wanted: Callable[[str], bool], far: int
-    ) -> str | None:
+    ) -> tuple[str, int] | None:
         """The first element in that direction that can stand for a place, breadth first, after
-        passing less than `far` others."""
+        passing less than `far` others; and the number of steps to it."""
         seen = {node}
         front = [node]
+        steps = 0
         while front and len(seen) <= far:
+            steps += 1
             front = [n for f in front for n in near.get(f, ()) if n not in seen]
             front = list(dict.fromkeys(front))
             seen.update(front)
             for found in front:
                 if wanted(found):
-                    return found
+                    return found, steps
         return None
 
 
