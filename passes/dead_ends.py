@@ -57,6 +57,8 @@ def _check(scope: Scope, ctx: PassContext) -> None:
         if node.id in reached:  # OF111 reports the others
             begins = isinstance(node, Event) and node.position == "start"
             ends = "begins with it ends immediately" if begins else "reaches it ends there"
+            if any(_interrupts(n, node) for n in scope.nodes):
+                ends += " unless a boundary event interrupts it"
             ctx.emit(
                 DeadEnd,
                 f"{ctx.name(node)} has no outgoing flow: a run that {ends}, although "
@@ -77,6 +79,13 @@ def _leads_on(node: ModelNode) -> bool:
             return False
         case _:
             assert_never(node)
+
+
+def _interrupts(event: ModelNode, node: ModelNode) -> bool:
+    """Whether an event on the border of a node ends it, so that a run can leave it there."""
+    if not isinstance(event, Event) or event.attached_to != node.id:
+        return False
+    return event.interrupting and not undoes(event)
 
 
 def has_end(scope: Scope) -> bool:

@@ -34,7 +34,16 @@ from orgflow_ir.lowering.loops import LOOPS, why_not_repeated
 from orgflow_ir.lowering.sending import SENDING, is_sent_by_itself
 from orgflow_ir.lowering.signals import SIGNALS, signal_around, signal_uses
 from orgflow_ir.lowering.sub_processes import SUB_PROCESSES, why_no_path, why_not_inline
-from orgflow_ir.model import CallActivity, Event, EventDefinition, Gateway, Model, Node, Task
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    EventDefinition,
+    Gateway,
+    Model,
+    Node,
+    SubProcess,
+    Task,
+)
 from orgflow_ir.model.bindings import SubProcessCall
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import listed, one_line
@@ -56,8 +65,11 @@ def unstructured_inclusive(model: Model, ctx: PassContext) -> Iterator[Construct
 
 
 def unsupported_times(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
-    """`timer.unsupported`: times that the model states and no node keeps."""
+    """`timer.unsupported`: times that the model states and no node keeps. An event sub-process is
+    refused as a whole, since no node waits for the time at which it begins."""
     for scope in model.scopes():
+        if isinstance(scope, SubProcess) and scope.flavour == "event":
+            continue
         for node in scope.nodes:
             if not isinstance(node, Event) or node.trigger != "timer":
                 continue
@@ -365,7 +377,7 @@ N8N_TARGET = TargetSpec(
             "it calls a process of the same file or of a file in the same folder, which has a "
             "plain start event and never calls itself, and its mappings are supported",
             why_not_call,
-            "put the called process into the folder, with one plain start event, and map "
+            "name the called process, put it into the folder, with one plain start event, and map "
             "variables by name or with simple expressions",
         ),
         "sub-process": Illegal(

@@ -22,12 +22,16 @@ BOUNDARY = (
 
 
 def never(registry: Registry, text: str) -> list[str]:
+    return said_of("OF111", registry, text)
+
+
+def said_of(code: str, registry: Registry, text: str) -> list[str]:
     ctx = PassContext(registry=registry)
     source = SourceFile("m.bpmn", text.encode())
     model = compiler.load(source, registry, ctx)
     assert model is not None
     compiler.check_model(model, ctx)
-    return [d.message for d in ctx.diagnostics if d.code == "OF111"]
+    return [d.message for d in ctx.diagnostics if d.code == code]
 
 
 def test_compensation_comes_by_an_association(registry: Registry) -> None:
@@ -51,3 +55,15 @@ def test_what_a_misplaced_event_keeps_from_running_is_told_once(registry: Regist
         never(registry, UNDONE.format(boundary=empty, undo=' isForCompensation="true"', way=""))
         == []
     )
+
+
+def test_a_dead_end_that_an_event_can_interrupt_does_not_end_every_run(registry: Registry) -> None:
+    text = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
+<process id="p" name="Watch"><startEvent id="s"/><task id="t" name="Observe"/>
+<boundaryEvent id="b" name="Called off" attachedToRef="t"{attributes}><messageEventDefinition/>
+</boundaryEvent><endEvent id="e"/><sequenceFlow id="f1" sourceRef="s" targetRef="t"/>
+<sequenceFlow id="f2" sourceRef="b" targetRef="e"/></process></definitions>"""
+    (said,) = said_of("OF130", registry, text.format(attributes=""))
+    assert "ends there unless a boundary event interrupts it" in said
+    (said,) = said_of("OF130", registry, text.format(attributes=' cancelActivity="false"'))
+    assert "a run that reaches it ends there, although" in said

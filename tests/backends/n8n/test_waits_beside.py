@@ -169,3 +169,22 @@ def test_a_refusal_says_what_a_limit_of_a_wait_covers(
     assert model is not None
     assert compile_model(model, registry.backends["n8n"], ctx) is None
     assert [reason in d.message for d in ctx.diagnostics if d.code == "OF403"] == [True]
+
+
+def test_the_time_of_an_event_sub_process_is_not_judged_as_that_of_a_schedule(
+    registry: Registry,
+) -> None:
+    cycle = "<timerEventDefinition><timeCycle>R1/P5D</timeCycle></timerEventDefinition>"
+    steps = (
+        f'{START}{ASK}{END}{CHAIN}<subProcess id="h" triggeredByEvent="true">'
+        f'<startEvent id="s1">{cycle}</startEvent><task id="t1"/><endEvent id="e1"/>'
+        '<sequenceFlow id="g1" sourceRef="s1" targetRef="t1"/>'
+        '<sequenceFlow id="g2" sourceRef="t1" targetRef="e1"/></subProcess>'
+    )
+    ctx = PassContext(registry=registry)
+    text = f"{HEAD}{steps}</process></definitions>"
+    model = load(SourceFile("model.bpmn", text.encode()), registry, ctx)
+    assert model is not None
+    assert compile_model(model, registry.backends["n8n"], ctx) is None
+    errors = [d for d in ctx.diagnostics if d.severity == "error"]
+    assert [(d.code, d.element) for d in errors] == [("OF403", "h")]
