@@ -74,7 +74,9 @@ def format_of(path: str) -> str:
     if known == "eml":
         return "mbox" if head.startswith(b"From ") else known  # some programs name all mails so
     if known == "jsonl":
-        return "teams" if is_teams([_record(line) for line in head.splitlines()[:1]]) else known
+        records = [_record(line) for line in head.splitlines()[:1]]
+        whole = os.path.getsize(path) <= MAX_JSON
+        return "teams" if whole and is_teams(records) else known
     if head.startswith(b"PK"):
         if is_slack(path):
             return "slack"

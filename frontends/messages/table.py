@@ -18,7 +18,8 @@ from orgflow_ir.model.message import Attachment, BrokenMessage, Message, Person,
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "message_id", "message-id", "messageid", "uid"),
     "date": ("date", "sentdatetime", "receiveddatetime", "datetime", "timestamp", "time", "sent",
-             "sent_at", "created_at", "created", "datum", "gesendet", "zeit", "fecha", "data"),
+             "sent_at", "created_at", "created", "createddatetime", "datum", "gesendet", "zeit",
+             "fecha", "data"),
     "channel": ("channel", "medium", "kind", "type"),
     "sender": ("sender", "from", "author", "user", "speaker", "from_name",
                "from: (name)", "from: (address)", "absender", "von", "expéditeur", "remitente",
@@ -330,8 +331,9 @@ def _people(value: Any) -> list[Person]:
 
 def _one(item: Any) -> list[Person]:
     if isinstance(item, dict):
-        if isinstance(item.get("emailAddress"), dict):  # of Microsoft's interfaces
-            item = item["emailAddress"]
+        for kind in ("emailAddress", "user", "application"):  # of Microsoft's interfaces
+            if isinstance(item.get(kind), dict):
+                item = item[kind]
         name = _plain(item.get("name") or item.get("displayName"))
         address = _plain(item.get("address") or item.get("email"))
         return [Person(name, address)] if name or address else []

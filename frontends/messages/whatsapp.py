@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
@@ -92,6 +93,8 @@ def read_whatsapp(
         name, text = _author(raw.rest)
         if name and not _by_the_app(text, more):
             authors.setdefault(name, Person(name))
+    minute: datetime | None = None
+    again: Counter[str] = Counter()  # what is written several times in a minute
     for raw, more in _entries(lines()):
         name, text = _author(raw.rest)
         if name not in authors or (_by_the_app(text, more) and _ENCRYPTED.search(text)):
@@ -112,8 +115,13 @@ def read_whatsapp(
         if body in ("", "null") and not attachments:  # `null`: Android does not export this kind
             yield BrokenMessage(file, raw.line, "has no text")
             continue
+        parts = [group, date.isoformat(), name, body, *(a.name for a in attachments)]
+        if date != minute:
+            minute, again = date, Counter()
+        same = content_id(*parts)
+        again[same] += 1
         yield Message(
-            id=content_id(group, date.isoformat(), name, body, *(a.name for a in attachments)),
+            id=same if again[same] == 1 else content_id(*parts, str(again[same])),
             date=date,
             channel="chat",
             sender=authors[name],

@@ -10,11 +10,12 @@ import struct
 from pathlib import Path
 
 import pytest
+from orgflow.frontends.messages import reading
 from orgflow.frontends.messages.mail import MAX_DEPTH, read_mail
 from orgflow.frontends.messages.mailbox import read_mbox
 from orgflow.frontends.messages.reading import read_messages
 
-from orgflow_ir.model.message import BrokenMessage, Message
+from orgflow_ir.model.message import BrokenMessage, Message, Person
 
 HEAD = (
     "From: Ann <ann@x.example>\nTo: Ben <ben@x.example>\nDate: Tue, 3 Mar 2026 10:12:00 +0100\n"
@@ -286,6 +287,17 @@ def test_names_in_whatsapp(tmp_path: Path, line: str, expected: list[str]) -> No
     assert read(path) == expected
 
 
+def test_what_somebody_writes_twice_in_a_minute_of_whatsapp(tmp_path: Path) -> None:
+    path = tmp_path / "chat.txt"
+    line = "3/15/26, 10:12 PM - Ann: ok\n"
+    path.write_text(line * 3 + line.replace("12 PM", "13 PM"))
+    first, second = (
+        [m.id for m in read_messages(str(path)) if isinstance(m, Message)] for _ in "ab"
+    )
+    assert len(set(first)) == 4
+    assert first == second
+
+
 def test_who_only_sends_places_and_polls_in_whatsapp(tmp_path: Path) -> None:
     path = tmp_path / "chat.txt"
     path.write_text(
@@ -361,6 +373,19 @@ def test_teams_in_lines(tmp_path: Path) -> None:
     found = list(read_messages(str(path)))
     assert bodies(found) == ["17 is late", "sent", "message 3 is not an object"]
     assert [m.sender.name for m in found if isinstance(m, Message) and m.sender] == ["Ann", "Ben"]
+
+
+def test_more_lines_of_teams_than_are_held_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MAX_JSON", 10)
+    path = tmp_path / "chat.jsonl"
+    path.write_text("\n".join(map(json.dumps, TEAMS)))
+    found = list(read_messages(str(path)))
+    assert bodies(found) == ["17 is late", "sent"]
+    assert all(isinstance(m, Message) and m.date is not None for m in found)
+    assert isinstance(found[0], Message)
+    assert found[0].sender == Person("Ann")
 
 
 def test_text_outside_of_the_cues_of_webvtt(tmp_path: Path) -> None:
