@@ -12,7 +12,7 @@ from email.header import decode_header
 from email.parser import BytesParser
 from email.policy import Compat32
 from functools import lru_cache
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any, NamedTuple
 
 from orgflow.frontends.messages.html_text import html_text
@@ -141,13 +141,19 @@ def _messages(
     parsed: email.message.Message, file: str, line: int, depth: int
 ) -> Iterator[Message | BrokenMessage]:
     fields = _fields(parsed)
-    texts, htmls, attachments, inner, unread = _content(parsed)
+    texts, alternatives, htmls, attachments, inner, unread = _content(parsed)
     marked = ""
     plain = "\n".join(texts)
-    if htmls and (not plain.strip() or (len(plain) < _APOLOGY and "html" in plain.lower())):
-        shown, marked_there = html_text("\n".join(htmls))
+    if alternatives and len(plain) < _APOLOGY and "html" in plain.lower():
+        shown, marked_there = html_text("\n".join(alternatives))
         if len(shown) + len(marked_there) > len(plain):  # else the author writes about HTML
             plain, marked = shown, marked_there
+    if htmls:
+        shown, marked_there = html_text("\n".join(htmls))
+        if not plain.strip() or _adds(shown, plain):  # else it should be marked as an alternative
+            plain, marked = f"{plain}\n{shown}".strip(), f"{marked}\n{marked_there}".strip()
+    if len(plain) > MAX_TEXT:
+        unread.append(f"has a text of more than {MAX_TEXT:,} characters; the rest is left out")
     body, quoted, signature = split(plain[:MAX_TEXT])
     if marked:
         quoted = f"{quoted}\n{marked}".strip()
@@ -242,9 +248,19 @@ _APOLOGY = 400
 
 
 class _Content(NamedTuple):
-    """What is in a mail, in order, and what of it cannot be read."""
+    """What is in a mail, in order, and what of it cannot be read.
+
+    Attributes:
+        texts: plain ones.
+        alternatives: the HTML of plain texts.
+        htmls: all other HTML.
+        attachments: by name.
+        inner: attached mails.
+        unread: the reason, if there is one.
+    """
 
     texts: list[str]
+    alternatives: list[str]
     htmls: list[str]
     attachments: list[Attachment]
     inner: list[email.message.Message]
@@ -253,14 +269,16 @@ class _Content(NamedTuple):
 
 def _content(parsed: email.message.Message) -> _Content:
     texts: list[str] = []
-    htmls: list[str] = []
+    htmls: list[tuple[int, str]] = []
     attachments: list[Attachment] = []
     inner: list[email.message.Message] = []
     others: list[str] = []  # invitations, and texts that stand for the mail's where it has none
     unread: list[str] = []
-    stack = [parsed]
+    stack = [(parsed, 0)]  # with the number of the alternative that a part is in
+    numbers = count(1)
+    plain: set[int] = set()  # alternatives with a plain text
     while stack:
-        part = stack.pop()
+        part, number = stack.pop()
         stated = part.get("Content-Type")
         sort = _kind_of(part, stated)
         kind = sort.type
@@ -275,7 +293,10 @@ def _content(parsed: email.message.Message) -> _Content:
                 attachments.append(Attachment(_filename(part) or f"{title}.eml", kind))
             continue
         if isinstance(payload, list):
-            stack.extend(p for p in reversed(payload) if isinstance(p, email.message.Message))
+            if kind == "multipart/alternative":
+                number = number or next(numbers)
+            parts = (p for p in reversed(payload) if isinstance(p, email.message.Message))
+            stack.extend((p, number) for p in parts)
             continue
         disposition = str(part.get("Content-Disposition") or "").lower()
         if kind.startswith("multipart/"):  # it states a boundary that it does not have
@@ -284,7 +305,7 @@ def _content(parsed: email.message.Message) -> _Content:
         if kind in _SIGNED_OR_ENCRYPTED:
             signed = signed_content(_bytes_of(part))
             if signed is not None:
-                stack.append(_PARSER.parsebytes(signed))
+                stack.append((_PARSER.parsebytes(signed), number))
                 continue
             unread.append(_ENCRYPTED)
         if kind == "application/pgp-encrypted":
@@ -293,7 +314,12 @@ def _content(parsed: email.message.Message) -> _Content:
         if kind in ("text/plain", "text/html") and not (
             name or disposition.lstrip().startswith("attachment")
         ):
-            (texts if kind == "text/plain" else htmls).append(_part_text(part, sort))
+            text = _part_text(part, sort)
+            if kind == "text/html":
+                htmls.append((number, text))
+            else:
+                texts.append(text)
+                plain.update((number,) if number and text.strip() else ())
         elif name or disposition.startswith("attachment") or not kind.startswith("multipart/"):
             size = len(part.get_payload(decode=True) or b"")
             attachments.append(Attachment(name or kind, kind, size))
@@ -301,6 +327,8 @@ def _content(parsed: email.message.Message) -> _Content:
             others.append(_invitation(_part_text(part, sort)))
         elif kind.startswith("text/") and not disposition.startswith("attachment"):
             text = _part_text(part, sort)
+            if kind == "text/html":
+                text = html_text(text)[0]
             others.append(_ENRICHED.sub("", text) if kind == "text/enriched" else text)
         elif kind in _WINMAIL or name.lower() == "winmail.dat":
             found = read_tnef(_bytes_of(part))
@@ -308,13 +336,25 @@ def _content(parsed: email.message.Message) -> _Content:
             others.append(text_of(found[0]) if found else "")
             if not others[-1]:
                 unread.append(_IN_OUTLOOKS_FORM)
-    if not any(text.strip() for text in (*texts, *htmls)):
+    shown = [html for _, html in htmls]
+    if not any(text.strip() for text in (*texts, *shown)):
         texts += others
-    if any(text.strip() for text in (*texts, *htmls)):
+    if any(text.strip() for text in (*texts, *shown)):
         unread.clear()
     if any(_PGP in text for text in texts):
         unread.append(_ENCRYPTED)
-    return _Content(texts, htmls, attachments, inner, unread[:1])
+    alternatives = [html for number, html in htmls if number in plain]
+    others = [html for number, html in htmls if number not in plain]
+    return _Content(texts, alternatives, others, attachments, inner, unread[:1])
+
+
+def _adds(shown: str, plain: str) -> bool:
+    """Whether a text has more than a tenth of words that another one has not."""
+    words = set(_WORD.findall(shown.lower()))
+    return len(words.difference(_WORD.findall(plain.lower()))) * 10 > len(words)
+
+
+_WORD = re.compile(r"\w+")
 
 
 _SIGNED_OR_ENCRYPTED = ("application/pkcs7-mime", "application/x-pkcs7-mime")

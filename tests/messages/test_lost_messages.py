@@ -138,6 +138,40 @@ def test_texts_in_other_places(rest: str, body: str) -> None:
     assert eml(rest) == [body]
 
 
+def _mixed(*parts: tuple[str, str]) -> str:
+    written = [f"--b\nContent-Type: {kind}\n\n{text}\n" for kind, text in parts]
+    return f"Content-Type: multipart/mixed; boundary=b\n\n{''.join(written)}--b--\n"
+
+
+@pytest.mark.parametrize(
+    ("html", "body"),
+    [
+        ("<p>PS: the offer for order 18 is attached as well</p>",
+         "Approve 17\n\nPS: the offer for order 18 is attached as well"),
+        ("<p>Approve <b>17</b></p>", "Approve 17"),
+    ],
+    ids=["more", "the-same"],
+)  # fmt: skip
+def test_html_that_is_no_alternative(html: str, body: str) -> None:
+    assert eml(_mixed(("text/plain", "Approve 17\n"), ("text/html", html))) == [body]
+
+
+def test_html_in_parts_of_an_alternative() -> None:
+    inner = _mixed(("text/html", "<p>Approve</p>"), ("text/html", "<p>17 today</p>"))
+    rest = (
+        "Content-Type: multipart/alternative; boundary=a\n\n--a\nContent-Type: text/plain\n\n"
+        f"Approve 17\n--a\n{inner}\n--a--\n"
+    )
+    assert eml(rest) == ["Approve 17"]
+    assert eml(rest.replace("Approve 17", " ")) == ["Approve\n\n17 today"]
+
+
+def test_a_text_that_is_too_long_is_reported() -> None:
+    found, reason = eml("\n" + "word " * 250_000)
+    assert len(found) < 1_000_001
+    assert reason == "has a text of more than 1,000,000 characters; the rest is left out"
+
+
 def test_an_attached_text_is_no_text_of_the_mail() -> None:
     rest = (
         "Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain\n\nSee file\n"
