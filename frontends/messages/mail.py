@@ -407,11 +407,17 @@ def _part_text(part: email.message.Message, kind: _Kind) -> str:
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return ""
+    stated = str(part.get("Content-Transfer-Encoding") or "").strip().lower()
+    if stated == "base64" and _PLAIN_WORDS.search(raw := str(part.get_payload())):
+        data = raw.encode("utf-8", "surrogateescape")  # it is not encoded
     text = text_of(data, kind.charset)
     if kind.flowed:
         text = re.sub(r"(?m)^ (?!>)", "", text)  # put before lines like "From …"
         text = re.sub(r"(?m)(?<!^--) \r?\n(?!>)", "" if kind.spaceless else " ", text)
     return text
+
+
+_PLAIN_WORDS = re.compile(r"[A-Za-z]+ [A-Za-z]+ [A-Za-z]+")
 
 
 def text_of(data: bytes, stated: str = "") -> str:
@@ -447,13 +453,17 @@ def _decoded(value: str) -> str:
     if "=?" not in value:
         return value
     try:
-        pieces = decode_header(re.sub(r"\?=(?=[^\s?=])", "?= ", value))
+        pieces = decode_header(_ENCODED_WORD.sub(r"\g<0> ", value))
     except (ValueError, LookupError, MessageError):  # base64 that is none: shown as it stands
         return value
     text: list[str] = []
     for data, charset in pieces:
         text.append(data if isinstance(data, str) else text_of(data, charset or ""))
     return "".join(text)
+
+
+_ENCODED_WORD = re.compile(r"=\?[^?\s]+\?[BbQq]\?[^?]*\?=(?=\S)")
+"""One that something follows without a space."""
 
 
 def _readable(value: str) -> str:
@@ -471,10 +481,20 @@ def people(value: str) -> tuple[Person, ...]:
     return tuple(_people(value))
 
 
+_ENCODED_NAME = re.compile(r"\"?((?:=\?[^?\s]+\?[BbQq]\?[^?]*\?=\s*)+)\"?")
+
+
+def _quoted_name(match: re.Match[str]) -> str:
+    name = _decoded(match[1].strip()).replace("\\", "").replace('"', "")
+    return match[0] if "=?" in name else f'"{name}" '
+
+
 def _people(value: str) -> list[Person]:
     value = " ".join(_readable(value).split())
     if not value:
         return []
+    if "=?" in value:  # the name may have commas, colons or parentheses, which it then states
+        value = _ENCODED_NAME.sub(_quoted_name, value)
     only = _BARE.fullmatch(value)
     if only:
         return [Person("", only.group(1))]

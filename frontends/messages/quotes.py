@@ -36,7 +36,7 @@ _DIVIDER = re.compile(
     r"ursprungliche nachricht|forwarded message|weitergeleitete nachricht|message d'origine|"
     r"message transféré|mensaje original|mensaje reenviado|messaggio originale|"
     r"oorspronkelijk bericht|mensagem original|reply message)[ \t]*-{2,}"
-    r"|_{20,}"
+    r"|_{20,}(?=[ \t]*\n\s*\*?(?:from|von|de|da|van|från|od|fra)[ \t]?:)"
     r"|begin forwarded message:|anfang der weitergeleiteten nachricht:"
     r"|début du message réexpédié[ \t]*:)[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
@@ -167,8 +167,10 @@ def _without_marked_lines(text: str) -> tuple[str, str]:
 
 def _without_signature(text: str) -> tuple[str, str]:
     lines = text.rstrip().split("\n")
+    several = sum(line.rstrip() == "--" for line in lines) > 1  # they divide the text
     for place in range(len(lines) - 1, max(-1, len(lines) - 1 - _LAST_SIGNATURE_LINES), -1):
-        if lines[place].rstrip() == "--" or _MOBILE.match(lines[place]):
+        marked = lines[place] == "-- " if several else lines[place].rstrip() == "--"
+        if marked or _MOBILE.match(lines[place]):
             return "\n".join(lines[:place]), "\n".join(lines[place:]).strip()
     for place in range(max(1, len(lines) - _LAST_SIGNATURE_LINES), len(lines) - 1):
         below = lines[place + 1 :]

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 from orgflow.frontends.messages import reading
-from orgflow.frontends.messages.mail import MAX_DEPTH, read_mail
+from orgflow.frontends.messages.mail import MAX_DEPTH, people, read_mail
 from orgflow.frontends.messages.mailbox import read_mbox
+from orgflow.frontends.messages.quotes import split
 from orgflow.frontends.messages.reading import read_messages
 
 from orgflow_ir.model.message import BrokenMessage, Message, Person
@@ -284,6 +285,63 @@ def test_a_date_that_cannot_be_read_is_reported(date: str) -> None:
     assert isinstance(found, Message)
     assert found.date is not None
     assert found.date.year == 2026
+
+
+@pytest.mark.parametrize(
+    ("header", "subject"),
+    [
+        ("=?utf-8?Q?=C3=9Cbersicht_der_Rechnung?=", "Übersicht der Rechnung"),
+        ("=?iso-8859-1?q?=DCber?= =?utf-8?B?8J+YgA==?=", "Über😀"),
+        ("=?utf-8?Q?=C3=9C?==?utf-8?Q?=C3=84?=", "ÜÄ"),
+        ("=?utf-8?Q?AW:_=C3=84nderung?=17", "AW: Änderung 17"),
+        ("is 1?=2", "is 1?=2"),
+    ],
+)
+def test_encoded_words(header: str, subject: str) -> None:
+    data = f"From: {header} <ann@x.example>\nSubject: {header}\n\nx\n".encode()
+    (found,) = read_mail(data, "file")
+    assert isinstance(found, Message)
+    assert found.subject == subject
+    assert found.sender is not None
+    assert found.sender.name == subject
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ("=?utf-8?Q?M=C3=BCller,_Jo?= <m@x.example>", ["Jo Müller"]),
+        ("=?utf-8?Q?M=C3=BCller_(Sales)?= <m@x.example>, ben@x.example", ["Müller (Sales)", ""]),
+        ('"=?utf-8?B?TcO8bGxlcg==?=" <m@x.example>', ["Müller"]),
+        ("Jo =?utf-8?Q?M=C3=BCller?= Lee <m@x.example>", ["Jo Müller Lee"]),
+        ("=?utf-8?Q?=22Jo=22_M=C3=BC?= <m@x.example>", ["Jo Mü"]),
+        ("=?utf-8?Q?Desk:_M=C3=BC?= <m@x.example>", ["Desk: Mü"]),
+        ("=?foo?X?y?= <m@x.example>", ["=?foo?X?y?="]),
+    ],
+)
+def test_encoded_names(header: str, names: list[str]) -> None:
+    found = people(header)
+    assert [p.name for p in found] == names
+    assert found[0].address == "m@x.example"
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("Rooms\n____________________________\n1: Ann\n", None),
+        ("Yes\n____________________________\n\nFrom: Ben\nSent: today\nSubject: x\n\nold", "Yes"),
+        ("Items:\n--\nlamp\n--\nbulb, please", None),
+        ("Yes\n--\nAnn Lee", "Yes"),
+        ("a\n--\nb\n--\nc\n-- \nAnn Lee", "a\n--\nb\n--\nc"),
+    ],
+)
+def test_lines_that_divide_a_text(text: str, body: str | None) -> None:
+    assert split(text).body == (text.strip() if body is None else body)
+
+
+def test_a_text_that_is_not_encoded_as_stated() -> None:
+    head = "Content-Transfer-Encoding: base64\n\n"
+    assert eml(f"{head}Please approve order 17 today\n") == ["Please approve order 17 today"]
+    assert eml(f"{head}UGxlYXNlIGFwcHJvdmUgMTc=\n") == ["Please approve 17"]
 
 
 def test_mails_inside_each_other() -> None:
