@@ -495,15 +495,25 @@ def _people(value: str) -> list[Person]:
         return []
     if "=?" in value:  # the name may have commas, colons or parentheses, which it then states
         value = _ENCODED_NAME.sub(_quoted_name, value)
+    if "mailto:" in value:  # as Outlook writes it
+        value = _MAILTO.sub(r"<\1>", value)
     only = _BARE.fullmatch(value)
     if only:
         return [Person("", only.group(1))]
     one = _ADDRESS.fullmatch(value)
     if one:
         return [_person(one.group(1), one.group(2))]
+    spelled = _SPELLED.fullmatch(value)
+    if spelled:
+        return [_person(spelled[3] or "", f"{spelled[1]}@{spelled[2]}")]
+    if not _MARKS_OF_ADDRESSES.search(value):  # names alone, of which the rules keep a word each
+        names = value.split(";" if ";" in value else ",")
+        return [_person(name, "") for name in names if name.strip()]
     pairs = email.utils.getaddresses([value])
-    if not any(any(pair) for pair in pairs):  # a header that breaks the rules
-        pairs = _ANY_ADDRESS.findall(value)
+    if not any(any(pair) for pair in pairs) or not all(
+        _BARE.fullmatch(address) for _, address in pairs if "@" in address
+    ):  # a header that breaks the rules
+        pairs = _ANY_ADDRESS.findall(value) or _names_before_addresses(value)
     found = []
     for name, address in pairs:
         if "@" in address or name:
@@ -511,6 +521,23 @@ def _people(value: str) -> list[Person]:
         elif address and address.lower() not in ("undisclosed-recipients", "recipients"):
             found.append(Person(_decoded(address)))
     return found
+
+
+_SPELLED = re.compile(r"(\S+) at (\S+\.\w+)(?: \(([^()]+)\))?")
+"""As archives of mailing lists hide addresses: `ann at example.com (Ann Lee)`."""
+_MARKS_OF_ADDRESSES = re.compile(r'[@<>":()\\]')
+_MAILTO = re.compile(r"[\[<]mailto:([^\s<>\[\]]+)[\]>]")
+_STRAY_ADDRESS = re.compile(r"[\[(<]?([^\s<>,;:()\[\]\"]+@[^\s<>,;:()\[\]\"]+)[\])>]?")
+
+
+def _names_before_addresses(value: str) -> list[tuple[str, str]]:
+    """The addresses in a text, each with what stands before it."""
+    pairs = []
+    place = 0
+    for found in _STRAY_ADDRESS.finditer(value):
+        pairs.append((value[place : found.start()].strip(" ,;"), found[1]))
+        place = found.end()
+    return pairs
 
 
 def _person(name: str, address: str) -> Person:

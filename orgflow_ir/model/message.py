@@ -107,7 +107,7 @@ def content_id(*parts: str) -> str:
 
 
 _REPLY = re.compile(
-    r"^\s*(?:(?:re|aw|antw|sv|vs|rv|ref|res|odp|r|fw|fwd|wg|tr|i|enc|vl|vb|doorst|回复|答复|转发|返信)"
+    r"^\s*(?:(?:re|aw|antw|antwort|sv|vs|rv|r[ée]f\.?|res|odp|r|fw|fwd|wg|tr|i|enc|vl|vb|doorst|回复|答复|转发|返信)"
     r"(?:\[\d+\]|\(\d+\))?\s*[:：]|\[[^\[\]]{1,30}\])\s*",
     re.IGNORECASE,
 )

@@ -16,7 +16,7 @@ from orgflow.frontends.messages.mailbox import read_mbox
 from orgflow.frontends.messages.quotes import split
 from orgflow.frontends.messages.reading import read_messages
 
-from orgflow_ir.model.message import BrokenMessage, Message, Person
+from orgflow_ir.model.message import BrokenMessage, Message, Person, bare_subject
 
 HEAD = (
     "From: Ann <ann@x.example>\nTo: Ben <ben@x.example>\nDate: Tue, 3 Mar 2026 10:12:00 +0100\n"
@@ -322,6 +322,31 @@ def test_encoded_names(header: str, names: list[str]) -> None:
     found = people(header)
     assert [p.name for p in found] == names
     assert found[0].address == "m@x.example"
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("Ann Lee", ["Ann Lee|"]),
+        ("Lee, Ann; Ray, Ben", ["Ann Lee|", "Ben Ray|"]),
+        ("Ann Lee, Ben Ray", ["Ann Lee|", "Ben Ray|"]),
+        ("ann at x.example (Ann Lee)", ["Ann Lee|ann@x.example"]),
+        ("Ann Lee ann@x.example", ["Ann Lee|ann@x.example"]),
+        ("ann@x.example ben@x.example", ["|ann@x.example", "|ben@x.example"]),
+        ("Ann Lee [mailto:ann@x.example]", ["Ann Lee|ann@x.example"]),
+        ('"Ann" <mailto:ann@x.example>', ["Ann|ann@x.example"]),
+        ("Undisclosed recipients:;", []),
+        ("Team: ann@x.example, ben@x.example;", ["|ann@x.example", "|ben@x.example"]),
+        ('"Doe, Jane" </O=ORG/OU=X/CN=JDOE>', ["Jane Doe|"]),
+    ],
+)
+def test_addresses_that_break_the_rules(header: str, expected: list[str]) -> None:
+    assert [f"{p.name}|{p.address}" for p in people(header)] == expected
+
+
+@pytest.mark.parametrize("prefix", ["Antwort", "Réf. ", "Réf", "Ref", "AW", "WG"])
+def test_prefixes_of_answers(prefix: str) -> None:
+    assert bare_subject(f"{prefix}: Order") == ("order", True)
 
 
 @pytest.mark.parametrize(
