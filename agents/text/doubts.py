@@ -1,5 +1,5 @@
-"""What stays doubtful in a draft, as questions to a person with the sentence; answers change the
-kind of a gateway, and of the join that belongs to a split."""
+"""Doubtful parts of a draft, as questions to a person with the sentence; answers change the kind of
+a gateway, and of the join that belongs to a split."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OPTIONS: Mapping[GatewayKind, str] = {
 """The answers to a question about a gateway."""
 
 IN_A_WORD: Mapping[GatewayKind, str] = {"parallel": "all", "exclusive": "one", "inclusive": "some"}
-"""What a person types for them."""
+"""The input of a person for each."""
 
 _PARALLEL = re.compile(
     r"\b(?:while|whilst|meanwhile|parallel|simultaneous\w*|concurrent\w*|same time|both|at once|"
@@ -43,9 +43,9 @@ class Question:
 
     Attributes:
         element: the id of the gateway.
-        text: what is asked.
-        sentence: what the text says there: what the gateway cites, else the steps beside it; empty
-            where they cite nothing.
+        text: the question.
+        sentence: the passage that the gateway cites, otherwise those of the neighbouring steps;
+            empty without citations.
         current: the answer that the draft has.
     """
 
@@ -147,7 +147,7 @@ def _quoted(labels: Iterable[str]) -> str:
 def questions_json(
     asked: Iterable[Question], given: Mapping[str, GatewayKind] = MappingProxyType({})
 ) -> str:
-    """The questions as JSON, each with its `answer`, null where none is given."""
+    """The questions as JSON, each with its `answer`, null if there is none."""
     rows = [
         {
             "element": q.element, "question": q.text, "sentence": q.sentence,
@@ -183,7 +183,7 @@ def read_answers(text: str) -> dict[str, GatewayKind]:
 
 
 def answered(model: Model, answers: Mapping[str, GatewayKind]) -> Model:
-    """The model with the gateways of these kinds, each with the join where its branches meet.
+    """The model with gateways of these kinds, each with the join of its branches.
 
     Raises `AnswersError` for an element that is not a gateway of the model.
     """
