@@ -1,4 +1,4 @@
-"""Backends: one folder a target."""
+"""Backends: one folder per target."""
 
 DEFAULT_TARGET = "n8n"
-"""The target where none is named; the only place that names one outside the backends."""
+"""The default target; the only place outside the backends that names one."""

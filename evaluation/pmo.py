@@ -1,7 +1,8 @@
 """The PMo benchmark: compile every model, replay every enumerated run on the real engine.
 
-Columns are those of the published evaluation (SEEDS.md, "report") and ours behind them. Published:
-an LLM's workflows pass the pipeline for 32 of 55 models, mean trace F1 0.837 over 39 that execute.
+Columns are those of the published evaluation (SEEDS.md, "report"), followed by orgflow's own.
+Published: an LLM's workflows pass the pipeline for 32 of 55 models, mean trace F1 0.837 over 39
+that execute.
 """
 
 from __future__ import annotations
@@ -45,14 +46,14 @@ SUFFIXES = {"bpmn": ".bpmn", "pme": ".json"}
 
 @dataclass(frozen=True)
 class Compiled:
-    """A model and what the target made of it."""
+    """A model and its compiled form."""
 
     model: Model
     emitted: Emitted
 
 
 Compiler = Callable[[Path, str, PassContext], tuple[Model | None, Compiled | None]]
-"""Reads a file in a format and compiles it; `(model, None)` where it was refused."""
+"""Reads a file in a format and compiles it; `(model, None)` if it was refused."""
 
 
 @dataclass
@@ -64,7 +65,8 @@ class PmoReport:
 
     @property
     def ok(self) -> bool:
-        """Whether every model was compiled and replayed right, or refused with a code."""
+        """Whether every model was either compiled and replayed correctly, or refused with a
+        code."""
         return self.complete and all(
             r["pipeline_status"] == "pass" or (r["pipeline_status"] == "regen_fail" and r["codes"])
             for r in self.rows
@@ -79,7 +81,8 @@ class PmoReport:
         return _charts(self.rows)
 
     def summary(self) -> str:
-        """Figures beside the published ones, and every model that did not pass with its reason."""
+        """The figures with the published ones, and every model that did not pass with its
+        reason."""
         lines = [
             f"{'':34}{'orgflow':>16}{'published':>14}",
         ]
@@ -163,11 +166,11 @@ def evaluate(
     progress: Progress | None = None,
     max_runs: int | Mapping[str, int] = 32,
 ) -> PmoReport:
-    """Compile and replay `folder/bpmn/*.bpmn` and `folder/pme/*.json`, of each model at most
-    `max_runs` runs: one number for all formats, or one by the name of each.
+    """Compile and replay `folder/bpmn/*.bpmn` and `folder/pme/*.json`, at most `max_runs` runs of
+    each model: one number for all formats, or one per model name.
 
-    An interruption (Ctrl-C) ends it with the rows done so far. Raises `FileNotFoundError` where a
-    format's folder is missing or empty, and what the runner raises when its engine is missing.
+    An interruption (Ctrl-C) ends it with the rows completed so far. Raises `FileNotFoundError` if a
+    format's folder is missing or empty, and the exceptions of the runner if its engine is missing.
     """
     jobs: list[tuple[str, Path]] = []
     for name in formats:

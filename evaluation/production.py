@@ -1,8 +1,8 @@
-"""Replay of production: what a deployed workflow really did, compared with the model.
+"""Replay of production: the executions of a deployed workflow, compared with the model.
 
-Each stored execution is followed on the token game with the choices that its nodes took. A run
-that the model does not allow is a deviation; one that failed or is not over is told as such, and
-is a deviation only where the model would not have let it come so far.
+Each stored execution is followed on the token game with the choices of its nodes. A run that the
+model does not allow is a deviation; a failed or unfinished run is reported as such, and is a
+deviation only if the model does not allow its executed part.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from orgflow_ir.plugins.executions import (
 )
 
 MOST_GUESSES = 256
-"""Ways tried where nodes do not tell what was chosen."""
+"""Maximum number of paths tried if nodes do not record their choice."""
 
 _UNFINISHED = frozenset({"new", "running", "waiting", "unknown"})
 
 
 class Judged(NamedTuple):
-    """One execution and what became of it on the model.
+    """One execution and its result on the model.
 
     Attributes:
-        observed: what it did.
-        verdict: `equal`, `different`, `failed` or `unfinished`; `partial` for a test of a part,
+        observed: its recorded steps.
+        verdict: `equal`, `different`, `failed` or `unfinished`; `partial` for a partial test run,
             which is not judged.
-        steps: the model's, as far as it goes with the execution.
-        places: elements at which the model stands then.
+        steps: the steps of the model that match the execution.
+        places: elements at which the model waits after them.
         ran: the element that ran where the model does not allow it.
         at: its place among `observed.elements`.
-        said: what is wrong, in words.
-        free: choosing elements whose nodes do not tell what they took.
-        strange: executed nodes that stand for nothing in the model.
-        edited: whether it ran another workflow than the model gives now.
+        said: the fault, in words.
+        free: choosing elements whose nodes do not record their choice.
+        strange: executed nodes without an element in the model.
+        edited: whether the executed workflow differs from the current output for the model.
     """
 
     observed: Observed
@@ -67,9 +67,9 @@ class Judged(NamedTuple):
 
 
 class Edited(NamedTuple):
-    """How a workflow differs from the compiled one, as far as it shows in its nodes: names of
-    nodes that stand for nothing, labels of steps without a node, of steps that are switched off,
-    what leads elsewhere, and what was changed in conditions."""
+    """The visible differences of a workflow from the compiled one: names of nodes without an
+    element, labels of steps without a node, of disabled steps, of redirected connections and of
+    changed conditions."""
 
     workflow: str
     unknown: tuple[str, ...]
@@ -83,8 +83,8 @@ class Edited(NamedTuple):
 class ProductionReport:
     """Executions on a model.
 
-    `unread` says why further ones could not be judged; `edited` is about workflows that are not as
-    they were compiled; `failures` are typed records, one a cause.
+    `unread` gives the reason why further ones could not be judged; `edited` describes workflows
+    that differ from the compiled ones; `failures` are typed records, one per cause.
     """
 
     executions: tuple[Judged, ...]
@@ -93,22 +93,22 @@ class ProductionReport:
     failures: tuple[Failure, ...] = ()
 
     def count(self, verdict: str) -> int:
-        """How many executions have this verdict."""
+        """The number of executions with this verdict."""
         return sum(j.verdict == verdict for j in self.executions)
 
     @property
     def ok(self) -> bool:
-        """Whether there was one at least, and all finished ones conform to the model."""
+        """Whether there is at least one, and all finished ones conform to the model."""
         return bool(self.executions) and not (self.count("different") or self.count("failed"))
 
     @property
     def elements(self) -> Counter[str]:
-        """How often each element was executed."""
+        """The number of executions of each element."""
         return Counter(e for j in self.executions for e in ran_elements(j.observed))
 
     @property
     def flows(self) -> Counter[str]:
-        """How often each flow was taken."""
+        """The number of times that each flow was taken."""
         return Counter(f for j in self.executions for s in j.steps for f in s.taken)
 
     def as_dict(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class ProductionReport:
 
 
 def ran_elements(observed: Observed) -> tuple[str, ...]:
-    """Elements of an execution, its start event included."""
+    """Elements of an execution, including its start event."""
     return tuple(n.element for n in observed.nodes if n.stands and n.element is not None)
 
 
@@ -160,9 +160,9 @@ def replay_executions(
     """Judge stored executions of a target on `model` (not lowered).
 
     Args:
-        model: what the executed workflows were compiled from.
-        executions: as the target keeps them.
-        backend: of the target.
+        model: the source of the executed workflows.
+        executions: in the form that the target stores.
+        backend: the backend of the target.
         observer: reads them, for this model (`ExecutionReader.observer`).
     """
     model = backend.meaning(model)

@@ -1,4 +1,4 @@
-"""The questions about a draft as an HTML page with a form, beside the drawn process."""
+"""The questions about a draft as an HTML page with a form, next to the picture of the process."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def render_questions(
 
     Args:
         given: the answers so far, by element.
-        picture: the drawn process as SVG text, shown as an image.
-        notice: what became of the answers sent last.
+        picture: the picture of the process as SVG text, shown as an image.
+        notice: the result of the latest answers.
 
     Every text may come from a document or a model: all are escaped.
     """

@@ -1,8 +1,8 @@
 """Replay: every enumerated run of a model, executed on a target, compared with the token game.
 
-Precision, recall and F1 compare the multisets of executed tasks and of tasks of the run, as the
-published figures do; beyond them the order of all visible elements must be one that the token game
-allows with the run's choices, and the run must end as it does there.
+Precision, recall and F1 compare the multisets of executed tasks and of tasks of the run, as in the
+published figures; in addition, the token game has to allow the order of all visible elements with
+the run's choices, and the run has to end as it does there.
 """
 
 from __future__ import annotations
@@ -28,23 +28,24 @@ from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.artifact import STUB_ROLE, Emitted
 
 REPLAY_VERSION = 1
-"""Version of the JSON; raised when a field changes its meaning or goes."""
+"""Version of the JSON; it is raised when a field is removed or changes its meaning."""
 
 ReplayVerdict = Literal["equal", "different", "not run"]
 
 
 @dataclass(frozen=True)
 class RunReport:
-    """One run: what the model does, what the target did, and where they part.
+    """One run: the steps of the model, the behaviour of the target, and the point where they
+    differ.
 
     `verdict`: `equal`, `different`, `stub` (the run conforms to the model up to a stub, which
-    stopped it), or `unplayable` (no data makes the workflow take these choices); the last two are
-    counted apart, never as a success. `status` and `error` are what the engine said, `elements` the
-    ids of the elements that were executed, in order, `surplus` those tasks among them that the run
-    has not, and `ran` the element that the model did not allow. `steps` are the model's as far as
-    it goes with the target, `places` the elements at which it stands where the two part. `stub` is
-    the unsupported element that the stub stands for. `unended` is whether the model allows every
-    step, and continues where the run ended.
+    stopped it), or `unplayable` (no data make the workflow take these choices); the last two are
+    counted separately, never as a success. `status` and `error` come from the engine, `elements`
+    are the ids of the executed elements, in order, `surplus` those of tasks that are not in the
+    run, and `ran` the element that the model did not allow. `steps` are the steps of the model that
+    match the target, `places` the elements at which it waits where the two differ. `stub` is the
+    unsupported element of the stub. `unended`: the model allows every step, but continues where the
+    run ended.
     """
 
     process: str
@@ -70,11 +71,11 @@ class RunReport:
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """The runs of a model that were played on one target.
+    """The runs of a model that were executed on one target.
 
-    `flows` counts the flows that conforming runs took, and all flows; `uncovered`
-    has those that no run of the model takes, `unfinished` tells of runs of the model that never
-    complete and so cannot be compared, `left_out` counts runs that were not played.
+    `flows` counts the flows that conforming runs took, and all flows; `uncovered` contains those
+    that no run of the model takes, `unfinished` counts runs of the model that never complete and so
+    cannot be compared, `left_out` counts runs that were not executed.
     """
 
     runs: tuple[RunReport, ...]
@@ -92,7 +93,7 @@ class ReplayReport:
 
     @property
     def verdict(self) -> ReplayVerdict:
-        """Of all runs together: `equal`, `different`, or `not run` where none was played."""
+        """The verdict on all runs: `equal`, `different`, or `not run` without any."""
         if not self.runs:
             return "not run"
         return "equal" if self.ok else "different"
@@ -153,10 +154,10 @@ def replay_model(
     max_runs: int = 32,
     all_paths: bool = True,
 ) -> ReplayReport:
-    """Play runs of every process of `model` on the target that it was compiled for.
+    """Execute runs of every process of `model` on the target that it was compiled for.
 
-    Without `all_paths` only the first run of each process. Raises what the runner raises when its
-    engine is missing.
+    Without `all_paths` only the first run of each process. Raises the exceptions of the runner if
+    its engine is missing.
     """
     reports: list[RunReport] = []
     covered = total = left_out = 0
@@ -213,7 +214,7 @@ def _stuck(run: Run, process: Process) -> str:
 
 
 class StubPart(NamedTuple):
-    """A part of what was emitted that stops a run, and the element that it stands for."""
+    """A part of the output that stops a run, and its element."""
 
     element: str
     name: str
@@ -370,7 +371,7 @@ def _leads_to(
 
 
 def scores(did: Counter[str], should: Counter[str]) -> tuple[float, float, float]:
-    """Precision, recall and F1 of two multisets; nothing against nothing is 1."""
+    """Precision, recall and F1 of two multisets; 1 if both are empty."""
     common = sum((did & should).values())
     done, wanted = sum(did.values()), sum(should.values())
     if not done and not wanted:

@@ -1,4 +1,4 @@
-"""Rows of a benchmark, as CSV text and as a table to read."""
+"""Rows of a benchmark, as CSV text and as a readable table."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _NAME = 30
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """A line of column names and a line a row, ended by line feeds. Raises `ValueError` for a field
-    that is no column."""
+    """A line of column names and one line per row, ended by line feeds. Raises `ValueError` for a
+    field without a column."""
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
@@ -23,7 +23,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
 def table_lines(
     columns: Sequence[str], rows: Iterable[tuple[str, Sequence[int | float | None]]]
 ) -> list[str]:
-    """A head and a line a row, which begins with its name; `None` stays empty.
+    """A header and one line per row, which begins with its name; `None` stays empty.
 
     Example:
         >>> table_lines(("texts", "task"), [("rules", (3, 0.5)), ("model", (3, None))])[1].split()

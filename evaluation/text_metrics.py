@@ -1,7 +1,7 @@
-"""How near a process that was made from a text is to the true one.
+"""The similarity of a process drafted from a text to the true one.
 
 Tasks are matched one to one by words (Dice) or, with an embedder, by meaning; everything else is
-compared under that matching. Published figures match by BLEU, which finds a third of the right
+compared under this matching. Published figures match by BLEU, which finds a third of the correct
 pairs.
 """
 
@@ -21,14 +21,14 @@ from orgflow_ir.model import CallActivity, Event, Gateway, Model, SubProcess, Ta
 from orgflow_ir.pipeline.agent_services import Embedder
 
 DICE, COSINE = 0.5, 0.6
-"""From so much on two tasks may be the same: by words, by meaning."""
+"""Minimum similarity of tasks that may be the same: by words, by meaning."""
 
 Relation = Literal["before", "after", "exclusive", "concurrent", "loop"]
 NON_SEQUENCE: tuple[Relation, ...] = ("exclusive", "concurrent", "loop")
 
 
 class Step(NamedTuple):
-    """A task of a model: its id, its name, and who does it."""
+    """A task of a model: its id, its name, and its performer."""
 
     id: str
     name: str
@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class TextScores:
-    """Scores of one process from 0 to 1; `None` where there is nothing to compare.
+    """Scores of one process from 0 to 1; `None` if there is nothing to compare.
 
     Attributes:
         task: F1 of matched tasks.
@@ -171,14 +171,14 @@ def match_steps(
 def alike(
     mine: Sequence[str], true: Sequence[str], embedder: Embedder | None = None
 ) -> list[list[float]]:
-    """How alike texts are, a row for each of mine: by words, or by meaning where there is an
-    embedder; 0 below the limits."""
+    """The similarity of texts, one row for each of mine: by words, or by meaning with an embedder;
+    0 below the limits."""
     vectors = _vectors([*mine, *true], embedder)
     return [[_likeness(a, b, vectors) for b in true] for a in mine]
 
 
 class Remembering:
-    """An embedder that makes the vector of a text once."""
+    """An embedder that computes the vector of each text once."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.name, self.size = embedder.name, embedder.size
@@ -211,8 +211,8 @@ def _likeness(first: str, second: str, vectors: Mapping[str, Sequence[float]]) -
 
 
 def assign(likeness: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    """Pairs (row, column) of the largest total likeness, each row and column once (Kuhn-Munkres by
-    shortest augmenting paths, cubic)."""
+    """Pairs (row, column) with the largest total similarity, each row and column once (Kuhn-Munkres
+    by shortest augmenting paths, cubic)."""
     if not likeness or not likeness[0]:
         return []
     if len(likeness) > len(likeness[0]):

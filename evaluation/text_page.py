@@ -1,4 +1,4 @@
-"""A text and the process made from it, side by side, as one HTML page without script or network."""
+"""A text and its process next to each other, as one HTML page without script or network."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orgflow_ir.model.element_names import one_line
 
 
 def title_of_page(model: Model, document: str) -> str:
-    """The name of the process, or else of the document that it was drafted from."""
+    """The name of the process, otherwise that of its document."""
     named = [process.name for process in model.processes if process.name]
     return clean_text(one_line(named[0] if named else f"Process of {document}"))
 
@@ -23,8 +23,8 @@ def title_of_page(model: Model, document: str) -> str:
 def render_text_page(
     model: Model, sentences: Sequence[Sentence], picture: str, document: str
 ) -> str:
-    """The page: each sentence with the elements that rest on it, and the drawn process (SVG text).
-    It is titled by the process, or else by the name of the document.
+    """The page: each sentence with the elements that cite it, and the picture of the process (SVG
+    text). Its title is the process, otherwise the name of the document.
 
     Every text may come from a document or a model: all are escaped, and the picture is an image.
     """

@@ -1,7 +1,8 @@
-"""The text benchmark: processes made from the 55 PMo descriptions compared with the true models.
+"""The text benchmark: processes drafted from the 55 PMo descriptions, compared with the true
+models.
 
 `clean` are texts 01 to 24 and 49 to 55; the models of the others go beyond their texts. Half of
-each group is held out: whoever improves rules or prompts reads the texts of the other half alone.
+each group is held out: changes to rules or prompts are based on the texts of the other half only.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ MEASURES = (
     "task", "non_sequence", "exclusive", "concurrent", "loop", "order", "gateway", "flow",
     "overall", "exact",
 )  # fmt: skip
-"""Task F1 and the F1 of relations that are no sequence come first: a bare row of tasks has the
-order right, and counts of gateways say nothing of where they stand."""
+"""Task F1 and the F1 of relations other than sequences come first: a plain sequence of tasks has
+the correct order, and counts of gateways ignore their position."""
 GROUPS = ("clean", "elaborated", "all", "reading", "held-out")
 WITH_MODEL, BY_RULES = "text", "text-rules"
-"""The agents; without a run of the one that asks a language model its row is empty."""
+"""The agents; the row of the one that asks a language model is empty without its run."""
 BY_WORDS, BY_BLEU = "paged", "bleu"
 """PAGED-style scores under the matching of `task`, and under the published one."""
 COLUMNS = (
@@ -42,7 +43,7 @@ COLUMNS = (
 )  # fmt: skip
 
 SPLIT_SEED = 71
-"""The halves follow from it; the texts that were read before there was a split are in the half for
+"""The halves follow from it; the texts that were read before the split are in the half for
 reading."""
 
 PUBLISHED: tuple[tuple[str, dict[str, float]], ...] = (
@@ -60,13 +61,13 @@ PUBLISHED: tuple[tuple[str, dict[str, float]], ...] = (
         "non_sequence": 0.73, "exclusive": 0.91, "concurrent": 0.61,
     }),
 )  # fmt: skip
-"""Figures to compare with: OrgFlow's from messages, and those of a trial on the same texts."""
+"""Figures for comparison: OrgFlow's from messages, and those of a trial on the same texts."""
 
 PAGED = {
     "actor": 0.688, "action": 0.782, "XOR": 0.831, "OR": 0.356, "AND": 0.692, "sequence": 0.484,
     "condition": 0.357, "constraint": 0.710,
 }  # fmt: skip
-"""text2flow's published figures on PAGED, whose texts are others: for orientation only."""
+"""text2flow's published figures on PAGED, which has other texts: for orientation only."""
 
 
 ON_PAGED = "text2flow on PAGED"
@@ -75,7 +76,7 @@ _COLUMNS = ("texts", "sound", "compiled", *(m.replace("_", "-") for m in MEASURE
 
 
 class Drafted(NamedTuple):
-    """What became of one text."""
+    """The result for one text."""
 
     model: Model | None
     sound: bool
@@ -86,15 +87,15 @@ class Drafted(NamedTuple):
 
 
 Drafter = Callable[[str, str], Drafted]
-"""Makes a process of a text; is given a name and the text."""
+"""Drafts a process from a text; receives a name and the text."""
 
 Reader = Callable[[Path], Model | None]
 
 
 @dataclass
 class TextReport:
-    """Rows in the order of texts, of each agent; `complete` is false after an interruption,
-    `skipped` are texts without a model to compare with, each with the reason."""
+    """Rows in the order of texts, per agent; `complete` is false after an interruption, `skipped`
+    are texts without a model for comparison, each with the reason."""
 
     agents: tuple[str, ...]
     embedder: str = ""
@@ -114,8 +115,8 @@ class TextReport:
         return csv_text(COLUMNS, self.rows)
 
     def summary(self) -> str:
-        """Tables beside figures to compare with: clean, elaborated and all texts, the two halves,
-        PAGED-style scores, and with several samples pass@k."""
+        """Tables with figures for comparison: clean, elaborated and all texts, the two halves,
+        PAGED-style scores, and pass@k with several samples."""
         lines = table_lines(_COLUMNS, self._table())
         how = f"words or {self.embedder}" if self.embedder else "words alone"
         lines.append(f"tasks are matched by {how}; empty: not published, or nothing to compare")
@@ -208,11 +209,11 @@ def evaluate_texts(
     embedder: Embedder | None = None,
     progress: Progress | None = None,
 ) -> TextReport:
-    """Draft each of `folder/descriptions/*.txt` so often, by each drafter, and compare it with
-    `folder/bpmn/*.bpmn`.
+    """Draft each of `folder/descriptions/*.txt` this many times, by each drafter, and compare it
+    with `folder/bpmn/*.bpmn`.
 
-    An interruption ends it with the rows done so far. A text without a model that can be read is
-    skipped and reported. Raises `FileNotFoundError` where there are no texts, or no models.
+    An interruption ends it with the rows completed so far. A text without a readable model is
+    skipped and reported. Raises `FileNotFoundError` if there are no texts, or no models.
     """
     texts = sorted((folder / "descriptions").glob("*.txt"))
     if not texts:
@@ -246,8 +247,8 @@ def evaluate_texts(
 
 
 def split_halves(groups: Mapping[str, str], seed: int = SPLIT_SEED) -> dict[str, str]:
-    """For each text of a group `reading` or `held-out`, half of each group: those whose hashes with
-    the seed come first are for reading."""
+    """For each text of a group, `reading` or `held-out`, half each: those whose hashes with the
+    seed come first are for reading."""
     found: dict[str, str] = {}
     for group in sorted(set(groups.values())):
         names = [name for name, its in groups.items() if its == group]

@@ -1,4 +1,4 @@
-"""The page that shows a model while it is edited: `render_watch`, and what it shows."""
+"""The page that shows a model while it is edited: `render_watch`, and its data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Finding(NamedTuple):
         severity: `error` or `warning`.
         code, name: of its rule.
         message, help: as on the command line.
-        place: line and column, where there are any.
+        place: line and column, if there are any.
     """
 
     severity: str
@@ -28,7 +28,7 @@ class Finding(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """A line on the compiled workflow: what it is about, how it is, and what that means."""
+    """A line about the compiled workflow: subject, state, and its level."""
 
     what: str
     words: str
@@ -36,15 +36,15 @@ class Fact(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A model as it was last saved.
+    """The last saved state of a model.
 
     Attributes:
         title: its name.
         file: its file.
-        picture: the drawn model as SVG text; empty where it cannot be read.
+        picture: the model as SVG text; empty if it cannot be read.
         findings: errors and warnings, the worst first.
         facts: the state of the workflow.
-        unfinished: what people still have to do, a line each, where it is `compiled`.
+        unfinished: the remaining tasks for people, one per line, if it is `compiled`.
     """
 
     title: str
@@ -57,8 +57,8 @@ class Seen(NamedTuple):
 
 
 def seen_json(seen: Seen, version: int, *, picture: str, stale: bool) -> dict[str, Any]:
-    """What the script of the page gets: a state with its number, and a picture, which is that of an
-    earlier state where `stale`."""
+    """The data for the script of the page: a state with its number, and a picture, which is that of
+    an earlier state if `stale`."""
     encoded = base64.b64encode(picture.encode("utf-8", "replace")).decode()
     return {
         "version": version,

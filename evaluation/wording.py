@@ -1,4 +1,4 @@
-"""Words that the reports in text and as a page share."""
+"""Wording that the reports in text and as a page share."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 from itertools import groupby
 
 MOST_CHOICES = 40
-"""Choices of one run that are told."""
+"""Maximum number of choices of one run that are printed."""
 
 
 def choices_line(
     choices: Iterable[tuple[str, tuple[str, ...]]], label: Callable[[str], str]
 ) -> str:
-    """Choices (element, flows taken) in a line; the same one several times on end is told once,
-    and of very many the first ones."""
+    """Choices (element, flows taken) in one line; consecutive equal ones are printed once, and of
+    very many only the first ones."""
     told = []
     for (element, taken), group in groupby(choices):
         times = sum(1 for _ in group)

@@ -1,4 +1,4 @@
-"""How the tokens of a part arrive at the join around it, from its pieces upwards."""
+"""The arrival of a part's tokens at the surrounding join, computed bottom-up from its pieces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orgflow_ir.model import Event
 
 
 def together(branches: Iterable[Branch], *, inclusive: bool) -> Arrival | None:
-    """How the branches of a fork arrive; of an inclusive one any but none may be taken."""
+    """The arrivals of a fork's branches; of an inclusive one, any non-empty subset may be taken."""
     all_ = tuple(branches)
     found = [a for b in all_ if (a := of_branch(b)) is not None]
     if not found:
@@ -24,14 +24,14 @@ def together(branches: Iterable[Branch], *, inclusive: bool) -> Arrival | None:
 
 
 def of_branch(branch: Branch) -> Arrival | None:
-    """How the tokens of a branch arrive."""
+    """The arrivals of a branch's tokens."""
     if branch.machine is None:
         return Arrival(frozenset(f.id for f in branch.flows), True, True)
     return branch.machine.arrival
 
 
 def of_machine(entry: Jump, steps: Iterable[Step], graph: ControlFlow) -> Arrival | None:
-    """How tokens arrive at the machine's exit, over all its ways."""
+    """The arrivals of tokens at the machine's exit, over all its paths."""
     points: list[Arrival] = []
     for jump in [entry, *(w.to for s in steps for w in s.ways)]:
         points += _point(jump)

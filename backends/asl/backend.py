@@ -1,4 +1,4 @@
-"""The `asl` backend: legal process in, checked state machine out."""
+"""The `asl` backend: from a legal process to a checked state machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from orgflow_ir.plugins.engines import EngineProvider
 
 MAX_FILE = 100
-"""Longest file name in characters, without its suffix."""
+"""Maximum length of a file name in characters, without its suffix."""
 
 
 MAX_BYTES = 1024 * 1024
@@ -50,7 +50,8 @@ class AslBackend(Backend):
         return MotoEngines()
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
-        """One file a process. What fails our own check of the language is OF912, never printed."""
+        """One file per process. A violation found by orgflow's own check of the language is OF912,
+        and nothing is printed."""
         emissions = emit_machines(model, ctx)
         if emissions is None:
             return Emitted((), SourceMap(model, tuple))
@@ -83,7 +84,7 @@ class AslBackend(Backend):
 
 
 def emit_machines(model: Model, ctx: PassContext) -> list[CompiledProcess] | None:
-    """The state machine of each process that has anything to run; `None` after OF912."""
+    """The state machine of each process with executable content; `None` after OF912."""
     model = keep(model, "the comments of states", ctx, lanes=True)
     emissions = []
     faulty = False

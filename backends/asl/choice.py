@@ -1,7 +1,7 @@
 """Conditions as rules of a Choice state.
 
-A Choice state compares what stands at a path with a constant or another path; it computes nothing.
-Presence is tested before a value is compared: reading an absent one would end the execution.
+A Choice state compares the value at a path with a constant or another path; it computes nothing.
+Presence is tested before a comparison, since reading a missing value would end the execution.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.expressions.feel.syntax import Tree as FeelTree
 
 Rule = dict[str, Any]
-"""A comparison, or `And`, `Or`, `Not` of some; without `Next`."""
+"""A comparison, or an `And`, `Or`, `Not` of comparisons; without `Next`."""
 
 
 class Place(NamedTuple):
-    """Where a variable may be read: `root` says whether that source has it at all."""
+    """A place of a variable: `root` tells whether its source has it at all."""
 
     root: str
     path: str
 
 
 Reader = Callable[[Path], Sequence[Place]]
-"""The places of a variable, nearest source first; never none."""
+"""The places of a variable, nearest source first; never empty."""
 
 TOKEN = "$.results"
-"""A path that is always there."""
+"""A path that always exists."""
 
 _SWAPPED: dict[ComparisonOperator, ComparisonOperator] = {
     "<": ">", "<=": ">=", ">": "<", ">=": "<=",
@@ -61,8 +61,8 @@ _WORDS = {"<": "LessThan", "<=": "LessThanEquals", ">": "GreaterThan", ">=": "Gr
 
 
 def compile_sayable(condition: Expression) -> Tree | None:
-    """The tree of a condition that a Choice state can say, `None` for a label. Raises
-    `ConditionError` for code that it cannot."""
+    """The tree of a condition that a Choice state supports, `None` for a label. Raises
+    `ConditionError` for unsupported code."""
     tree = read_condition(condition)
     if tree is not None:
         for path in variables(tree):
@@ -73,7 +73,7 @@ def compile_sayable(condition: Expression) -> Tree | None:
 
 
 def is_value(path: str, value: str) -> Rule:
-    """Whether the text `value` stands at `path`."""
+    """Whether the value at `path` is the text `value`."""
     return _and(present(path), {"Variable": path, "StringEquals": value})
 
 
@@ -83,7 +83,7 @@ def is_true(path: str) -> Rule:
 
 
 def any_of(rules: Sequence[Rule]) -> Rule:
-    """Whether one of the rules holds; never, where there are none."""
+    """Whether one of the rules holds; never without rules."""
     if not rules:
         return _constant(False)
     return rules[0] if len(rules) == 1 else {"Or": list(rules)}
@@ -95,8 +95,8 @@ def all_of(rules: Sequence[Rule]) -> Rule:
 
 
 def equal(a: str, b: str) -> Rule:
-    """Whether the same text, number, truth or null stands at two paths at which something stands;
-    a Choice state cannot compare lists and objects."""
+    """Whether two existing values at paths are the same text, number, boolean or null; a Choice
+    state cannot compare lists and objects."""
     null = _and({"Variable": a, "IsNull": True}, {"Variable": b, "IsNull": True})
     return any_of([null, *(_same("==", a, b, kind) for kind in ("Numeric", "String", "Boolean"))])
 
@@ -107,9 +107,9 @@ def negated(rule: Rule) -> Rule:
 
 
 def to_rule(tree: Tree, reader: Reader) -> Rule:
-    """The rule that holds where the tree is true, for values of matching types in any language.
+    """The rule that holds if the tree is true, for values of matching types in any language.
 
-    Raises `ConditionError` where a Choice state has no operator for it.
+    Raises `ConditionError` if a Choice state has no operator for it.
     """
     match tree:
         case Constant(value) if isinstance(value, bool):
@@ -136,8 +136,8 @@ def to_rule(tree: Tree, reader: Reader) -> Rule:
 
 
 def untold(path: str) -> Rule:
-    """Whether an empty list or any object stands at `path`: a Choice state cannot tell them apart,
-    so whether they are empty is not known."""
+    """Whether `path` has an empty list or any object: a Choice state cannot distinguish them, so
+    their emptiness is unknown."""
     scalars = ("IsNull", "IsString", "IsNumeric", "IsBoolean")
     tests = ({"Variable": path, test: True} for test in scalars)
     return _and(present(path), negated(any_of(list(tests))), negated(present(f"{path}[0]")))
@@ -263,7 +263,7 @@ def _located(places: Sequence[Place], test: Callable[[str], Rule]) -> Rule:
 
 
 def present(path: str) -> Rule:
-    """Whether anything stands at `path`, be it null."""
+    """Whether `path` has any value, including null."""
     return {"Variable": path, "IsPresent": True}
 
 

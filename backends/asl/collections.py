@@ -1,4 +1,4 @@
-"""Over which list a multi-instance activity goes, as far as a path can read it."""
+"""The list that a multi-instance activity iterates over, if a path can read it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _BRACED = re.compile(r"[$#]\{\s*([^{}]*?)\s*\}")
 
 
 def named_collection(loop: Loop) -> str | None:
-    """What the model says of the list: BPMN's own collection, else an engine's `collection`
-    attribute (Camunda, Flowable, Activiti keep it outside of BPMN)."""
+    """The list in the model: BPMN's own collection, otherwise an engine's `collection` attribute
+    (Camunda, Flowable, Activiti keep it outside of BPMN)."""
     if loop.collection is not None:
         return loop.collection
     return next((v for k, v in loop.extra if k.startswith("@") and k.endswith("}collection")), None)
 
 
 def collection_of(loop: Loop) -> str | None:
-    """The name of the list (`items`, also written `${items}`), or `None` where no path with a dot
-    before it reads it."""
+    """The name of the list (`items`, also written `${items}`), or `None` if no path with a leading
+    dot reads it."""
     named = (named_collection(loop) or "").strip()
     match = _BRACED.fullmatch(named)
     name = match.group(1) if match else named

@@ -1,4 +1,4 @@
-"""A state machine and what is known of it beside its states."""
+"""A state machine and the data about it besides its states."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orgflow.backends.asl.graph import ProcessGraph
 
 @dataclass(eq=False, repr=False)
 class CompiledProcess:
-    """What one process became.
+    """The compiled form of one process.
 
     `deciders` are names of the states that set decision variables, by setter; `attempts` those of
     tasks whose errors are caught; `starts` values of the input's field `start` by start event;

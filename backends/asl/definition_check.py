@@ -1,4 +1,5 @@
-"""Our own check of what we emit, offline: what AWS refuses at creation, and states left over."""
+"""orgflow's own offline check of its output: definitions that AWS refuses at creation, and
+unreachable states."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from orgflow.backends.asl.format import Definition, State, all_states, inner, ta
 from orgflow.backends.asl.names import MAX_NAME
 
 MAX_BYTES = 1_000_000
-"""Longest definition that Step Functions takes, in bytes (its quota, 1 MB)."""
+"""Maximum length of a definition for Step Functions, in bytes (its quota, 1 MB)."""
 
 _FIELDS = {
     "Pass": {"InputPath", "Parameters", "Result", "ResultPath"},
@@ -34,11 +35,11 @@ _STEP = r"""(?:\.[A-Za-z_][A-Za-z0-9_]*|\[\d+\]|\[\*\]|\['[^'"\\]+'\])"""
 _PATH = re.compile(rf"\${_STEP}*|\$\$(?:\.[A-Za-z]+)+")
 
 _TIMES = ("Seconds", "Timestamp", "TimestampPath")
-"""Of these a Wait state has one."""
+"""The fields of which a Wait state has exactly one."""
 
 
 def problems(definition: Definition) -> Iterator[str]:
-    """What is wrong with a definition, a line each."""
+    """The faults of a definition, one per line."""
     counts = Counter(name for name, _ in all_states(definition))
     for name, count in counts.items():
         if count > 1:

@@ -35,12 +35,13 @@ if TYPE_CHECKING:
     from orgflow.backends.asl.compiled_process import CompiledProcess
 
 CALLBACK = "arn:aws:states:::events:putEvents.waitForTaskToken"
-"""Puts an event with a task token on the default bus and waits until the token comes back. Of all
-callback integrations the only one that needs nothing set up to be accepted."""
+"""Puts an event with a task token on the default bus and waits for the return of the token. The
+only callback integration that is accepted without any set-up."""
 
 
 class Leaves:
-    """Makes states without their way on (`Next` or `End`); notes what stands for gaps."""
+    """Creates states without their successor (`Next` or `End`) and records placeholders for
+    gaps."""
 
     def __init__(
         self,
@@ -62,7 +63,7 @@ class Leaves:
         self.callbacks = str(ctx.options.get("tasks", "placeholder")) == "callback"
 
     def state(self, node: Node) -> State:
-        """The state of a task, an event or a gateway that only passes tokens on."""
+        """The state of a task, an event, or a gateway that only passes tokens on."""
         match node:
             case Task():
                 return self._task(node)
@@ -100,7 +101,7 @@ class Leaves:
         return f"The fields {listed(found)} of its result set the variables of these names."
 
     def answered(self, node: Node) -> bool:
-        """Whether a task is done by somebody who answers a callback."""
+        """Whether a task is performed by answering a callback."""
         return isinstance(node, Task) and (
             node.task_type == "receive" or node.id in self.limits or self.callbacks
         )
@@ -114,7 +115,7 @@ class Leaves:
         }
 
     def decide(self, decision: Decision) -> State:
-        """The step that decides before a gateway where no task does."""
+        """The deciding step before a gateway that follows no task."""
         words = "Replace it with the state that decides."
         return {
             "Type": "Pass",
@@ -124,8 +125,8 @@ class Leaves:
         }
 
     def each(self, node: Node, body: Definition, token: Mapping[str, Any]) -> State:
-        """A Map over the items of a multi-instance activity; `token` are fields that its body
-        needs besides."""
+        """A Map over the items of a multi-instance activity; `token` contains the further fields
+        that its body needs."""
         assert isinstance(node, Task | SubProcess)
         loop = node.loop
         assert loop is not None
@@ -250,8 +251,8 @@ class Leaves:
         }
 
     def race(self, gateway: Gateway, events: Sequence[Node], values: Mapping[str, str]) -> State:
-        """An event-based gateway: one wait whose answer says which event came; the first timer
-        that has a length is its timeout."""
+        """An event-based gateway: one wait whose answer names the event; the first timer with a
+        length is its timeout."""
         for event in events:
             self.defaults.add(
                 (OpenMessage,),
@@ -272,7 +273,7 @@ class Leaves:
         return state
 
     def times_out(self, event: Node, events: Sequence[Node]) -> bool:
-        """Whether this is the timer that comes first of those behind an event-based gateway."""
+        """Whether this is the first timer after an event-based gateway."""
         lengths = [s for e in events if isinstance(e, Event) and (s := times.timer_seconds(e))]
         first = [
             e
@@ -284,7 +285,7 @@ class Leaves:
     # -- ends and errors -----------------------------------------------------------------------
 
     def abort(self, event: Event, *, nested: bool) -> State:
-        """An end event that ends more than its token: an error, or a terminate inside a branch."""
+        """An end event that ends more than its token: an error, or a terminate in a branch."""
         comment = gaps.comment(event)
         if event.trigger == "error":
             error = self._error(event)
@@ -298,7 +299,7 @@ class Leaves:
         return {"Type": "Fail", "Comment": comment, "Error": error, "Cause": cause}
 
     def stub(self, node: Opaque, reason: str, error: str) -> State:
-        """The state that fails an execution in the place of what is not supported."""
+        """The state that fails an execution in place of an unsupported element."""
         return {
             "Type": "Fail", "Comment": gaps.comment(node), "Error": error, "Cause": one_line(reason)
         }  # fmt: skip
@@ -316,7 +317,7 @@ class Leaves:
         return error_name(words or event.name, event.id)
 
     def caught(self, event: Event) -> str:
-        """The error that a boundary event catches: its own, or `States.ALL` where it has none."""
+        """The error that a boundary event catches: its own, or `States.ALL` without one."""
         definition = event.definitions[0] if event.definitions else None
         if event.trigger == "timer":
             return "States.Timeout"
@@ -326,7 +327,7 @@ class Leaves:
 
 
 def template(decisions: Sequence[Decision]) -> dict[str, Any]:
-    """The fields that a result has to have, not yet set."""
+    """The required fields of a result, not yet set."""
     fields: dict[str, Any] = {}
     for d in decisions:
         if d.values and d.several:

@@ -35,18 +35,18 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.artifact import STUB_ROLE
 
 MOST_NAMED = 4
-"""How many steps a message names that may set a variable."""
+"""Maximum number of steps that a message names as possible setters of a variable."""
 
 NO_BRANCH = "NoBranchFits"
 """The error of an execution in which a gateway's variable has none of its values."""
 
 NOT_SUPPORTED = "NotSupported"
-"""The error of an execution that reaches what the target does not support."""
+"""The error of an execution that reaches an unsupported element."""
 
 
 def emit_process(model: Model, process: Process, ctx: PassContext) -> CompiledProcess:
-    """The state machine of a process that is legal for the target; the messages of gaps that `ctx`
-    has are completed by what was emitted in their place."""
+    """The state machine of a process that is legal for the target; the gap messages in `ctx` are
+    completed by the emitted replacements."""
     compiled = CompiledProcess(process_graph(model, process, ctx))
     Emitter(compiled, model, ctx).run()
     if compiled.graph.coded:
@@ -133,14 +133,14 @@ class Emitter:
                 self._node(step, frame)
 
     def goes(self, state: State, jump: Jump, frame: Frame) -> None:
-        """Let a state lead where the token goes; its machine ends where there is no step."""
+        """Connect a state to the token's next step; its machine ends if there is none."""
         if jump.kind == "step":
             state["Next"] = self.door(frame.machine, jump.step, frame.scope)
         else:
             state["End"] = True
 
     def to(self, jump: Jump, frame: Frame) -> str:
-        """The state that a choice or a catch leads to."""
+        """The target state of a choice or a catch."""
         if jump.kind == "step":
             return self.door(frame.machine, jump.step, frame.scope)
         if id(frame.machine) not in self._idles:
@@ -150,7 +150,7 @@ class Emitter:
         return self._idles[id(frame.machine)]
 
     def door(self, machine: Machine, key: str, scope: ScopeGraph) -> str:
-        """The state by which a step is entered."""
+        """The first state of a step."""
         place = (id(machine), key)
         if place not in self._doors:
             self._doors[place] = self._new_door(machine.steps[key], scope)
@@ -180,7 +180,7 @@ class Emitter:
         return self.e.deciders[gateway]
 
     def decide_first(self, decision: Decision, then: str, frame: Frame) -> None:
-        """The state that decides right before a gateway, where no task does."""
+        """The deciding state directly before a gateway that follows no task."""
         if decision.setter == decision.gateway.id:
             state = self.leaves.decide(decision)
             name = self._decide_name(decision)
@@ -188,7 +188,7 @@ class Emitter:
             state["Next"] = self.keep(name, decision.gateway.id, then, frame)
 
     def stop(self, name: str, cause: str, element: str, frame: Frame) -> str:
-        """A state that fails the execution where no branch of state `name` fits."""
+        """A state that fails the execution if no branch of state `name` matches."""
         stop = self.s.take(f"Stop: {name}", element, "stop")
         frame.states[stop] = {"Type": "Fail", "Error": NO_BRANCH, "Cause": one_line(cause)}
         return stop
@@ -196,8 +196,8 @@ class Emitter:
     # -- variables -----------------------------------------------------------------------------
 
     def keep(self, name: str, node: str, then: str, frame: Frame) -> str:
-        """States that copy what the result of state `name` has of the variables, each only if it is
-        there; the first of them, or `then` where nobody reads any later."""
+        """States that copy the variables in the result of state `name`, each only if it exists; the
+        first of them, or `then` if nothing reads them later."""
         names = self.s.variables.set_by(node, frame.scope)
         for variable in [n for n in reversed(self.s.variables.names) if n in names]:
             found = path_of(self.s.path(node), (variable,))
@@ -219,8 +219,8 @@ class Emitter:
         return then
 
     def copy(self, name: str, variable: str, found: str, then: str, frame: Frame) -> None:
-        """State `name`, which makes what stands at `found` the value of a variable; in a branch one
-        behind it that notes it for the join."""
+        """State `name`, which stores the value at `found` in a variable; in a branch, a following
+        state records it for the join."""
         kept = frame.kept
         comment = f"The process variable {variable} is the value at {found}."
         state: State = {"Type": "Pass", "Comment": comment, "InputPath": found}
@@ -235,8 +235,8 @@ class Emitter:
             state["Next"] = note
 
     def needs(self, decision: Decision, frame: Frame) -> list[Rule]:
-        """Rules of a choice that lead to a failure where it reads what nobody has set, or asks
-        whether something is empty that cannot be told."""
+        """Rules of a choice that lead to a failure if it reads an unset variable, or tests
+        emptiness that cannot be determined."""
         stops: dict[str, str] = {}
         found = []
         for variable, test in self.s.variables.never_set(decision):
@@ -479,7 +479,7 @@ class Emitter:
 
 
 def after(step: Step) -> Jump:
-    """Where the token of a step that does not decide goes next."""
+    """The next step of the token after a step that does not decide."""
     return step.ways[0].to if step.ways else END
 
 
@@ -493,8 +493,8 @@ def _has_stubs(scope: ScopeGraph) -> bool:
 
 
 def keep_reachable(machine: Definition) -> None:
-    """Remove states that nothing leads to, also of machines inside states: behind a stop there are
-    some, and Step Functions takes no machine that has any."""
+    """Remove unreachable states, also in nested machines: there may be some after a stop, and Step
+    Functions refuses machines with any."""
     work = [machine]
     while work:
         current = work.pop()

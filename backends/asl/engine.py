@@ -1,7 +1,7 @@
 """moto's interpreter of Amazon States Language, in process: no account, no network.
 
-moto (PyPI `moto[stepfunctions]`) is not needed to compile; it is imported when the first machine is
-loaded. What leaves the machine, calls of functions and events on a bus, is answered here.
+moto (PyPI `moto[stepfunctions]`) is not needed for compiling; it is imported when the first machine
+is loaded. Calls that leave the machine, of functions and to an event bus, are answered here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from orgflow_ir.plugins.contracts import RunnerError
 REGION = "us-east-1"
 ACCOUNT = "123456789012"
 FUNCTION = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:"
-"""What the ARN of a function begins with; the interpreter wants one, and it is never called."""
+"""The prefix of a function's ARN; the interpreter requires one, and it is never called."""
 
 _ROLE = f"arn:aws:iam::{ACCOUNT}:role/orgflow"
 _POLL_SECONDS = 0.002
@@ -31,20 +31,20 @@ _TOLD_SECONDS = 0.5
 
 
 class Answer(NamedTuple):
-    """What an outside effect gives: a result, or an error by name."""
+    """The outcome of an external effect: a result, or an error by name."""
 
     result: Any = None
     error: str | None = None
 
 
 Effect = Callable[[str], Answer]
-"""The answer of an effect: called with the element that a function stands for (its name is the id
-in hexadecimal digits, since ids may be anything) or that an event on the bus is about."""
+"""The answer to an effect: called with the element of a function (its name is the id in hexadecimal
+digits, since ids are arbitrary) or of an event on the bus."""
 
 
 class Played(NamedTuple):
-    """One execution: status as Step Functions says it, the states entered in order, error, cause,
-    and the final output."""
+    """One execution: the status in Step Functions' terms, the entered states in order, error,
+    cause, and the final output."""
 
     status: str
     entered: tuple[str, ...]
@@ -55,10 +55,10 @@ class Played(NamedTuple):
 
 
 class MotoEngine:
-    """One account of moto's, of its own; `close` undoes what was replaced in moto.
+    """A separate moto account; `close` restores the replaced parts of moto.
 
-    Its backend is used directly: by way of boto3 a run takes ten times as long, most of it
-    spent on writing and reading XML and JSON. Raises `RunnerError` where moto is missing.
+    Its backend is used directly: through boto3, a run takes ten times as long, mostly for reading
+        and writing XML and JSON. Raises `RunnerError` if moto is missing.
     """
 
     def __init__(self) -> None:
@@ -109,7 +109,8 @@ class MotoEngine:
         return self._parsed[definition]
 
     def load(self, definition: Definition) -> None:
-        """The machine to run from now on. Raises `RunnerError` where the interpreter refuses it."""
+        """Set the machine for subsequent runs. Raises `RunnerError` if the interpreter refuses
+        it."""
         refused = _moto("api").InvalidDefinition
         self._names = {_as_read(name): name for name, _ in all_states(definition)}
         self._count += 1
@@ -164,7 +165,7 @@ class MotoEngine:
     # -- effects: this object stands for the clients of the services that states call ----------
 
     def invoke(self, **call: Any) -> dict[str, Any]:
-        """A function is called: its answer, or an error of the name wanted."""
+        """A function is called: its answer, or an error with the requested name."""
         answer = self._effect(bytes.fromhex(call["FunctionName"].removeprefix(FUNCTION)).decode())
         if answer.error is None:
             return {"StatusCode": 200, "Payload": _body(answer.result)}
@@ -172,7 +173,7 @@ class MotoEngine:
         return {"StatusCode": 200, "FunctionError": "Unhandled", "Payload": _body(said)}
 
     def put_events(self, **call: Any) -> dict[str, Any]:
-        """Events with a task token on the bus: each is answered at once."""
+        """Events with a task token on the bus; each is answered immediately."""
         for entry in call["Entries"]:
             detail = json.loads(entry["Detail"])
             answer = self._effect(json.loads(f'"{detail["element"]}"'))
@@ -193,7 +194,7 @@ class MotoEngine:
             pool.notify(callback_id=token, outcome=late(callback_id=token))
 
     def close(self) -> None:
-        """Undo what was replaced in moto."""
+        """Restore the replaced parts of moto."""
         for owner, name, value in reversed(self._patched):
             if value is None:
                 delattr(owner, name)

@@ -1,4 +1,4 @@
-"""Forks as Parallel states: branches, what comes out of them, terminate end events inside."""
+"""Forks as Parallel states: branches, their output, terminate end events inside."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Forks:
         self._names: dict[tuple[str, str], str] = {}
 
     def door(self, step: Step, fork: Fork, scope: ScopeGraph) -> str:
-        """The state by which a fork is entered."""
+        """The first state of a fork."""
         if step.key == fork.split and _guarded(fork.split, scope):
             return self.s.names[fork.split]
         return self._name(step, fork, scope)

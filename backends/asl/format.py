@@ -1,4 +1,4 @@
-"""The shape of a state machine in Amazon States Language, and how it is written."""
+"""The structure of a state machine in Amazon States Language, and its text form."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 State = dict[str, Any]
-"""One state: `Type` and what belongs to it."""
+"""One state: `Type` and its fields."""
 
 Definition = dict[str, Any]
 """A machine: `StartAt` and `States` by name; the outermost one with `Comment`."""
@@ -19,7 +19,7 @@ def dumps(definition: Definition) -> str:
 
 
 def inner(state: State) -> list[Definition]:
-    """The machines inside a state, in order."""
+    """The nested machines of a state, in order."""
     found = list(state.get("Branches", ()))
     return [*found, state["ItemProcessor"]] if "ItemProcessor" in state else found
 
@@ -35,7 +35,7 @@ def all_states(definition: Definition) -> Iterator[tuple[str, State]]:
 
 
 def targets(state: State) -> Iterator[str]:
-    """Names of the states that a state leads to."""
+    """Names of the successors of a state."""
     for place in (state, *state.get("Choices", ()), *state.get("Catch", ())):
         if "Next" in place:
             yield place["Next"]

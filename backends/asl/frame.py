@@ -1,4 +1,4 @@
-"""A machine while its states are written."""
+"""The data of a machine while its states are written."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from orgflow.backends.asl.variables import NOWHERE, Kept
 
 
 class Frame(NamedTuple):
-    """A machine while its states are written.
+    """The data of a machine while its states are written.
 
     Attributes:
-        nested: it is a branch of a fork of its scope.
-        token: fields that the token begins with, outside of all forks.
-        forks: how many forks are around it there.
-        kept: what the branch that it is in notes of its variables.
+        nested: whether it is a branch of a fork of its scope.
+        token: initial fields of the token, outside of all forks.
+        forks: number of surrounding forks there.
+        kept: the variables that the surrounding branch records.
     """
 
     machine: Machine

@@ -1,4 +1,4 @@
-"""Comments on states (what people read in the console), and what stands for gaps."""
+"""Comments on states (shown in the console), and placeholders for gaps."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedBinding, UnsupportedCondition
 
 _KEPT = 2000
-"""Longest documentation text that a comment keeps."""
+"""Maximum length of documentation in a comment."""
 
 
 def comment(node: Element, *lines: str) -> str:
-    """What a state stands for: construct and id, what has to be said, then the model's words."""
+    """The source of a state: construct and id, mandatory notes, then the words of the model."""
     head = f"[{node.construct} {one_line(node.id)}]"
     return " ".join(p for p in (head, *lines, documented(node.doc)) if p)
 
 
 def documented(doc: str) -> str:
-    """Documentation in one line, and the facts at its end as they are: code has lines."""
+    """Documentation in one line, with the facts at its end unchanged, since code has lines."""
     head, heading, facts = doc.rpartition(HEADING)
     words = one_line(head if heading else facts)
     words = words if len(words) <= _KEPT else words[:_KEPT].rstrip() + "…"
@@ -43,7 +43,7 @@ def documented(doc: str) -> str:
 
 
 def sets(decisions: list[Decision], whose: str = "its result") -> str:
-    """What the result of a state has to hold, in words; nothing where nothing reads it."""
+    """The required content of a state's result, in words; empty if nothing reads it."""
     parts = []
     for d in decisions:
         if d.values:
@@ -63,7 +63,8 @@ def _or_default(decision: Decision) -> str:
 
 
 def stop_cause(decision: Decision) -> str:
-    """Why an execution fails where no branch fits: the variables, their values, who sets them."""
+    """The reason why an execution fails if no branch matches: the variables, their values, their
+    setters."""
     parts = []
     if decision.values:
         own = decision.setter == decision.gateway.id
@@ -79,7 +80,8 @@ def stop_cause(decision: Decision) -> str:
 
 
 def complete_decision(d: Decision, defaults: Defaults, ctx: PassContext) -> None:
-    """Name the variables that a gateway reads and where from; OF406 for what no choice tests."""
+    """Name the variables that a gateway reads and their sources; OF406 for those that no choice
+    tests."""
     own = d.setter == d.gateway.id
     setter = "the state before it" if own else f"`{d.setter_label}`"
     reads, helps = [], []
@@ -124,7 +126,7 @@ def _is_read(condition: Expression | None) -> bool:
 
 
 def complete_task(node: Task, defaults: Defaults, ctx: PassContext) -> None:
-    """What a task became; OF404 where the model has an implementation that no state runs."""
+    """The replacement of a task; OF404 if the model has an implementation that no state runs."""
     if has_implementation(node):
         ctx.emit(
             UnsupportedBinding,

@@ -1,8 +1,8 @@
-"""What a process becomes before its states are written: names, places of results, doors.
+"""The layout of a process before its states are written: names, places of results, entries.
 
-Every element that has a result has a place in the token of its own, `$.results.check_stock`; a
-parallel branch has one for all of its elements, `$.results.pack_and_bill.branch_1`. So nothing a
-step puts out can harm what another one did, and when branches meet each brings its own place.
+Every element with a result has its own place in the token, `$.results.check_stock`; a parallel
+branch has one for all of its elements, `$.results.pack_and_bill.branch_1`. So the output of a step
+cannot overwrite that of another, and each branch contributes its own place when they join.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ Path = tuple[str, ...]
 
 
 class StateInfo(NamedTuple):
-    """A state that was written: the element it stands for, and as what.
+    """A written state: its element and its role.
 
-    `role`: `element` (its execution is the element's), `decide` (a deciding step before a
-    gateway), or what holds the machine together.
+    `role`: `element` (its execution is the element's), `decide` (a deciding step before a gateway),
+    or an auxiliary state.
     """
 
     name: str
@@ -74,7 +74,7 @@ class ScopeGraph:
 
     @cached_property
     def variables(self) -> Variables:
-        """Who reads and sets the variables of the scope."""
+        """The readers and setters of the variables of the scope."""
         from orgflow_ir.analysis.variables import Variables
 
         return Variables(self.graph, self.decisions, self.ctx)
@@ -82,11 +82,11 @@ class ScopeGraph:
 
 @dataclass(eq=False, repr=False)
 class ProcessGraph:
-    """Names and places of everything in a process, before states are written.
+    """Names and places of all elements of a process, before states are written.
 
-    `names` are those of states that stand for elements, `places` where results go (by element, and
-    by `fork_place` for forks), `skeleton` the empty places that a token begins with, `states` what
-    each state stands for, filled while states are written.
+    `names` are those of states that represent elements, `places` the places of results (by element,
+    and by `fork_place` for forks), `skeleton` the empty places of an initial token, `states` the
+    element of each state, filled while states are written.
     """
 
     process: Process
@@ -104,7 +104,7 @@ class ProcessGraph:
         return name
 
     def set_role(self, name: str, role: str) -> None:
-        """Let another state stand for the element of this one."""
+        """Make another state represent the element of this one."""
         self.states[name] = self.states[name]._replace(role=role)
 
     def path(self, key: str) -> str:
@@ -113,7 +113,7 @@ class ProcessGraph:
 
     @cached_property
     def variables(self) -> ProcessVariables:
-        """The variables that are carried from state to state."""
+        """The variables that are passed from state to state."""
         return ProcessVariables(self)
 
     @cached_property
@@ -123,7 +123,8 @@ class ProcessGraph:
 
     @property
     def handed(self) -> dict[str, str]:
-        """What a state hands on of the input and the variables, as fields of a payload."""
+        """The part of the input and the variables that a state passes on, as fields of a
+        payload."""
         root = self.variables.root
         return {f"{root.removeprefix('$.')}.$": root}
 
@@ -281,17 +282,17 @@ class _StateNames:
 
 
 def fork_place(step: Step) -> str:
-    """The key of a fork's place: its node may have one for a decision, too."""
+    """The key of a fork's place, since its node may also have one for a decision."""
     return f"{step.key}\x00parallel"
 
 
 def branches_of(fork: Fork) -> tuple[Branch, ...]:
-    """The branches in which anything stands."""
+    """The branches with content."""
     return tuple(b for b in fork.branches if b.machine is not None)
 
 
 def has_result(node: Node) -> bool:
-    """Whether an element puts out something that later ones may read."""
+    """Whether an element has an output that later ones may read."""
     match node:
         case Task():
             return True
@@ -307,7 +308,7 @@ def has_result(node: Node) -> bool:
 
 
 def loops(node: Node) -> bool:
-    """Whether it is done once for each item of a list."""
+    """Whether it is executed once for each item of a list."""
     return (
         isinstance(node, Task | SubProcess)
         and node.loop is not None
@@ -316,6 +317,6 @@ def loops(node: Node) -> bool:
 
 
 def first_words(graph: ControlFlow, node: str) -> str:
-    """What follows a node, in words; nothing where nothing with a name does."""
+    """The successors of a node, in words; empty without named ones."""
     out = graph.flows_out(node) if node else []
     return target_words(out[0], graph) if out else ""

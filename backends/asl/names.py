@@ -10,24 +10,24 @@ MAX_NAME = 80
 """Longest state name in characters (Amazon States Language, "States")."""
 
 MAX_FIELD = 60
-"""Longest field name we make, so that paths stay readable."""
+"""Maximum length of generated field names, so that paths stay readable."""
 
 _UNQUOTABLE = frozenset("'\"\\")
-"""What interpreters of paths do not all read alike between quotes."""
+"""Characters that path interpreters read differently between quotes."""
 
 MAX_ERROR = 200
-"""Longest error name that we make; Step Functions takes 256 characters."""
+"""Maximum length of generated error names; Step Functions accepts 256 characters."""
 
 
 class StateNames:
-    """Hands out state names, unique in the whole state machine."""
+    """Assigns state names, unique in the whole state machine."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._next: dict[str, int] = {}
 
     def take(self, wanted: str, fallback: str = "State") -> str:
-        """`wanted` as a state name, with a number behind it where it is taken already."""
+        """`wanted` as a state name, with a number appended if it is taken."""
         base = one_line(wanted) or one_line(fallback) or "State"
         base = _cut(base, MAX_NAME)
         name, number = base, self._next.get(base, 2)
@@ -41,14 +41,14 @@ class StateNames:
 
 
 class FieldNames:
-    """Hands out the names of fields that stand beside each other in the token."""
+    """Assigns the names of sibling fields in the token."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._next: dict[str, int] = {}
 
     def take(self, wanted: str, fallback: str) -> str:
-        """A field name made from `wanted`, unique among those handed out."""
+        """A field name derived from `wanted`, unique among those assigned."""
         base = field_name(wanted, fallback)
         name, number = base, self._next.get(base, 2)
         while name in self._taken:
@@ -64,27 +64,28 @@ def _cut(text: str, length: int) -> str:
 
 
 def field_name(text: str, fallback: str) -> str:
-    """`text` as something that can stand behind a dot in a path: ASCII letters, digits and `_`."""
+    """`text` in a form that can follow a dot in a path: ASCII letters, digits and `_`."""
     name = (slug(text) or slug(fallback) or "field")[:MAX_FIELD].rstrip("_")
     return f"v_{name}" if name[0].isdigit() else name
 
 
 def safe_path(parts: tuple[str, ...]) -> bool:
-    """Whether fields of these names can be read by a path, with dots or in brackets."""
+    """Whether a path can read fields of these names, with dots or in brackets."""
     return all(p.isprintable() and not _UNQUOTABLE.intersection(p) for p in parts)
 
 
 def is_dotted(part: str) -> bool:
-    """Whether a field can stand behind a dot in a path."""
+    """Whether a field can follow a dot in a path."""
     return part.isascii() and part.isidentifier()
 
 
 def path_of(root: str, parts: Iterable[str]) -> str:
-    """The path of a field below another path; names that are no identifiers stand in brackets."""
+    """The path of a field below another path; names that are not identifiers are in brackets."""
     return root + "".join(f".{p}" if is_dotted(p) else f"['{p}']" for p in parts)
 
 
 def error_name(text: str, fallback: str) -> str:
-    """An error name of a Fail state. Names that begin with `States.` are the language's own."""
+    """An error name of a Fail state. Names that begin with `States.` are reserved by the
+    language."""
     name = _cut(one_line(text) or one_line(fallback) or "Error", MAX_ERROR)
     return f"Error {name}" if name.startswith("States.") else name

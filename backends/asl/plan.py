@@ -1,9 +1,9 @@
-"""What a scope's control flow is in blocks: machines of steps with free jumps, forks that nest.
+"""A scope's control flow in blocks: machines of steps with free jumps, and nested forks.
 
-A *machine* holds one token that moves over its steps; jumps between them are free, loops of any
-shape included. A *fork* is one step of a machine: its branches are machines of their own, entered
-only by it and left only by ending or by reaching its join. That is what Amazon States Language can
-say (`Parallel`, and `Next` inside one branch).
+A *machine* has one token that moves over its steps; jumps between them are free, including any
+loops. A *fork* is one step of a machine: its branches are separate machines, entered only by it and
+left only by ending or by reaching its join. These are the constructs of Amazon States Language
+(`Parallel`, and `Next` in one branch).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Literal, NamedTuple
 from orgflow_ir.model import Flow
 
 START = "\x00start"
-"""Key of the step that begins a scope that does not begin at exactly one node."""
+"""Key of the initial step of a scope without exactly one initial node."""
 
 
 class Jump(NamedTuple):
-    """Where a token goes: to a step of the same machine, or away: it has reached the join its
-    branch leads to (`leave`), or it is gone (`end`)."""
+    """The target of a token: a step of the same machine, the join of its branch (`leave`), or none
+    (`end`)."""
 
     kind: Literal["step", "leave", "end"]
     step: str = ""
@@ -31,18 +31,18 @@ END = Jump("end")
 
 
 class Way(NamedTuple):
-    """A way out of a step, by a flow of the model."""
+    """An exit of a step, by a flow of the model."""
 
     flow: Flow
     to: Jump
 
 
 class Arrival(NamedTuple):
-    """How the tokens of a part arrive at the join around it.
+    """How the tokens of a part arrive at the surrounding join.
 
-    `flows` are flows into the join that may get a token; `exact`: each gets exactly one on every
-    run; `always`: at least one of them does. `None` in its place: nothing ever arrives or ends,
-    since the part only aborts or goes round indefinitely.
+    `flows` are flows into the join that may receive a token; `exact`: each receives exactly one on
+    every run; `always`: at least one of them does. `None` in its place: nothing ever arrives or
+    ends, since the part only aborts or loops indefinitely.
     """
 
     flows: frozenset[str]
@@ -52,8 +52,8 @@ class Arrival(NamedTuple):
 
 @dataclass(frozen=True)
 class Branch:
-    """A branch of a fork: the flows it begins with (several where these meet again inside it), and
-    its machine; `None` where it leads straight to the join."""
+    """A branch of a fork: its initial flows (several if these join inside it), and its machine;
+    `None` if it leads directly to the join."""
 
     flows: tuple[Flow, ...]
     machine: Machine | None
@@ -61,8 +61,8 @@ class Branch:
 
 @dataclass(frozen=True)
 class Fork:
-    """Parallel work. `split` is the node that forks (empty: the beginning of the scope), `join`
-    the gateway where the branches meet (`None`: they only end, or lead to the join around)."""
+    """Parallel work. `split` is the node that forks (empty: the beginning of the scope), `join` the
+    gateway of the branches (`None`: they only end, or lead to the surrounding join)."""
 
     split: str
     branches: tuple[Branch, ...]
@@ -75,8 +75,8 @@ class Fork:
 class Step:
     """A step of a machine: a node of the model, or a fork.
 
-    `ways` are its ways out, one but for a node that decides; `caught` the boundary events that
-    may end it, each a step of the same machine.
+    `ways` are its exits, one unless the node decides; `caught` are the boundary events that may end
+    it, each a step of the same machine.
     """
 
     key: str
@@ -88,14 +88,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Machine:
-    """Steps by key, in the order they are reached, and where the token begins."""
+    """Steps by key, in the order they are reached, and the initial step of the token."""
 
     entry: Jump
     steps: dict[str, Step]
     arrival: Arrival | None
 
     def machines(self) -> Iterator[Machine]:
-        """This machine and all in its forks, outermost first."""
+        """This machine and all machines of its forks, outermost first."""
         stack = [self]
         while stack:
             machine = stack.pop()
@@ -107,7 +107,7 @@ class Machine:
 
 
 class Fault(NamedTuple):
-    """Why a scope is not blocks: the node where it shows, and a reason that completes "cannot run
+    """The reason why a scope is not block-structured: a node, and a text that completes "cannot run
     `X` (parallel.unstructured): …"."""
 
     node: str
@@ -116,7 +116,7 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """The machine of a scope; not to be emitted where there are faults."""
+    """The machine of a scope, which must not be emitted if there are faults."""
 
     machine: Machine
     faults: tuple[Fault, ...] = field(default=())

@@ -1,4 +1,4 @@
-"""The engine that runs state machines on this machine: moto's interpreter, a Python package."""
+"""The local engine for state machines: moto's interpreter, a Python package."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class MotoEngines(EngineProvider):
         server: bool = False,
         version: str | None = None,
     ) -> str:
-        """Where moto is; it is not installed by this. Raises `InstallError` where it is missing."""
+        """The location of moto, which this does not install. Raises `InstallError` if it is
+        missing."""
         status = self.status()
         if not status.installed:
             raise InstallError(status.problems[0])

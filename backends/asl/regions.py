@@ -1,4 +1,5 @@
-"""What the flows of a fork lead to: regions, where they overlap, and whether they are closed."""
+"""The parts that the flows of a fork lead to: regions, their overlaps, and whether they are
+closed."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ JOINING = ("parallel", "inclusive")
 
 
 class Group(NamedTuple):
-    """Flows out of a fork whose regions overlap, and the union of these."""
+    """Outgoing flows of a fork with overlapping regions, and the union of these."""
 
     flows: tuple[Flow, ...]
     region: frozenset[str]
@@ -23,8 +24,8 @@ class Group(NamedTuple):
 class Regions:
     """Reachability in a scope, for the branches of its forks.
 
-    An end event that puts nothing out belongs to no region: each token that comes there is gone, so
-    branches may share it, and every machine that leads there has a state of its own for it.
+    An end event without output belongs to no region: each token ends there, so branches may share
+        it, and every machine that leads there has its own state for it.
     """
 
     def __init__(self, graph: ControlFlow) -> None:
@@ -40,12 +41,12 @@ class Regions:
         self._index = {n: i for i, n in enumerate(graph.nodes)}
 
     def reach(self, flow: Flow, avoid: Iterable[str | None]) -> frozenset[str]:
-        """All that a token on `flow` may come to without passing `avoid`."""
+        """All nodes that a token on `flow` may reach without passing `avoid`."""
         blocked = frozenset(a for a in avoid if a is not None)
         return reach([flow.target], self.graph.successors, blocked) - self.ends
 
     def groups(self, flows: Sequence[Flow], avoid: Iterable[str | None]) -> list[Group]:
-        """The flows, together where their regions overlap, in order of their first one."""
+        """The flows, grouped if their regions overlap, in the order of the first one."""
         avoid = tuple(avoid)
         groups: list[Group] = []
         for flow in flows:
@@ -63,7 +64,7 @@ class Regions:
         return groups
 
     def only_to(self, group: Group, join: str) -> bool:
-        """Whether nothing leads out of the region but to `join` or an end."""
+        """Whether the region is left only to `join` or by ending."""
         succ = self.graph.successors
         return all(
             s in group.region or s == join or s in self.ends for n in group.region for s in succ[n]
@@ -75,7 +76,8 @@ class Regions:
         return isinstance(found, Gateway) and found.gateway_kind in JOINING
 
     def breach(self, split: str, group: Group, exit_: str | None) -> str | None:
-        """Why a branch is not entered by its own flows alone, or leads back to its split."""
+        """The reason why a branch has other entries than its own flows, or leads back to its
+        split."""
         own = {f.id for f in group.flows}
         live = self.graph.reachable
         for inner in sorted(group.region, key=self._index.__getitem__):
@@ -94,7 +96,7 @@ class Regions:
         return None
 
     def named(self, node: str) -> str:
-        """How a reason names a node."""
+        """The name of a node in a reason."""
         found = self.graph.nodes.get(node)
         if found is None:
             return "the beginning"

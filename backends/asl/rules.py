@@ -1,4 +1,4 @@
-"""Rules of the `asl` backend: state machines that AWS would refuse."""
+"""Rules of the `asl` backend: state machines that AWS refuses."""
 
 from __future__ import annotations
 
@@ -87,4 +87,4 @@ RETIRED: tuple[RetiredRule, ...] = (
     RetiredRule("OF477", "outside-start", "OF509"),
     RetiredRule("OF478", "open-items", "OF510"),
 )
-"""Gaps that this backend reported by rules of its own; they are gaps of the source."""
+"""Gaps that this backend reported by its own rules; they are gaps of the source."""

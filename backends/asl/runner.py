@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.token_game.runs import Run
 
 MOST_SECONDS = 30.0
-"""Wall time granted to one run."""
+"""Maximum elapsed time of one run."""
 
 
 class MotoRunner(Runner):
-    """Plays runs on moto; stubs take the place of placeholders that decide or fail, waits take no
-    time, callbacks are answered at once. Choices, forks, joins and catches are the delivered ones.
+    """Executes runs on moto; stubs replace placeholders that decide or fail, waits take no time,
+    callbacks are answered immediately. Choices, forks, joins and catches are the delivered ones.
     """
 
     def __init__(self) -> None:
@@ -40,17 +40,18 @@ class MotoRunner(Runner):
 
     @property
     def compiled(self) -> CompiledProcess:
-        """What the process loaded was compiled to."""
+        """The compiled form of the loaded process."""
         assert self._compiled is not None
         return self._compiled
 
     @property
     def definition(self) -> Definition:
-        """What is run: the delivered machine with its stubs; a test may edit it and `reload`."""
+        """The executed machine: the delivered one with its stubs; a test may edit it and
+        `reload`."""
         return self._definition
 
     def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
-        """See `Runner`. Raises `KeyError` where nothing was emitted for the process."""
+        """See `Runner`. Raises `KeyError` if the process has no output."""
         del ctx
         compiled = emitted.compiled[process]
         assert isinstance(compiled, CompiledProcess)
@@ -60,7 +61,7 @@ class MotoRunner(Runner):
         self.reload()
 
     def reload(self) -> None:
-        """Give `definition` to the interpreter. Raises `RunnerError`."""
+        """Load `definition` into the interpreter. Raises `RunnerError`."""
         if self._engine is None:
             self._engine = MotoEngine()
         self._engine.load(self._definition)

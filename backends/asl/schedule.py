@@ -1,8 +1,8 @@
-"""Which element of a run goes first, for runs that something ends early.
+"""The order of elements of a run, for runs that an event ends early.
 
-Branches of a Parallel state run at the same time. Where a terminate or error end event stops them,
-what has been done by then depends on who was faster, and a run of the model says who was. Only such
-runs are held to their order: any other must come out right however its branches interleave.
+Branches of a Parallel state run at the same time. If a terminate or error end event stops them, the
+finished part depends on timing, and a run of the model determines it. Only such
+runs must follow their order: any other has to succeed with any interleaving of its branches.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.token_game.runs import Run
 
 IDLE_SECONDS = 0.5
-"""Seconds after which a schedule that nobody follows is given up."""
+"""Seconds after which an unfollowed schedule is abandoned."""
 
 
 class Schedule:
-    """Lets states that stand for elements begin in the order of a run; thread-safe."""
+    """Makes states that represent elements begin in the order of a run; thread-safe."""
 
     def __init__(self, order: tuple[str, ...], elements: Mapping[str, str]) -> None:
         self._order, self._elements = order, elements
@@ -32,7 +32,7 @@ class Schedule:
         self._given_up = False
 
     def wait(self, state: str, running: Callable[[], bool]) -> None:
-        """Return when it is the state's turn, or when its machine has been stopped."""
+        """Return on the state's turn, or when its machine has been stopped."""
         element = self._elements.get(state)
         if element is None:
             return
@@ -51,7 +51,7 @@ class Schedule:
 
 
 def ends_early(run: Run, process: Process) -> bool:
-    """Whether an end event of the run stops what else is going on."""
+    """Whether an end event of the run stops other activities."""
     stops = {
         n.id
         for scope in process.scopes()
@@ -62,10 +62,10 @@ def ends_early(run: Run, process: Process) -> bool:
 
 
 def order_of(run: Run, process: Process) -> tuple[str, ...]:
-    """Elements of a run in the order in which their states have to begin.
+    """Elements of a run in the required starting order of their states.
 
-    A state that waits is one step where the game has two: what counts is when it was done. Only a
-    sub-process, and what a boundary event ended, counts from its opening.
+    A waiting state is one step, whereas the game has two: its completion counts. Only a
+        sub-process, and an activity that a boundary event ended, count from their opening.
     """
     nodes = {n.id: n for scope in process.scopes() for n in scope.nodes}
     hosts = {n.attached_to for n in nodes.values() if isinstance(n, Event)}

@@ -1,4 +1,4 @@
-"""Which states of the emitted machines stand for which source elements."""
+"""The source elements of the states in the emitted machines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orgflow_ir.targets.artifact import Part, pointer
 def parts(files: Mapping[str, CompiledProcess]) -> Iterator[Part]:
     """Each state of each machine, by the path of its file; places are JSON Pointers.
 
-    Flows have no parts: a state names the one it leads to.
+    Flows have no parts: a state names its successor.
     """
     for path, compiled in files.items():
         process = compiled.graph.process

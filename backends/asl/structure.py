@@ -1,8 +1,9 @@
-"""From a scope's graph to its plan: which branches belong to which fork, and what does not fit.
+"""From a scope's graph to its plan: the branches of each fork, and unstructured parts.
 
-A fork's branches are found by reachability. Where all meet, they meet at one gateway, the join;
-where only some do, those are grouped in a branch of their own. Every branch is then checked: no
-way in but the fork, no way out but the join, and exactly the tokens that the join waits for.
+A fork's branches are found by reachability. If all branches join, they do so at one gateway, the
+join; if only some do, those are grouped in a separate branch. Every branch is then checked: its
+only entry is the fork, its only exit the join, and it delivers exactly the tokens that the join
+waits for.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ from orgflow_ir.analysis.control_flow.regions import ScopeReduction
 from orgflow_ir.model import CallActivity, Event, Flow, Gateway, Opaque, SubProcess, Task
 
 MAX_DEPTH = 60
-"""Forks inside forks beyond which a scope is refused: JSON readers have limits of their own."""
+"""Maximum nesting of forks, since JSON readers have limits."""
 
 MAX_FORKS = 2_000
-"""Forks more than nodes: only one that is told again and again has so many."""
+"""Maximum ratio of forks to nodes; only repeated forks exceed it."""
 
 _TOO_DEEP = f"more than {MAX_DEPTH} forks are nested"
 
 
 def plan(graph: ControlFlow) -> Plan:
-    """The plan of a scope, in which no gateway both joins and splits. Linear but for nesting."""
+    """The plan of a scope, in which no gateway both joins and splits. Linear except for nesting."""
     return _Planner(graph).run()
 
 

@@ -1,4 +1,5 @@
-"""From a run of the model to what the outside of its state machine answers, visit by visit."""
+"""From a run of the model to the answers of the environment of its state machine, visit by
+visit."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class StubData:
-    """The execution's input, and what stubs and callbacks answer by element, one a visit."""
+    """The execution's input, and the answers of stubs and callbacks by element, one per visit."""
 
     input: dict[str, Any] = field(default_factory=dict)
     results: dict[str, list[Answer]] = field(default_factory=dict)

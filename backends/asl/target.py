@@ -1,4 +1,4 @@
-"""What Amazon States Language can say, as data."""
+"""The constructs that Amazon States Language supports, as data."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from orgflow_ir.targets.rules import UnsupportedTime
 
 
 def unstructured_parallel(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
-    """`parallel.unstructured`: parallel work that is not blocks inside each other, each with the
-    reason. Looked for once all gateways either join or split, and each is one that is known."""
+    """`parallel.unstructured`: parallel work that is not block-structured, each with the reason.
+    Searched once all gateways either join or split, and each is of a known kind."""
     rewritten = {u.scope.id for u in mixed_gateways(model, ctx) if u.scope is not None}
     rewritten |= {u.scope.id for u in conditional_splits(model, ctx) if u.scope is not None}
     for scope in model.scopes():
@@ -52,7 +52,7 @@ def unstructured_parallel(model: Model, ctx: PassContext) -> Iterator[ConstructU
 
 
 def several_starts(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
-    """`sub-process.starts`: sub-processes that may begin at one start event or another."""
+    """`sub-process.starts`: sub-processes with alternative start events."""
     del ctx
     for scope in model.scopes():
         for node in scope.nodes:
@@ -63,8 +63,8 @@ def several_starts(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
 
 
 def unsupported_times(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
-    """`timer.unsupported`: times that the model states and no state keeps. Those of boundary events
-    are judged with what they are attached to; executions are started from outside."""
+    """`timer.unsupported`: times of the model that no state supports. Those of boundary events are
+    judged with their activity; executions are started externally."""
     for scope in model.scopes():
         raced = _raced(scope)
         for node in scope.nodes:
@@ -85,7 +85,7 @@ def _raced(scope: Scope) -> frozenset[str]:
 
 
 def error_host(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
-    """Whether a boundary error event stands on something that can fail as a state."""
+    """Whether a boundary error event is attached to an activity that can fail as a state."""
     del model, ctx
     host = _host(use)
     match host:
@@ -100,7 +100,7 @@ def error_host(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 
 
 def timed_host(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
-    """Whether a boundary timer is the only one of a task without a marker, and says how long."""
+    """Whether a boundary timer is the only one of a task without a marker, and has a duration."""
     del model, ctx
     host, event, scope = _host(use), use.element, use.scope
     assert isinstance(event, Event)
@@ -122,7 +122,7 @@ def _host(use: ConstructUse) -> Node | None:
 
 
 def mappable(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
-    """Whether a multi-instance activity says over which list it goes and never stops early."""
+    """Whether a multi-instance activity names its list and never stops early."""
     del model, ctx
     node = use.element
     if not isinstance(node, Task | SubProcess) or node.loop is None:

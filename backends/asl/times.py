@@ -1,4 +1,4 @@
-"""Times of timer events as Amazon States Language keeps them: whole seconds, or a timestamp."""
+"""Times of timer events in the form of Amazon States Language: whole seconds, or a timestamp."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from orgflow_ir.model import Event, EventDefinition
 from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Unread, first_of
 
 MAX_SECONDS = 99_999_999
-"""Most seconds a Wait state or a timeout takes (Step Functions' limit)."""
+"""Maximum number of seconds of a Wait state or a timeout (Step Functions' limit)."""
 
 _CLOCK = re.compile(r"T?\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?")
 
 
 def seconds(definition: EventDefinition | None) -> int | None:
-    """Whole seconds of a duration, rounded up; `None` where it is none or has no fixed length. Of a
-    repetition the first: a state waits once."""
+    """Whole seconds of a duration, rounded up; `None` if it is invalid or has no fixed length. Only
+    the first time of a repetition: a state waits once."""
     if definition is None or definition.time is None:
         return None
     time = first_of(definition.time)
@@ -28,8 +28,8 @@ def seconds(definition: EventDefinition | None) -> int | None:
 
 
 def timestamp(definition: EventDefinition | None) -> str | None:
-    """A moment in the profile of RFC 3339 that the language takes; `None` where it cannot be read
-    or has no time zone. A date alone is its first moment in UTC."""
+    """A moment in the language's profile of RFC 3339; `None` if it is unreadable or has no time
+    zone. A date alone is its first moment in UTC."""
     if definition is None or definition.time is None:
         return None
     time = first_of(definition.time)
@@ -44,13 +44,14 @@ def timestamp(definition: EventDefinition | None) -> str | None:
 
 
 def variable_path(definition: EventDefinition | None) -> tuple[str, ...] | None:
-    """The variable that is all of a time (`${due}`, `#{order.due}`), and what of it is read."""
+    """The variable that is the whole time (`${due}`, `#{order.due}`), and its fields that are
+    read."""
     time = definition.time if definition is not None else None
     return time.variable if isinstance(time, Computed) else None
 
 
 def is_kept(definition: EventDefinition) -> bool:
-    """Whether a Wait state keeps the time of an event."""
+    """Whether a Wait state supports the time of an event."""
     if seconds(definition) is not None or timestamp(definition) is not None:
         return True
     # What engines keep for a duration is text such as `PT2H`, which no path reads.
@@ -58,7 +59,7 @@ def is_kept(definition: EventDefinition) -> bool:
 
 
 def unsaid(definition: EventDefinition | None) -> str:
-    """Why a time that `seconds` and `timestamp` do not take cannot be said, as what it is."""
+    """The reason why a time that `seconds` and `timestamp` do not support is refused."""
     time = definition.time if definition is not None else None
     time = first_of(time) if time is not None else None
     kind = definition.timer if definition is not None else None
@@ -88,14 +89,14 @@ def unsaid(definition: EventDefinition | None) -> str:
 
 
 def timer(event: Event) -> tuple[EventDefinition | None, str]:
-    """The first definition of an event and its time as the model says it."""
+    """The first definition of an event and its time in the model."""
     definition = event.definitions[0] if event.definitions else None
     text = definition.expression.text if definition and definition.expression else ""
     return definition, text
 
 
 def timer_seconds(event: Event) -> int | None:
-    """The length of a timer that a timeout can keep: at least a second."""
+    """The length of a timer that a timeout supports: at least one second."""
     if event.trigger != "timer":
         return None
     definition, _ = timer(event)

@@ -1,5 +1,5 @@
-"""Variables that a state machine cannot hand from the task that sets them to the gateway that reads
-them: a branch works on a copy, and an error or an iteration drops the one it worked on."""
+"""Variables that a state machine cannot pass from the task that sets them to the gateway that reads
+them: a branch works on a copy, and an error or an iteration drops its copy."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import executable_processes
 
 MOST_NAMED = 3
-"""How many tasks a message names."""
+"""Maximum number of tasks that a message names."""
 
 
 class Unseen(NamedTuple):
-    """A gateway that does not see what tasks set.
+    """A gateway that does not see the variables that tasks set.
 
     Attributes:
-        declared: the model says that these tasks set it; else they may.
-        reason: where they are, in words that follow their names.
+        declared: whether the model states that these tasks set it; otherwise they may.
+        reason: their position, in words that follow their names.
     """
 
     gateway: Node
@@ -39,8 +39,8 @@ class Unseen(NamedTuple):
 
 
 def unseen_variables(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
-    """`variable.unseen`: gateways that read what a task sets, as the model says, where no state
-    machine can hand it on."""
+    """`variable.unseen`: gateways that read a variable which a task sets according to the model,
+    but which no state machine can pass on."""
     for process in executable_processes(model):
         for found in unseen(process, ctx):
             if found.declared:
@@ -53,7 +53,8 @@ def unseen_variables(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
 
 
 def report_unseen(process: Process, ctx: PassContext) -> None:
-    """OF488 where the model does not say what tasks set, and they are where no gateway sees it."""
+    """OF488 if the model does not state the variables that tasks set, and no gateway sees those
+    tasks."""
     for found in unseen(process, ctx):
         if not found.declared:
             ctx.emit(
@@ -79,7 +80,7 @@ def _listed(found: Unseen) -> str:
 
 
 def unseen(process: Process, ctx: PassContext) -> Iterator[Unseen]:
-    """Every gateway and variable of a process, with the tasks that it does not see."""
+    """Every gateway and variable of a process, with the tasks whose value it does not see."""
     scopes = [s for s in process.scopes() if s.flows]
     if any(f.condition is not None for s in scopes for f in s.flows):
         yield from _Search(process, ctx).run()

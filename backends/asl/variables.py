@@ -1,9 +1,9 @@
-"""Process variables in a state machine: one object, `$.vars`, at first the execution's input.
+"""Process variables in a state machine: one object, `$.vars`, initially the execution's input.
 
-Behind each step whose result may hold a variable that a later state reads, the value is copied
+After each step whose result may contain a variable that a later state reads, the value is copied
 there; conditions read `$.vars.approved`. A branch of a Parallel state works on a copy of the token,
-so it also notes what it sets in `$.branch.vars`, from where the join takes it; two branches that
-set one variable differently fail the execution.
+so it also records its variables in `$.branch.vars`, from which the join takes them; two branches
+that set one variable differently fail the execution.
 """
 
 from __future__ import annotations
@@ -31,29 +31,30 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.variables import Guards
 
 INPUT = "$.input"
-"""Where the execution's input is in a machine without variables."""
+"""The place of the execution's input in a machine without variables."""
 
 VARS = "$.vars"
-"""Where variables are, the execution's input among them."""
+"""The place of variables, including the execution's input."""
 
 BRANCH_VARS = "$.branch.vars"
-"""Where a branch notes what it has set; with a number in forks that lie inside others."""
+"""The place where a branch records its variables; with a number in nested forks."""
 
 NEVER_SET = "VariableNeverSet"
-"""The error of an execution that reads a variable which nobody has set."""
+"""The error of an execution that reads an unset variable."""
 
 NOT_TOLD = "ContentNotTold"
-"""The error of an execution in which a condition asks whether something is empty, and a Choice
-state cannot tell."""
+"""The error of an execution in which a condition tests emptiness that a Choice state cannot
+determine."""
 
 CONFLICT = "ParallelValues"
-"""The error of an execution in which parallel branches left one variable different."""
+"""The error of an execution in which parallel branches set one variable differently."""
 
 Names = frozenset[str]
 
 
 class Kept(NamedTuple):
-    """Where the states of a branch note what they set, and the variables read behind its join."""
+    """The place where the states of a branch record their variables, and the variables read after
+    its join."""
 
     store: str
     names: Names
@@ -64,10 +65,10 @@ NOWHERE = Kept("", frozenset())
 
 
 class ProcessVariables:
-    """Variables that states of a process read, and where they still have to be known.
+    """Variables that states of a process read, and the places where they are still needed.
 
     Attributes:
-        names: all that are carried, in the order of their readers; none where nothing is.
+        names: all passed variables, in the order of their readers; empty without any.
     """
 
     def __init__(self, graph: ProcessGraph) -> None:
@@ -89,7 +90,7 @@ class ProcessVariables:
 
     @property
     def root(self) -> str:
-        """Where the execution's input is."""
+        """The place of the execution's input."""
         return VARS if self.names else INPUT
 
     @property
@@ -114,7 +115,7 @@ class ProcessVariables:
         return frozenset(found)
 
     def ahead(self, scope: ScopeGraph) -> Mapping[str, frozenset[str]]:
-        """For each variable the nodes at which, or behind which, the scope reads it."""
+        """For each variable, the nodes at or after which the scope reads it."""
         id = scope.scope.id
         if id not in self._ahead:
             graph = scope.graph
@@ -143,19 +144,19 @@ class ProcessVariables:
         return self._behind_scope[id]
 
     def read_at(self, nodes: Iterable[str], scope: ScopeGraph) -> Names:
-        """Variables that are read at nodes, behind them, or behind the scope around them."""
+        """Variables that are read at nodes, after them, or after the surrounding scope."""
         ahead, targets = self.ahead(scope), list(nodes)
         here = {n for n in self.names if any(t in ahead[n] for t in targets)}
         return frozenset(here | self._after_scope(scope))
 
     def read_behind(self, node: str, scope: ScopeGraph) -> Names:
-        """Variables that may be read once a node is done."""
+        """Variables that may be read after a node."""
         return self.read_at((f.target for f in scope.graph.flows_out(node)), scope)
 
     # -- what sets them ------------------------------------------------------------------------
 
     def set_by(self, node: str, scope: ScopeGraph) -> Names:
-        """Variables that the result of a node may hold and somebody reads later."""
+        """Variables that the result of a node may contain and a later node reads."""
         if not self.names:
             return frozenset()
         if holds_variables(scope.graph.nodes[node]):
@@ -166,7 +167,8 @@ class ProcessVariables:
         return frozenset()
 
     def setters_of(self, gateway: str) -> frozenset[str]:
-        """Tasks that may have set what the conditions of a gateway read, none beside it."""
+        """Tasks that may have set the variables of a gateway's conditions; empty if others may
+        have, too."""
         found: set[str] = set()
         at, scope = gateway, self.graph.scope_of[gateway]
         while self.graph.decisions[gateway].coded:
@@ -208,7 +210,7 @@ class ProcessVariables:
         return frozenset(found)
 
     def joined(self, fork: Fork, machine: Machine, scope: ScopeGraph) -> Names:
-        """Variables of a fork's branches that are read behind it."""
+        """Variables of a fork's branches that are read after it."""
         return self.read_at(self._targets(fork.after, machine, scope), scope)
 
     def _targets(self, jump: Jump, machine: Machine, scope: ScopeGraph) -> list[str]:
@@ -222,15 +224,15 @@ class ProcessVariables:
     # -- rules of Choice states ----------------------------------------------------------------
 
     def rule(self, tree: Tree) -> Rule:
-        """The rule that holds where a condition is true."""
+        """The rule that holds if a condition is true."""
         return choice.to_rule(tree, self._places)
 
     def _places(self, path: tuple[str, ...]) -> list[Place]:
         return [Place(path_of(self.root, path[:1]), path_of(self.root, path))]
 
     def never_set(self, decision: Decision) -> list[tuple[str, Rule]]:
-        """Variables that the conditions of a gateway need, in the order in which they are read,
-        each with the rule that holds where it is needed and nobody has set it."""
+        """Variables that the conditions of a gateway need, in reading order, each with the rule
+        that holds if it is needed and unset."""
         if not decision.coded:
             return []
         from orgflow_ir.analysis.variables import needed, null_tested
@@ -246,8 +248,8 @@ class ProcessVariables:
         return found
 
     def untold(self, decision: Decision) -> list[tuple[str, Rule]]:
-        """What the conditions of a gateway ask to be empty or not, each with the rule that holds
-        where it is asked for and a Choice state cannot tell."""
+        """Values whose emptiness the conditions of a gateway test, each with the rule that holds if
+        it is tested and a Choice state cannot determine it."""
         trees = [b.tree for b in decision.branches if b.tree is not None]
         found: dict[str, tuple[str, Rule]] = {}
         for guards, path in _asked_for_content(trees, in_turn=not decision.several):
@@ -275,7 +277,7 @@ def _asked_for_content(
 
 
 def holds_variables(node: Node) -> bool:
-    """Whether the result of an element holds process variables by their names."""
+    """Whether the result of an element contains process variables by their names."""
     from orgflow.backends.asl.graph import loops
 
     if isinstance(node, Task):

@@ -1,4 +1,4 @@
-"""The BPMN backend: everything the IR can say, with a drawing."""
+"""The BPMN backend: everything in the IR, with a diagram."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ _TARGET = TargetSpec(
 class BpmnBackend(Backend):
     """Writes BPMN 2.0 XML that the `bpmn` frontend reads back as the same model.
 
-    What an engine's extensions say is written as it was read, unless the binding was edited since:
-    then they go, and the binding stands in BPMN's own attributes or in an element of ours.
+    Extensions of an engine are written verbatim unless the binding was edited: then they are
+        removed, and the binding is in BPMN's own attributes or in an element of orgflow's
+        namespace.
 
-    The source's drawing is kept; what has none is laid out. `diagram=no` leaves drawings out.
+    The source's diagram is kept; elements without shapes are laid out. `diagram=no` leaves drawings
+    out.
     """
 
     name = "bpmn"

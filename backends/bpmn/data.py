@@ -36,7 +36,7 @@ _ARTIFACT_TAGS = {"annotation": "textAnnotation", "group": "group", "association
 
 
 class Associations(NamedTuple):
-    """Data flows by the node that they are written in, and those no node can have."""
+    """Data flows by the node in which they are written, and those that no node can have."""
 
     of: dict[str, list[Child]]
     elsewhere: list[DataFlow]
@@ -70,7 +70,7 @@ def _state_is_kept(value: DataObject) -> bool:
 
 
 def input_output(w: Writer, scope: Scope, tag: str, depth: int) -> list[Child]:
-    """Inputs and outputs of a process that no kept specification holds."""
+    """Inputs and outputs of a process that no kept specification contains."""
     found = [d for d in scope.data_objects if d.data_kind in ("input", "output")]
     if not found or find(scope.extra, "ioSpecification"):
         return []
@@ -174,7 +174,7 @@ def _ends(xml: str) -> tuple[str, str] | None:
 
 
 def association_instead(w: Writer, flow: DataFlow, depth: int) -> str:
-    """A data flow that BPMN lets no node have, as an association that says what it is."""
+    """A data flow that BPMN does not permit in a node, as an association that names its kind."""
     attributes = [
         ("sourceRef", w.id(flow.source)), ("targetRef", w.id(flow.target)),
         ("associationDirection", "One"), (w.names.of(ORGFLOW, "kind"), "data-flow"),

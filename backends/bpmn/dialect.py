@@ -1,4 +1,4 @@
-"""Processes that state their engine, because nothing else in the written file shows it."""
+"""Processes that state their engine, since nothing else in the written file shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole file: root, catalogue, collaboration, processes, what is kept, the drawing."""
+"""The whole file: root, catalogue, collaboration, processes, kept data, the diagram."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _entry(w: Writer, local: str, entry: CatalogEntry) -> str:
 
 
 def collaboration_id(w: Writer) -> str | None:
-    """The id of the collaboration that holds the pools; `None` without one."""
+    """The id of the collaboration that contains the pools; `None` without one."""
     model = w.model
     for _, xml in find(model.extra, "collaboration"):
         kept = shell(xml)

@@ -1,5 +1,5 @@
-"""BPMN DI: the drawing as XML (BPMN 2.0.2, 12), a plane for the pools and one for each process
-that stands alone; the source's own diagrams and planes are kept."""
+"""BPMN DI: the diagram as XML (BPMN 2.0.2, 12), one plane for the pools and one for each separate
+process; the source's own diagrams and planes are kept."""
 
 from __future__ import annotations
 
@@ -223,5 +223,5 @@ def _box(box: Box) -> list[tuple[str, str]]:
 
 
 def number_text(value: float) -> str:
-    """A number as people write it: no `.0`, nothing lost."""
+    """A number without `.0` and without loss."""
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)

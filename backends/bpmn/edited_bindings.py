@@ -1,8 +1,8 @@
-"""Bindings that were edited after they were read: the engine's data that contradict them go.
+"""Bindings that were edited after reading: contradictory data of the engine are removed.
 
-What an engine's extensions say stands twice in a model, as the binding of a task or event and, as
-it was written, in its `extra`. What was not edited is written with the latter, so that nothing of
-the vendor's is lost. Whether it was edited is seen by reading the written file again.
+Data of an engine's extensions are in a model twice: as the binding of a task or event and,
+verbatim, in its `extra`. Unedited data are written from the latter, so nothing of the vendor is
+lost. Edits are detected by reading the written file again.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ Bound = Task | CallActivity | Event
 
 
 def without_outdated(model: Model, text: str, ctx: PassContext) -> Model:
-    """The model without extension data that say something else than the bindings beside them; the
-    same value where there are none.
+    """The model without extension data that contradict the bindings; the same object without any.
 
     Args:
-        model: what is written.
-        text: what was written of it.
-        ctx: its registry has the frontend that reads BPMN; without one nothing is compared.
+        model: the model to write.
+        text: its written form.
+        ctx: its registry has the frontend that reads BPMN; without it, nothing is compared.
     """
     suspects = [
         (scope, node)

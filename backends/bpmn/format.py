@@ -21,15 +21,15 @@ XSI = "http://www.w3.org/2001/XMLSchema-instance"
 XMLNS = "http://www.w3.org/2000/xmlns/"
 
 ORGFLOW = "urn:orgflow"
-"""Namespace of what the IR says and BPMN cannot: names of associations, bindings of other kinds.
-Kept data of our own frontends is in namespaces below it and is text, not XML."""
+"""Namespace of IR data that BPMN lacks: names of associations, bindings of other kinds. Kept data
+of orgflow's own frontends are in namespaces below it and are text, not XML."""
 
 NAMESPACE = "urn:orgflow:model"
-"""The `targetNamespace` of models that come with none."""
+"""The `targetNamespace` of models without one."""
 
 CONVENTIONAL: dict[str, str] = {"bpmn": BPMN, "bpmndi": BPMNDI, "dc": DC, "di": DI, "xsi": XSI}
-"""Prefixes that a written file has without being told. Those that the source did not declare are
-listed on the root in `orgflow:prefixes`, and the frontend does not keep them."""
+"""Default prefixes of a written file. Those that the source did not declare are listed on the root
+in `orgflow:prefixes`, and the frontend does not keep them."""
 
 MODELER = "http://camunda.org/schema/modeler/1.0"
 PLATFORMS: dict[str, Engine] = {
@@ -47,7 +47,7 @@ EXPORTERS: tuple[tuple[str, Engine], ...] = (
     ("zeebe modeler", "camunda8"), ("flowable", "flowable"), ("activiti", "activiti"),
     ("jbpm", "jbpm"), ("operaton", "operaton"),
 )  # fmt: skip
-"""Beginnings of the attribute `exporter`. Tools that draw for several engines name none."""
+"""Prefixes of the attribute `exporter`. Tools for several engines name none."""
 
 _UNDERSTOOD: dict[Engine, frozenset[Engine]] = {
     "operaton": frozenset(("operaton", "camunda7", "activiti")),
@@ -60,19 +60,20 @@ _UNDERSTOOD: dict[Engine, frozenset[Engine]] = {
 """The vocabularies that each engine reads."""
 
 DIALECT = "dialect"
-"""The attribute of our own namespace by which a process states its engine."""
+"""The attribute of orgflow's namespace by which a process states its engine."""
 NO_DIALECT = "none"
 NO_BINDING = "none"
-"""The `kind` of a binding that keeps a call without one in a file of an engine that implies one."""
+"""The `kind` of a binding that preserves a call without mappings in a file of an engine that
+implies some."""
 
 
 def engine_of(
     platforms: Iterable[str], used: Iterable[Engine], exporter: str, declared: Iterable[Engine]
 ) -> Engine | None:
-    """The engine that a file is for; `None` where nothing states it, or several could be meant.
+    """The engine of a file; `None` if nothing states it, or several are possible.
 
-    In this order: the platforms that Camunda Modeler notes, the vocabularies that are used, the
-    tool that wrote the file, the vocabularies that are declared and not used.
+    In this order: the platforms that Camunda Modeler records, the used vocabularies, the tool that
+        wrote the file, the declared but unused vocabularies.
     """
     for platform in platforms:
         if (noted := PLATFORMS.get(platform.strip().lower())) is not None:
@@ -87,8 +88,8 @@ def engine_of(
 
 
 def called_by(engine: Engine | None) -> SubProcessCall | None:
-    """The binding of a call with no extensions in a file for an engine. Camunda 8 hands over
-    everything by itself, and so does a file for no engine; all others hand over nothing."""
+    """The binding of a call with no extensions in a file for an engine. Camunda 8 passes all
+    variables by default, as does a file for no engine; all others pass none."""
     return None if engine in (None, "camunda8") else SubProcessCall(by=engine)
 
 
@@ -154,25 +155,26 @@ ARTIFACTS: dict[str, Literal["annotation", "group", "association"]] = {
 }
 
 EVIDENCE = "evidence"
-"""Our element around a passage of a document that an element rests on."""
+"""orgflow's element around a passage of a document that supports an element."""
 
 KEPT = "kept"
-"""Our element around extension data that XML cannot have as an element or attribute of its own."""
+"""orgflow's element around extension data that XML cannot represent as a separate element or
+attribute."""
 
 COLLABORATION = f"@{{{ORGFLOW}}}collaboration"
-"""Key of the `extra` of pools, message flows, artifacts and correlation keys that stand in another
+"""Key of the `extra` of pools, message flows, artifacts and correlation keys in another
 collaboration than the first one: its number, counted from 0."""
 
 PLACEHOLDER = "__targetRef_placeholder"
-"""Name of the property at which a data association ends where the activity has no data input:
-the schema wants an end, and modelling tools make the same."""
+"""Name of the property at which a data association ends if the activity has no data input: the
+schema requires an end, and modelling tools create the same."""
 
 ITEM_END = "__item"
-"""The id of the data item of a multi-instance activity is that of the activity and this, where the
-model only has the item's name."""
+"""The id of the data item of a multi-instance activity is that of the activity with this suffix, if
+the model only has the item's name."""
 
 PLACEHOLDER_END = "__target"
-"""Its id is that of the association with this behind it."""
+"""Its id is that of the association with this suffix."""
 
 # -- the order in which the schema wants children ------------------------------------------------
 
@@ -213,8 +215,9 @@ _SAME_RANK = {
 
 @cache
 def rank(parent: str, ns: str, local: str) -> int:
-    """Where a child element stands in its parent (by local name): lower comes first. What is not
-    BPMN's stands in `extensionElements`; what the schema does not have there comes last."""
+    """The position of a child element in its parent (by local name): lower comes first. Elements
+    outside of BPMN are in `extensionElements`; elements that the schema does not permit there come
+    last."""
     order = _ORDERS.get(parent) or _ORDERS[""]
     name = EXTENSIONS if ns not in (BPMN, BPMNDI) else _SAME_RANK.get(local, local)
     return order.index(name) if name in order else len(order)
@@ -241,9 +244,9 @@ def in_order(parent: str, extra: list[tuple[str, str]]) -> list[tuple[str, str]]
 def declared(
     qname: str, raw: str, own: Collection[str], prefixes: Mapping[str, str], uses_default: bool
 ) -> str:
-    """The text `raw` of an element with every namespace it uses declared on it.
+    """The text `raw` of an element with all namespaces that it uses declared on it.
 
-    `own` are its own `xmlns` attributes, `prefixes` what is in force around it (`""`: default).
+    `own` are its own `xmlns` attributes, `prefixes` those in force around it (`""`: default).
     Prefixes in attribute values and text count (`xsi:type="bpmn:tFormalExpression"`).
     """
     missing = []
@@ -265,18 +268,18 @@ _IN_ATTRIBUTE = re.compile('[&<"\t\n\r]')
 
 
 def attribute_text(value: str) -> str:
-    """`value` as it stands between double quotes; what XML cannot hold is replaced."""
+    """`value` as text between double quotes; characters that XML does not permit are replaced."""
     if _IN_ATTRIBUTE.search(value):
         value = _IN_ATTRIBUTE.sub(lambda m: _ATTRIBUTE[m.group()], value)
     return writable(value)
 
 
 def content_text(value: str) -> str:
-    """`value` as the text of an element; what XML cannot hold is replaced."""
+    """`value` as the text of an element; characters that XML does not permit are replaced."""
     value = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return writable(value.replace("\r", "&#13;"))
 
 
 def is_our_text(ns: str) -> bool:
-    """Whether kept elements of this namespace hold text of a frontend of ours."""
+    """Whether kept elements of this namespace contain text of one of orgflow's frontends."""
     return ns.startswith(ORGFLOW + ":")

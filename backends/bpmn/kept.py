@@ -32,7 +32,7 @@ _END_TAG = re.compile(r"</[^<>]*>\s*$")
 
 
 class Part(NamedTuple):
-    """An element directly inside a fragment: its namespace, name, text as written, attributes."""
+    """An element directly in a fragment: its namespace, name, literal text, attributes."""
 
     ns: str
     local: str
@@ -43,17 +43,17 @@ class Part(NamedTuple):
 
 
 class Fragment(NamedTuple):
-    """A piece of XML: its root's attributes (as written) and the elements directly in it."""
+    """A piece of XML: its root's attributes (verbatim) and its direct child elements."""
 
     attrs: dict[str, str]
     text: str
     parts: tuple[Part, ...]
     all_text: str
-    """Text of the root and of everything in it, each stripped, in lines."""
+    """Text of the root and of its descendants, each stripped, in lines."""
 
 
 def parse(xml: str) -> Fragment | None:
-    """A fragment taken apart; `None` where it is not well-formed (undeclared prefixes are fine)."""
+    """A parsed fragment; `None` if it is not well-formed (undeclared prefixes are permitted)."""
     try:
         return _Parse(xml).run()
     except expat.ExpatError:
@@ -122,8 +122,8 @@ class _Parse:
 
 
 def writable(key: str, value: str) -> bool:
-    """Whether extension data can stand in XML as what its key says: not all that other formats
-    and programs keep can."""
+    """Whether extension data can be XML as their key states, which is not the case for all data of
+    other formats and programs."""
     ns, local = split_key(key)
     if _NAME.fullmatch(local) is None or _NAMESPACE.fullmatch(ns) is None:
         return key.startswith(f"@{{{XMLNS}}}")
@@ -135,13 +135,13 @@ def writable(key: str, value: str) -> bool:
 
 
 class Keeper:
-    """Writes kept data, without the declarations that the root has already."""
+    """Writes kept data, without the declarations that the root already has."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
 
     def attributes(self, extra: Extra) -> str:
-        """Kept attributes as raw text, each with the declaration it needs."""
+        """Kept attributes as raw text, each with its required declaration."""
         text = ""
         for key, value in extra:
             if not key.startswith("@") or key.startswith(f"@{{{XMLNS}}}") or key == COLLABORATION:
@@ -158,9 +158,9 @@ class Keeper:
     def elements(
         self, extra: Extra, parent: str, depth: int, but: Iterable[int] = ()
     ) -> list[Child]:
-        """Kept elements as children of `parent`; tools' own ones together in `extensionElements`.
+        """Kept elements as children of `parent`; those of tools together in `extensionElements`.
 
-        `but` are positions in `extra` to leave out.
+        `but` are positions in `extra` to omit.
         """
         inside: list[str] = []
         found: list[Child] = []
@@ -184,7 +184,7 @@ class Keeper:
         return found
 
     def extensions(self, parent: str, depth: int, inside: list[str]) -> Child:
-        """`extensionElements` around elements that are indented for it."""
+        """`extensionElements` around elements with matching indentation."""
         name = self.names.bpmn(EXTENSIONS)
         text = element(depth, name, (), [Child(0, t) for t in inside])
         return Child(rank(parent, BPMN, EXTENSIONS), text)
@@ -195,11 +195,11 @@ class Keeper:
         return self.verbatim(value, depth)
 
     def verbatim(self, xml: str, depth: int) -> str:
-        """Kept XML on lines of its own; its inner lines stay as they are."""
+        """Kept XML on separate lines; its inner lines are unchanged."""
         return f"{INDENT * depth}{self.stripped(xml)}\n"
 
     def stripped(self, xml: str) -> str:
-        """Without the declarations that the source's root makes and the frontend would put back."""
+        """Without the declarations of the source's root, which the frontend would restore."""
         match = _OPENING.match(xml)
         if match is None or not match[2]:
             return xml
@@ -239,7 +239,8 @@ def _uses_default(xml: str) -> bool:
 
 
 class Shell(NamedTuple):
-    """A kept element without its modelled children: its start and end tag, what else is in it."""
+    """A kept element without its modelled children: its start and end tag, and its other
+    content."""
 
     head: str
     tail: str
@@ -247,7 +248,7 @@ class Shell(NamedTuple):
 
 
 def shell(xml: str) -> Shell | None:
-    """A shell taken apart; `None` where the XML is not well-formed."""
+    """A parsed shell; `None` if the XML is not well-formed."""
     fragment = parse(xml)
     head, tail = _START_TAG.match(xml), _END_TAG.search(xml)
     if fragment is None or head is None:
@@ -260,7 +261,7 @@ def shell(xml: str) -> Shell | None:
 
 
 def filled(keeper: Keeper, outer: Shell, parent: str, depth: int, children: list[Child]) -> str:
-    """A shell with its modelled children put back among the others."""
+    """A shell with its modelled children in place again."""
     ranked = list(children)
     for part in outer.fragment.parts:
         at = rank(parent, part.ns, part.local)

@@ -126,11 +126,11 @@ def _has_script(extra: Extra, text: str) -> bool:
 
 
 def foreign_binding(w: Writer, binding: AnyBinding | None) -> str:
-    """A binding that BPMN has no attribute for, as an element of our own namespace; `None` states
-    that there is none.
+    """A binding without a BPMN attribute, as an element of orgflow's namespace; `None` states that
+    there is none.
 
-    A worker with no more than a target, code and parameters has attributes and children; any other
-    binding is JSON, as in the IR's own text form.
+    A worker with only a target, code and parameters has attributes and children; any other binding
+    is JSON, as in the IR's own text form.
     """
     name = w.names.of(ORGFLOW, "binding")
     if binding is None:
@@ -163,7 +163,7 @@ def _worker(
 def activity(
     w: Writer, node: Task | CallActivity | SubProcess, tag: str, depth: int
 ) -> tuple[Pairs, list[Child]]:
-    """Attributes and children that all activities have."""
+    """Common attributes and children of activities."""
     attributes: Pairs = [("isForCompensation", "true" if node.for_compensation else None)]
     if attribute(node.extra, "default") is None:
         attributes.append(default_attribute(w, node.id))
@@ -251,7 +251,7 @@ def gateway(w: Writer, node: Gateway, depth: int) -> str:
 
 
 def takes_default(node: Node) -> bool:
-    """Whether BPMN lets a node name its default flow."""
+    """Whether BPMN permits a default flow for a node."""
     match node:
         case Gateway():
             return node.gateway_kind in ("exclusive", "inclusive", "complex")
@@ -264,7 +264,7 @@ def takes_default(node: Node) -> bool:
 
 
 def event(w: Writer, node: Event, depth: int, data: list[Child]) -> str:
-    """An event with its definitions; one that several events have stands in the root."""
+    """An event with its definitions; a definition of several events is in the root."""
     tag = _EVENT_TAGS[node.position]
     attributes: Pairs = []
     if node.position == "boundary":
@@ -296,7 +296,7 @@ def _extras(event: Event) -> list[Extra]:
 
 
 def event_definition(w: Writer, value: EventDefinition, depth: int) -> str:
-    """What an event waits for or throws."""
+    """The trigger or result of an event."""
     tag, reference = _DEFINITION_TAGS[value.kind]
     attributes: Pairs = [("id", value.id)]
     children: list[Child] = []
@@ -318,7 +318,7 @@ def event_definition(w: Writer, value: EventDefinition, depth: int) -> str:
 
 
 def opaque(w: Writer, node: Opaque, depth: int) -> str:
-    """Something kept as it was read; where that is no XML, an element of its tag."""
+    """A kept element, verbatim; if it is not XML, an element of its tag."""
     if node.payload.lstrip().startswith("<") and parse(node.payload) is not None:
         return w.keep.verbatim(node.payload, depth)
     ns, _, local = node.tag.removeprefix("{").rpartition("}")
@@ -332,8 +332,8 @@ def opaque(w: Writer, node: Opaque, depth: int) -> str:
 
 
 def opaque_node(w: Writer, node: Opaque, depth: int) -> str:
-    """A flow node that is no element of BPMN: as it was read, or where that is no XML, as a task
-    that says what it stands for."""
+    """A flow node without a BPMN element: verbatim or, if it is not XML, as a task that names its
+    original."""
     if node.payload.lstrip().startswith("<") and parse(node.payload) is not None:
         return w.keep.verbatim(node.payload, depth)
     harmless = "true" if node.harmless else None

@@ -1,4 +1,4 @@
-"""Processes and sub-processes as BPMN: nodes, flows, lanes, data, artifacts, to any depth."""
+"""Processes and sub-processes as BPMN: nodes, flows, lanes, data, artifacts, at any depth."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SUB_TAGS = {
 
 
 def process(w: Writer, value: Process, depth: int) -> str:
-    """A process with everything in it."""
+    """A process with its content."""
     executable = None if value.executable is None else str(value.executable).lower()
     w.engine = None if value.dialect is None else value.dialect.engine
     children, but = _content(w, value, "process", depth + 1)

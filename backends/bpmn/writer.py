@@ -1,4 +1,4 @@
-"""What all parts of the writer share: prefixes, kept data, ids, flows by their ends."""
+"""The shared part of the writer: prefixes, kept data, ids, flows by their ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BAD = re.compile(r"[^\w.\-]")
 
 
 class Writer:
-    """State of one write: nothing in it outlives the call."""
+    """State of one write; it does not outlive the call."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -65,17 +65,17 @@ class Writer:
             self._ids[raw] = plain
 
     def id(self, raw: str) -> str:
-        """An id as it is written."""
+        """The written form of an id."""
         return self._ids.get(raw, raw)
 
     def ref(self, raw: str | None) -> str | None:
-        """A reference as it is written."""
+        """The written form of a reference."""
         return None if raw is None else self._ids.get(raw, raw)
 
     def pointer(self, local: str, raw: str | None) -> tuple[str, str | None]:
-        """An attribute that refers to something by its qualified name; what is no such name, or the
-        name of nothing in the model, stands in an attribute of our own, unless it came from a BPMN
-        file. A process that is called may be elsewhere."""
+        """An attribute that refers to something by its qualified name; an invalid name, or one
+        without an element in the model, is in an attribute of orgflow's namespace, unless it came
+        from a BPMN file. A called process may be elsewhere."""
         if raw is None or self.from_bpmn:
             return local, self.ref(raw)
         if raw in self.known or (local == "calledElement" and _Q_NAME.fullmatch(raw)):
@@ -95,7 +95,7 @@ class Writer:
         extra: Extra | None = None,
     ) -> str:
         """An element of the IR as the BPMN element `local`: id, name, `attributes`, documentation,
-        kept data but for the positions `but`, and `children`."""
+        kept data except the positions `but`, and `children`."""
         inside = list(children)
         kept = (value.extra if extra is None else extra) + self.evidence(value)
         inside += self.documentation(local, value.doc, kept, depth + 1)
@@ -111,7 +111,7 @@ class Writer:
         return element(depth, name, [*first, *attributes], inside, more=more)
 
     def evidence(self, value: Element) -> Extra:
-        """The passages that an element rests on, as extension elements of our own namespace."""
+        """The passages that support an element, as extension elements of orgflow's namespace."""
         if not value.evidence:
             return ()
         name = self.names.of(ORGFLOW, EVIDENCE)
@@ -148,7 +148,7 @@ class Writer:
     def expression(
         self, parent: str, local: str, value: Expression | None, depth: int, *, formal: bool = True
     ) -> list[Child]:
-        """An expression as the child `local`; a formal one says so."""
+        """An expression as the child `local`, with the type of formal ones."""
         if value is None:
             return []
         attributes: list[tuple[str, str | None]] = []
@@ -196,7 +196,7 @@ def default_attribute(w: Writer, node: str) -> tuple[str, str | None]:
 
 
 def sequence_flow(w: Writer, flow: Flow, depth: int, *, stated: bool) -> str:
-    """A sequence flow; `stated`: its source says which is the default."""
+    """A sequence flow; `stated`: its source names the default."""
     attributes: list[tuple[str, str | None]] = [
         ("sourceRef", w.id(flow.source)), ("targetRef", w.id(flow.target)),
     ]  # fmt: skip

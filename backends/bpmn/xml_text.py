@@ -19,18 +19,18 @@ from orgflow_ir.model.value import Extra
 
 INDENT = "  "
 Attributes = Sequence[tuple[str, str | None]]
-"""Names as written and values; `None` leaves the attribute out."""
+"""Literal names and values; `None` omits the attribute."""
 
 
 class Child(NamedTuple):
-    """An element to be put into its parent: its place there, and its text, indented."""
+    """An element for its parent: its position there, and its text, indented."""
 
     rank: int
     text: str
 
 
 class Names:
-    """Prefixes in force on the root: those the source declared, and what every file needs."""
+    """Prefixes declared on the root: those of the source, and those that every file needs."""
 
     def __init__(self, extra: Extra) -> None:
         self.declared: dict[str, str] = {}
@@ -63,16 +63,16 @@ class Names:
 
     @property
     def made(self) -> str:
-        """Prefixes that the source did not declare, but for ours."""
+        """Prefixes that the source did not declare, except orgflow's."""
         return " ".join(p for p, uri in self._ours.items() if not uri.startswith(ORGFLOW))
 
     def bpmn(self, local: str) -> str:
-        """A tag of BPMN's as it is written."""
+        """The written form of a BPMN tag."""
         return self._bpmn + local
 
     def of(self, uri: str, local: str) -> str:
-        """A tag or attribute of a namespace that the root declares, or of one of ours, which it
-        will declare."""
+        """A tag or attribute of a namespace that the root declares, or of one of orgflow's, which
+        it will declare."""
         prefix = self._prefixes.get(uri)
         if prefix is None:
             wanted = "orgflow" if uri == ORGFLOW else uri.rpartition(":")[2]
@@ -82,7 +82,7 @@ class Names:
         return f"{prefix}:{local}" if prefix else local
 
     def attribute(self, uri: str, local: str) -> tuple[str, str | None]:
-        """An attribute's name as written, and the declaration it needs beside it, if any."""
+        """The written form of an attribute's name, and its required declaration, if any."""
         prefix = self._prefixes.get(uri)
         if prefix:
             return f"{prefix}:{local}", None
@@ -109,9 +109,9 @@ def element(
     text: str | None = None,
     more: str = "",
 ) -> str:
-    """One element on lines of its own, children in order of rank; `more` are raw attributes.
+    """One element on separate lines, children in order of rank; `more` are raw attributes.
 
-    An element has text or children; where it has both, the text comes first.
+    An element has text or children; if it has both, the text comes first.
     """
     pad = INDENT * depth
     head = pad + start_tag(name, attributes, more)
@@ -125,5 +125,5 @@ def element(
 
 
 def child(parent: str, local: str, text: str) -> Child:
-    """A child of BPMN's own with the place that the schema gives it in `parent`."""
+    """A BPMN child in the position that the schema defines in `parent`."""
     return Child(rank(parent, BPMN, local), text)

@@ -1,4 +1,4 @@
-"""The IR as JSON: everything is legal, nothing is dropped."""
+"""The IR as JSON: everything is supported, nothing is dropped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TARGET = TargetSpec(
 
 
 class IrBackend(Backend):
-    """Writes a model as `Model.to_json` does; the `ir` frontend reads exactly it back."""
+    """Writes a model like `Model.to_json`; the `ir` frontend reads exactly the same model back."""
 
     name = "ir"
     summary = "the process IR as JSON, for other programs and for tests"
@@ -45,7 +45,7 @@ _HELD = (
     "processes", "nodes", "flows", "lanes", "data_objects", "data_flows", "artifacts", "pools",
     "message_flows", "opaque", "messages", "signals", "errors", "escalations", "correlation_keys",
 )  # fmt: skip
-"""Fields that hold elements, in the order of `all_elements`."""
+"""Fields that contain elements, in the order of `all_elements`."""
 
 
 def _parts(model: Model, path: str) -> Iterator[Part]:

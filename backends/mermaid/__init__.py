@@ -1,4 +1,4 @@
-"""Flowcharts as Mermaid text, out."""
+"""Writes flowcharts as Mermaid text."""
 
 from __future__ import annotations
 

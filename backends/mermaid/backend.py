@@ -1,4 +1,4 @@
-"""The Mermaid backend: a flowchart of everything the IR can say, for documents and wikis."""
+"""The Mermaid backend: a flowchart of everything in the IR, for documents and wikis."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _TARGET = TargetSpec(
 
 
 class MermaidBackend(Backend):
-    """Writes a flowchart: pools, lanes and sub-processes are subgraphs, a shape a kind of node.
+    """Writes a flowchart: pools, lanes and sub-processes are subgraphs, with one shape per kind of
+    node.
 
     Option `direction`: `LR` (left to right) or `TB` (top to bottom).
     """

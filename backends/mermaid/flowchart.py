@@ -1,4 +1,4 @@
-"""A model as the text of a Mermaid flowchart; nothing in a label can be read as syntax."""
+"""A model as the text of a Mermaid flowchart; labels cannot be read as syntax."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ _SHAPES = {
 _INDENT = "  "
 _MOST_LINKS = 500
 _MOST_TEXT = 50_000
-"""What Mermaid 11 draws unless it is told otherwise."""
+"""The default limits of Mermaid 11."""
 
 
 def flowchart(model: Model, direction: str = "LR") -> str:
     """The whole model; `direction` is `LR` or `TB`.
 
-    Mermaid refuses charts beyond its `maxEdges` and `maxTextSize`, which only the page that draws
-    them can raise: those begin with a comment that says so.
+    Mermaid refuses charts beyond its `maxEdges` and `maxTextSize`, which only the page that shows
+    them can raise; such charts begin with a comment that states this.
     """
     return Chart(model, direction).text()
 
 
 def too_large(text: str) -> tuple[str, ...]:
-    """Which settings of Mermaid's have to be raised for a chart, and from what."""
+    """The settings of Mermaid to be raised for a chart, with their defaults."""
     lines = text.splitlines()
     return tuple(f"{name} ({most:,})" for name, most in _needs(lines))
 
@@ -61,15 +61,15 @@ def _needs(lines: list[str]) -> list[tuple[str, int]]:
 
 
 def quoted(text: str) -> str:
-    """A label between quotes: white space folded, all but letters, digits and harmless signs as
-    Mermaid's entity codes, so that no quote, tag, comment or directive is left."""
+    """A quoted label: white space folded, all characters except letters, digits and harmless signs
+    as Mermaid's entity codes, so that no quote, tag, comment or directive remains."""
     text = _FORBIDDEN.sub("\ufffd", " ".join(text.split())) or " "
     return '"' + _PLAIN.sub(lambda m: f"#{ord(m.group())};", text) + '"'
 
 
 class Chart:
-    """One chart. Once its text is made, `names` says what each element drawn as a node or subgraph
-    is called, `linked` which element each link stands for, in order."""
+    """One chart. After its text is made, `names` contains the name of each element that is a node
+    or subgraph, `linked` the element of each link, in order."""
 
     def __init__(self, model: Model, direction: str) -> None:
         self.model = model
@@ -94,7 +94,7 @@ class Chart:
         return "\n".join(lines) + "\n"
 
     def name(self, element: str) -> str:
-        """`n1`, `n2` …: ids of the model may be words or signs of Mermaid's."""
+        """`n1`, `n2` …, since ids of the model may be words or signs of Mermaid."""
         return self.names.setdefault(element, f"n{len(self.names) + 1}")
 
     def lines(self) -> Iterator[str]:

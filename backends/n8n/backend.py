@@ -1,4 +1,4 @@
-"""The n8n backend: legal process in, checked workflow out."""
+"""The n8n backend: from a legal process to a checked workflow."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class N8nBackend(Backend):
-    """Workflows for n8n, one a process."""
+    """Workflows for n8n, one per process."""
 
     name = "n8n"
     summary = "n8n workflow JSON, checked offline, for the editor, the API and n8n's own engine"
@@ -76,7 +76,7 @@ class N8nBackend(Backend):
 
     @property
     def rules(self) -> tuple[type[Rule], ...]:
-        """See `Backend`. A compile imports only the first of them."""
+        """See `Backend`. A compilation imports only the first of them."""
         from orgflow.backends.n8n.diff.rules import DIFF_RULES
         from orgflow.backends.n8n.lint import LINT_RULES
         from orgflow.backends.n8n.merge.rules import MERGE_RULES
@@ -110,13 +110,13 @@ class N8nBackend(Backend):
         return N8nEngines()
 
     def deployer(self) -> Deployer:
-        """To n8n servers, by their public API."""
+        """Deploys to n8n servers by their public API."""
         from orgflow.backends.n8n.server.deploy.deployer import N8nDeployer
 
         return N8nDeployer()
 
     def executions(self) -> ExecutionReader:
-        """Those that n8n servers keep, or that were saved from them."""
+        """Executions that n8n servers store, or that were saved from them."""
         from orgflow.backends.n8n.server.executions.reader import N8nExecutions
 
         return N8nExecutions()
@@ -138,7 +138,7 @@ class N8nBackend(Backend):
         return workflow_shape(artifact.text)
 
     def validate(self, artifacts: Iterable[Artifact], ctx: PassContext) -> bool:
-        """By the JSON schemas of what we emit; OF911 for what does not keep to them."""
+        """By the JSON schemas of orgflow's output; violations are OF911."""
         from orgflow.backends.n8n.format.schema_check import check_schemas
 
         faults = [
@@ -167,8 +167,8 @@ class N8nBackend(Backend):
         ctx: PassContext,
         bases: Callable[[str], str | None],
     ) -> Merging | None:
-        """Three ways, by the map: what was compiled, what a person made of it, what is compiled
-        now. N8N001 to N8N004."""
+        """Three-way, by the map: the earlier output, its edited version, and the current output.
+        N8N001 to N8N004."""
         from orgflow.backends.n8n.merge.files import merge_file
 
         return merge_file(edited, emitted, ctx, lambda id: bases(base_path(id)))
@@ -188,13 +188,14 @@ class N8nBackend(Backend):
         return verify_file(model, source, ctx, strict=strict, emitted=emitted)
 
     def lint(self, source: SourceFile, ctx: PassContext) -> None:
-        """What n8n refuses, or takes and does otherwise than it looks: `LINT_RULES`."""
+        """Content that n8n refuses or executes unexpectedly: `LINT_RULES`."""
         from orgflow.backends.n8n.lint.lint import lint
 
         lint(source, ctx)
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
-        """One file a process. What fails our own check of the format is OF911, never printed."""
+        """One file per process. A violation found by orgflow's own check of the format is OF911,
+        and nothing is printed."""
         return _emitted(model, compile_processes(model, ctx), ctx, {})
 
     def link(self, made: Sequence[tuple[Model, Emitted]], ctx: PassContext) -> tuple[Emitted, ...]:
@@ -271,7 +272,7 @@ def _emitted(
 
 
 def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
-    """Each process that has anything to run, compiled, not checked."""
+    """Each process with executable content, compiled but not checked."""
     digest = model_hash(model)
     model = keep(model, "the notes of the workflow", ctx, listeners=True)
     compiled = []

@@ -1,8 +1,8 @@
 """The catalogue of an installed n8n, read from the descriptions of its node types.
 
-n8n-nodes-base keeps the descriptions of all its node types in one file, and a server gives the same
-to its editor, with the types of other packages. Nothing of it is part of this project: it is read
-where the user has installed it.
+n8n-nodes-base stores the descriptions of all its node types in one file, and a server sends the
+same to its editor, with the types of other packages. It is not part of this project: it is read
+from the user's installation.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _FOLDERS = (
     Path("node_modules"), Path(), Path("node_modules", "n8n", "node_modules"),
     Path("app", "node_modules"),
 )  # fmt: skip
-"""Where packages are in a folder; the last one in that of `engine install --server`."""
+"""Locations of packages in a folder; the last one in that of `engine install --server`."""
 
 _OURS = frozenset(
     {
@@ -60,17 +60,17 @@ _OURS = frozenset(
     }
 )  # fmt: skip
 _DOES_WORK = frozenset(one.NODE.name for one in (email_send, http_request, microsoft_teams, slack))
-"""Of the types that have a module here, and that a compile writes by itself, those that do the work
-of tasks; the others are what a model says with gateways, events and calls."""
+"""The types with a module here, which a compilation writes by itself, that do the work of tasks;
+the others represent gateways, events and calls."""
 _RUNS_CODE = frozenset({"code", "function", "functionItem", "aiTransform", "executeCommand", "ssh"})
-"""Types that run a program: none is ever proposed."""
+"""Types that run a program: they are never proposed."""
 
 _WAITING = frozenset({"sendAndWait", "dispatchAndWait"})
-"""Operations that wait for a person: what a task of a person becomes is the compiler's matter."""
+"""Operations that wait for a person: the compiler handles user tasks."""
 
 
 class NodeType(NamedTuple):
-    """A node type in the version that new nodes have."""
+    """A node type in the version of new nodes."""
 
     name: str
     version: float
@@ -89,7 +89,7 @@ class NodeType(NamedTuple):
 
 
 class N8nCatalogue(Catalogue):
-    """See `Catalogue`; `source` is where the descriptions are from."""
+    """See `Catalogue`; `source` is the origin of the descriptions."""
 
     def __init__(self, types: Sequence[Mapping[str, Any]], source: str, content: str) -> None:
         self._source, self._content = source, content
@@ -184,7 +184,7 @@ class N8nCatalogue(Catalogue):
         )  # fmt: skip
 
     def credentials(self, target: str, values: Values) -> tuple[str, ...]:
-        """The kinds of credentials that show for a node; nothing for a type that is not here."""
+        """The kinds of credentials that a node shows; empty for an unknown type."""
         kind = self.types.get(target)
         return accounts(kind, values) if kind is not None else ()
 
@@ -242,10 +242,10 @@ def read_catalogue(path: Path) -> N8nCatalogue:
     """The catalogue of an installation.
 
     Args:
-        path: the file with the descriptions, or a folder with `node_modules` or in one.
+        path: the file with the descriptions, or a folder in or above `node_modules`.
 
     Raises:
-        CatalogueError: there is none, or it cannot be read.
+        CatalogueError: it is missing or unreadable.
     """
     file = path
     if path.is_dir():
@@ -271,10 +271,10 @@ def make_catalogue(data: bytes, source: str, where: str) -> N8nCatalogue:
     Args:
         data: a list of descriptions.
         source: the name of the catalogue.
-        where: what is to blame for an error.
+        where: the origin, for error messages.
 
     Raises:
-        CatalogueError: these are none.
+        CatalogueError: the data are not descriptions.
     """
     try:
         return _parsed(data, source, hashlib.sha256(data).hexdigest())
@@ -304,7 +304,7 @@ def _version_of(file: Path) -> str:
 
 
 def newest(types: Sequence[Mapping[str, Any]]) -> Iterator[NodeType]:
-    """Of each type a task may be filled with the version that n8n gives new nodes, by name."""
+    """Each type that a task may be filled with, in the version of new nodes, by name."""
     found: dict[str, NodeType] = {}
     for description in types:
         name, versions = description["name"].removeprefix(f"{_PACKAGE}."), description["version"]
@@ -336,7 +336,7 @@ def _is_offered(name: str, description: Mapping[str, Any]) -> bool:
 
 
 def operations_of(kind: NodeType) -> Iterator[Operation]:
-    """What a node type does: an operation of each of its resources, or itself."""
+    """The operations of a node type: those of each of its resources, or itself."""
     description = kind.description
     title = plain(str(description["displayName"]))
     for fixed, chosen in _choices(kind):
@@ -389,7 +389,7 @@ def _options(
 
 
 def accounts(kind: NodeType, given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Kinds of credentials that show with given values."""
+    """Kinds of credentials that are visible with given values."""
     described = kind.description.get("credentials") or ()
     read = [name for credential in described for name in read_by(credential)]
     values = settle(deciding(kind.properties, read), given, kind.version)

@@ -1,7 +1,7 @@
-"""Which parameters of a node show with which values, by the `displayOptions` of its description.
+"""The visible parameters of a node with given values, by the `displayOptions` of its description.
 
-Sources: n8n's documentation of `displayOptions`, and what `NodeHelpers.getNodeParameters` of
-n8n-workflow 2.41 gives, with which the tests compare.
+Sources: n8n's documentation of `displayOptions`, and the results of `NodeHelpers.getNodeParameters`
+    of n8n-workflow 2.41, with which the tests compare.
 """
 
 from __future__ import annotations
@@ -14,24 +14,25 @@ Property = Mapping[str, Any]
 """One entry of `properties` in the description of a node type."""
 
 GROUPS = ("collection", "fixedCollection")
-"""Types of parameters that hold further parameters."""
+"""Types of parameters that contain further parameters."""
 
 SILENT = ("notice", "button", "curlImport", "hidden", "credentials")
-"""Types that are text or buttons of the editor, or nobody sets."""
+"""Types that are text or buttons of the editor, or that nobody sets."""
 
 _ROUNDS = 12
-"""So often parameters are settled that show each other; none of n8n's needs more than a few."""
+"""Maximum number of passes over parameters that show each other; n8n's need only a few."""
 
 
 class Place(NamedTuple):
-    """Where conditions look: values at this level, those of the whole node, and its version."""
+    """The data of conditions: values at this level, those of the whole node, and its version."""
 
     values: Mapping[str, Any]
     root: Mapping[str, Any]
     version: float
 
     def read(self, name: str) -> list[Any] | None:
-        """What a condition compares; `None` for what is the same for every node that we make."""
+        """The value that a condition compares; `None` for one that is the same for every emitted
+        node."""
         if name == "@version":
             return [self.version]
         if name == "@tool":
@@ -45,7 +46,7 @@ class Place(NamedTuple):
 
 
 def shows(entry: Property, place: Place, key: str = "displayOptions") -> bool:
-    """Whether a parameter, an option or a credential shows."""
+    """Whether a parameter, an option or a credential is visible."""
     options = entry.get(key)
     if not isinstance(options, Mapping):
         return True
@@ -70,10 +71,10 @@ def settle(
     *,
     defaults: bool = True,
 ) -> dict[str, Any]:
-    """The values of one level with defaults where nothing is given, as conditions see them.
+    """The values of one level with defaults for missing ones, as conditions see them.
 
-    Of parameters with the same name the one that shows counts, which may hang on the others: it is
-    repeated until nothing changes. In a `collection` only what is given has a value.
+    Of parameters with the same name, the visible one counts, which may depend on the others: this
+        is repeated until nothing changes. In a `collection`, only given values exist.
     """
     counts: dict[str, int] = {}
     for entry in properties:
@@ -104,15 +105,15 @@ def visible(
     *,
     defaults: bool = True,
 ) -> Iterator[Property]:
-    """The parameters of a level that show with these values, in their order."""
+    """The visible parameters of a level with these values, in their order."""
     values = settle(properties, given, version, root, defaults=defaults)
     place = Place(values, values if root is None else root, version)
     return (entry for entry in properties if shows(entry, place))
 
 
 def deciding(properties: Sequence[Property], names: Iterable[str]) -> list[Property]:
-    """Of the parameters of a node those of these names, and those on which it hangs whether they
-    show: what `settle` needs of them."""
+    """The parameters of a node with these names, and those on which their visibility depends: the
+    input of `settle`."""
     wanted, found = list(names), set[str]()
     while wanted:
         name = wanted.pop()
@@ -127,7 +128,7 @@ def deciding(properties: Sequence[Property], names: Iterable[str]) -> list[Prope
 
 
 def read_by(entry: Property) -> list[str]:
-    """Names of the parameters of the node that the conditions of an entry read."""
+    """Names of the parameters of the node in the conditions of an entry."""
     options = entry.get("displayOptions") or {}
     sides = (options.get("show") or {}, options.get("hide") or {})
     return [name.lstrip("/").split(".")[0] for side in sides for name in side]
@@ -139,7 +140,7 @@ def members(entry: Property) -> Sequence[Property]:
 
 
 def is_list(entry: Property) -> bool:
-    """Whether it holds several values."""
+    """Whether it contains several values."""
     return bool((entry.get("typeOptions") or {}).get("multipleValues"))
 
 
@@ -227,7 +228,8 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def conditions(entries: Iterable[Property]) -> Iterator[str]:
-    """The kinds of comparisons that descriptions use, for tests: none may be unknown here."""
+    """The kinds of comparisons that descriptions use, for tests: all of them have to be known
+    here."""
     for entry in entries:
         options = entry.get("displayOptions") or {}
         for side in ("show", "hide"):

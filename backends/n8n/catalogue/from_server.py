@@ -1,8 +1,8 @@
-"""The catalogue of a running n8n, which gives its node types to whoever is logged in.
+"""The catalogue of a running n8n, which sends its node types to logged-in users.
 
-n8n's public API has no route for node types, and `/types/nodes.json`, which the editor reads, takes
-a login and no API key. What was read is kept in the user's cache folder, readable by the user only,
-so that later commands need no login.
+n8n's public API has no route for node types, and `/types/nodes.json`, which the editor reads,
+accepts a login and no API key. The result is kept in the user's cache folder, readable by the user
+only, so that later commands need no login.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _SAVE = "or log in with a browser, save {url}/types/nodes.json and name that fil
 def server_catalogue(
     address: str, environment: Mapping[str, str] = os.environ, folder: Path | None = None
 ) -> N8nCatalogue:
-    """The catalogue of the server at an address: as it is now where the environment has a login,
-    else as it was last read from there.
+    """The catalogue of the server at an address: the current one if the environment has a login,
+    otherwise the copy from the last time.
 
     Args:
-        address: as a person types it.
+        address: in the user's notation.
         environment: has `N8N_EMAIL` and `N8N_PASSWORD`.
-        folder: where copies are kept; by default in the user's cache.
+        folder: the folder of copies; by default in the user's cache.
 
     Raises:
-        CatalogueError: there is neither a login nor a copy, or the server does not give them.
+        CatalogueError: there is neither a login nor a copy, or the server does not send them.
     """
     try:
         urls = server_urls(address)
@@ -59,7 +59,7 @@ def server_catalogue(
 
 
 def catalogue_folder() -> Path:
-    """Where copies are kept: in the user's cache."""
+    """The folder of copies in the user's cache."""
     cache = os.environ.get("XDG_CACHE_HOME")
     base = Path(cache) if cache else Path.home() / ".cache"
     return base / "orgflow" / "catalogues"

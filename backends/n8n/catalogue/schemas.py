@@ -1,4 +1,4 @@
-"""JSON Schema of the parameters of a node that show with given values."""
+"""JSON Schema of the visible parameters of a node with given values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def parameter_schema(
 def required_blanks(
     properties: Sequence[Property], given: Mapping[str, Any], version: float
 ) -> Iterator[tuple[str, Property]]:
-    """Paths of the parameters that show, are required, and have neither value nor default."""
+    """Paths of the visible required parameters that have neither value nor default."""
     root = settle(properties, given, version)
     yield from _Level(version, root).blanks(properties, given, None, "")
 
@@ -46,8 +46,8 @@ def required_blanks(
 def at_path(
     properties: Sequence[Property], given: Mapping[str, Any], version: float, path: str
 ) -> Property | None:
-    """The parameter that shows at a path of names joined by dots; groups on the way are single.
-    `None` where nothing shows there, or only a list."""
+    """The visible parameter at a path of names joined by dots; intermediate groups are single.
+    `None` if nothing is visible there, or only a list."""
     root = settle(properties, given, version)
     name, _, rest = path.partition(".")
     entry = _named(visible(properties, given, version), name)

@@ -1,4 +1,4 @@
-"""What changed between two versions of n8n workflows: `files.diff`, `files.diff_workflows`.
+"""The differences between two versions of n8n workflows: `files.diff`, `files.diff_workflows`.
 
-Nothing is imported here, so that the table of rules does not bring the machine with it.
+Nothing is imported here, so the table of rules does not load the machine.
 """

@@ -1,4 +1,5 @@
-"""Whether two workflows do the same: at once where nothing that runs differs, else by walking."""
+"""Whether two workflows behave the same: immediately if no executed part differs, otherwise by
+exploration."""
 
 from __future__ import annotations
 
@@ -21,10 +22,10 @@ from orgflow_ir.targets.comparison import Behaviour, Row
 
 
 class Decisions:
-    """What the nodes of both versions decide, the old one under the new names.
+    """The decisions of the nodes of both versions, the old one under the new names.
 
     Attributes:
-        joints: by key (the old name), decisions that both versions make at one node.
+        joints: by key (the old name), the decisions that both versions make at one node.
         old: all decisions of the old version by name.
         new: all of the new one.
     """
@@ -62,7 +63,7 @@ def diff_behaviour(
     decisions: Decisions,
     limit: int = LIMIT,
 ) -> Behaviour:
-    """What is known of how the two run."""
+    """The known data about how the two run."""
     if _behaviour(old, matching.pairs, matching.renamed) == _behaviour(
         new, {n: n for n in new.steps}, {}
     ):
@@ -114,7 +115,7 @@ def diff_behaviour(
 
 
 _COUNTING = ("before", "round")
-"""Roles of nodes that only count the visits of a form in a loop, and join the ways to it."""
+"""Roles of nodes that only count the visits of a form in a loop, and join the paths to it."""
 
 
 def _steps_of(rows: tuple[Row, ...], old: WorkflowDocument, new: WorkflowDocument) -> Iterator[Row]:
@@ -184,7 +185,7 @@ _SETTINGS: Mapping[str, tuple[str, tuple[Any, ...]]] = {
     "errorWorkflow": ("after an error, {} runs", (None, "", "DEFAULT")),
     "executionTimeout": ("a run is stopped after {} seconds", (None, "", -1)),
 }  # fmt: skip
-"""Settings that change what a run does: in words, and the values that mean n8n's own default."""
+"""Settings that affect execution: in words, and the values that mean n8n's own default."""
 
 
 def _settings(flow: WorkflowDocument) -> dict[str, Any]:

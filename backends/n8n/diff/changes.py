@@ -1,4 +1,5 @@
-"""What was added, removed, renamed or changed: nodes, conditions, parameters, wires, settings."""
+"""Added, removed, renamed or changed parts: nodes, conditions, parameters, connections,
+settings."""
 
 from __future__ import annotations
 
@@ -28,13 +29,13 @@ _HOW = {
 }
 _MISSING = object()
 _WHOLE = 64
-"""More ways through an added node than this are not put together."""
+"""Maximum number of paths through an added node that are combined."""
 
 
 def list_changes(
     old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str], decisions: Decisions
 ) -> tuple[Change, ...]:
-    """Every change besides layout, in the order in which people want to know of it."""
+    """Every change except layout, in order of relevance."""
     wires = _Wires(old, new, matching, decisions)
     return (
         *_names(old, new, matching),

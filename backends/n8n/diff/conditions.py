@@ -1,7 +1,7 @@
-"""What If, Filter and Switch decide by: rules in order, comparable however they are written.
+"""The decisions of If, Filter and Switch: rules in order, comparable regardless of their notation.
 
-A rule holds where a formula does. A formula and its negation are one *atom* with two signs, so
-that a negated condition with swapped branches is seen to decide the same.
+A rule holds if a formula does. A formula and its negation are one *atom* with two signs, so a
+negated condition with swapped branches counts as the same decision.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _POSITIVE: Mapping[str, str] = {
     "before": "afterOrEquals", "lengthNotEquals": "lengthEquals", "lengthLte": "lengthGt",
     "lengthLt": "lengthGte",
 }  # fmt: skip
-"""Operations that hold exactly where another does not."""
+"""Operations that hold exactly if another does not."""
 
 _SIGNS: Mapping[str, str] = {
     "equals": "=", "notEquals": "≠", "gt": ">", "gte": "≥", "lt": "<", "lte": "≤",
@@ -43,8 +43,8 @@ _UNARY = frozenset({"true", "false", "exists", "notExists", "empty", "notEmpty"}
 
 
 class Rule(NamedTuple):
-    """A branch: taken where `atom` is true (or false, by `holds`); `words` say the condition as it
-    stands, `exclusive` is a value and what it is equal to, where that is all the atom says."""
+    """A branch: taken if `atom` is true (or false, by `holds`); `words` is the condition as
+    written, `exclusive` is a value and the value that it equals, if the atom is only that."""
 
     atom: str
     holds: bool
@@ -55,8 +55,8 @@ class Rule(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What a node decides: the first rule that holds, or with `every` all that do; else
-    `otherwise` (`None`: the item is gone). `labels` are what outputs are called. `total`: one rule
+    """The decision of a node: the first rule that holds, or with `every` all that do; otherwise
+    `otherwise` (`None`: the item is dropped). `labels` are the names of outputs. `total`: one rule
     always holds."""
 
     rules: tuple[Rule, ...]
@@ -66,7 +66,7 @@ class Decision(NamedTuple):
     total: bool = False
 
     def taken(self, true: frozenset[str]) -> tuple[int, ...]:
-        """The outputs an item leaves by, where exactly these atoms are true."""
+        """The outputs by which an item leaves if exactly these atoms are true."""
         found: list[int] = []
         for rule in self.rules:
             if (rule.atom in true) is rule.holds:
@@ -78,12 +78,12 @@ class Decision(NamedTuple):
         return tuple(dict.fromkeys(found))
 
     def label(self, outputs: tuple[int, ...]) -> str:
-        """What people call the outputs taken."""
+        """The labels of the outputs taken."""
         return ", ".join(self.labels.get(o) or str(o) for o in outputs) or "no branch"
 
 
 def decision_of(step: Node, parameters: Mapping[str, Any]) -> Decision | None:
-    """What a step decides; `None` for one that is no If, Filter or Switch, or is disabled."""
+    """The decision of a step; `None` for one other than If, Filter or Switch, or a disabled one."""
     if step.disabled:
         return None
     found = rules_of(step.short, step.version, parameters)
@@ -123,7 +123,7 @@ def _computed(step: Node, parameters: Mapping[str, Any]) -> Decision:
 # -- formulas ------------------------------------------------------------------------------------
 
 _Literal = tuple[str, str, str, str, bool]
-"""Left side, type, operation, right side, and whether it holds or does not."""
+"""Left side, type, operation, right side, and the expected truth value."""
 
 
 def _formula(condition: Condition) -> tuple[str, bool, str, tuple[str, str] | None]:
@@ -177,7 +177,7 @@ _OURS = re.compile(
     r"\(\$\('(?P<node>(?:[^'\\]|\\.)*)'\)\.isExecuted \? \$\('(?P=node)'\)\.last\(0\)\.json\."
     r"(?P<path>[\w.?]+) : undefined\)"
 )
-"""How the compiler reads a field of the node that sets it (`parameters.read_field`)."""
+"""The compiler's code for reading a field of the node that sets it (`parameters.read_field`)."""
 
 
 def _words(left: Any, name: str, right: Any) -> str:
@@ -187,7 +187,7 @@ def _words(left: Any, name: str, right: Any) -> str:
 
 
 def operand(value: Any) -> str:
-    """The code of an expression, else the value as JSON."""
+    """The code of an expression, otherwise the value as JSON."""
     whole = _WHOLE.fullmatch(value) if isinstance(value, str) else None
     return whole["code"].strip() if whole is not None else _json("" if value is None else value)
 

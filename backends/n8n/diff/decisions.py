@@ -1,4 +1,4 @@
-"""Two versions of a decision taken together: output by output by what is asked, not by index."""
+"""Two versions of a decision combined: outputs are matched by condition, not by index."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import NamedTuple
 from orgflow.backends.n8n.diff.conditions import Decision, Rule
 
 _ATOMS = 6
-"""More conditions than this are not tried in every combination where all that match are taken."""
+"""With more conditions than this, not every combination is tried if all matching branches are
+taken."""
 _WAYS = 64
-"""More ways to spread items over branches than this are not all tried."""
+"""With more distributions of items over branches than this, not all are tried."""
 
 
 class ChangedCondition(NamedTuple):
-    """A condition that is another one now; `label` is what its branch is called."""
+    """A changed condition; `label` is the name of its branch."""
 
     label: str
     old: str
@@ -22,7 +23,7 @@ class ChangedCondition(NamedTuple):
 
 
 class Way(NamedTuple):
-    """One way the data can decide: items on each output of either version, and in words."""
+    """One possible decision of the data: items on each output of either version, and in words."""
 
     old: tuple[int, ...]
     new: tuple[int, ...]
@@ -35,8 +36,8 @@ class Joint(NamedTuple):
 
     Attributes:
         old: the old version.
-        new: the new one, with the atoms of the old one where a condition was changed.
-        changed: conditions that were.
+        new: the new one, with the atoms of the old one for changed conditions.
+        changed: the changed conditions.
     """
 
     old: Decision
@@ -44,7 +45,7 @@ class Joint(NamedTuple):
     changed: tuple[ChangedCondition, ...] = ()
 
     def ways(self, items: int) -> tuple[tuple[Way, ...], bool]:
-        """Every way so many items can be decided, and whether some were left out."""
+        """Every possible decision about this number of items, and whether some were omitted."""
         cases, cut = self._cases()
         found: dict[Way, None] = {}
         spread = itertools.combinations_with_replacement(cases, items)
@@ -90,8 +91,8 @@ class Joint(NamedTuple):
 
 
 def join(old: Decision, new: Decision) -> Joint:
-    """Two versions over the same atoms. Conditions that only one of them has are paired by what
-    their branches are called, then in order, and taken to decide as before (`changed`)."""
+    """Two versions over the same atoms. Conditions that only one of them has are paired by the
+    names of their branches, then in order, and assumed to decide as before (`changed`)."""
     mine = {rule.atom for rule in old.rules}
     its = {rule.atom for rule in new.rules}
     left = [rule for rule in old.rules if rule.atom not in its]

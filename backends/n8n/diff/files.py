@@ -28,7 +28,7 @@ from orgflow_ir.targets.comparison import Comparison, Part
 
 
 def diff(old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | None:
-    """What changed from `old` to `new`; `None` after OF490 where a file holds no workflow."""
+    """The changes from `old` to `new`; `None` after OF490 if a file contains no workflow."""
     found = [_read(source, ctx) for source in (old, new)]
     if found[0] is None or found[1] is None:
         return None
@@ -49,7 +49,7 @@ def diff_workflows(
     how: str = "name",
     limit: int = LIMIT,
 ) -> Part:
-    """What changed in one workflow; `limit` bounds the configurations that are looked at."""
+    """The changes in one workflow; `limit` bounds the explored configurations."""
     old = old if isinstance(old, WorkflowDocument) else WorkflowDocument(old)
     new = new if isinstance(new, WorkflowDocument) else WorkflowDocument(new)
     matching = match_versions(old, new)
@@ -91,8 +91,8 @@ def _read(source: SourceFile, ctx: PassContext) -> tuple[WorkflowDocument, ...] 
 def paired(
     old: tuple[WorkflowDocument, ...], new: tuple[WorkflowDocument, ...]
 ) -> list[tuple[WorkflowDocument | None, WorkflowDocument | None, str]]:
-    """The workflows of two files by the process they were compiled from, by name, by id; where one
-    is left on either side, these two. In the order of the new file, then what is gone."""
+    """The workflows of two files by their source process, by name, by id; a single remaining pair
+    is matched. They are in the order of the new file, followed by removed ones."""
     partner: dict[int, tuple[int, str]] = {}
     taken: set[int] = set()
     keys: tuple[tuple[str, Any], ...] = (

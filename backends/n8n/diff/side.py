@@ -1,4 +1,4 @@
-"""One version in the walk: its machine, with everything that only it has hidden."""
+"""One version during exploration: its machine, with its unmatched nodes hidden."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ Sort = Literal["visible", "hidden", "ended"]
 
 MOST_ITEMS = 16
 MOST_STACKED = 100
-"""Beyond these (besides what one node starts at once) a run piles up work, and is not followed."""
+"""Beyond this number (besides the items that one node starts at once), a run accumulates work and
+is not followed."""
 _WIDE = 1_000
 _TOP = 8
 _SINGLE = 3
-"""Up to so many outputs of a node that is not known are tried in every combination."""
+"""Maximum number of outputs of an unknown node for which every combination is tried."""
 
 
 class Settled(NamedTuple):
-    """Where a version stands once it has done what only it does: the hidden nodes it ran on the
-    way, and whether it goes round among them indefinitely."""
+    """The state of a version after its hidden nodes have run: those nodes, and whether it loops
+    among them indefinitely."""
 
     config: Config
     ran: tuple[str, ...]
@@ -43,9 +44,9 @@ class Settled(NamedTuple):
 
 
 class Side:
-    """A machine whose nodes have keys that both versions share; a node without one is hidden.
+    """A machine whose nodes have keys shared by both versions; a node without one is hidden.
 
-    `left_out` says that a hidden node could decide in more ways than were tried.
+    `left_out`: a hidden node has more possible decisions than were tried.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Side:
         self._most = MOST_STACKED + min(fan, _WIDE)
 
     def start(self, trigger: str) -> Config:
-        """About to run at a trigger, with one item."""
+        """The state before a trigger runs, with one item."""
         return self.machine.initial(trigger)
 
     def node(self, config: Config) -> Node | None:
@@ -70,7 +71,7 @@ class Side:
         return None if node is None else self.keys.get(node.name)
 
     def sort(self, config: Config) -> Sort:
-        """Whether the next step is one that the other version has to match."""
+        """Whether the next step has to be matched by the other version."""
         node = self.machine.node_at(config)
         if node is None:
             return "ended"
@@ -88,17 +89,17 @@ class Side:
         )
 
     def inputs(self, config: Config) -> Counts:
-        """What the next node takes."""
+        """The input of the next node."""
         place = self.machine.at(config)
         return () if place is None else place.inputs
 
     def phase(self, config: Config) -> Phase:
-        """What the next node is doing."""
+        """The state of the next node."""
         return config.frames[-1].phase
 
     def hidden(self, config: Config) -> tuple[Outcome, ...]:
-        """What a node that only this version has may do. It is taken to work and to hand on what it
-        gets; only what decides, decides every way."""
+        """The possible behaviour of a node that only this version has. It is assumed to succeed and
+        pass its input on; only deciding nodes take every branch."""
         node = self.machine.node_at(config)
         assert node is not None
         behaviour = node.behaviour
@@ -121,7 +122,7 @@ class Side:
         return tuple(Emits(handed_on(node, way.old)) for way in ways)
 
     def settle(self, config: Config) -> Settled:
-        """Do hidden steps until there is one that is not, or several ways to go on."""
+        """Run hidden steps up to a visible one or several alternatives."""
         ran: list[str] = []
         seen = {config}
         while self.sort(config) == "hidden":
@@ -141,7 +142,7 @@ class Side:
         return Settled(config, tuple(ran))
 
     def piles_up(self, config: Config) -> bool:
-        """Whether work grows beyond what is followed."""
+        """Whether work exceeds the followed amount."""
         return any(
             len(frame.stack) > self._most
             or any(len(entries) > MOST_ITEMS for _, entries in frame.waiting)
@@ -152,8 +153,8 @@ class Side:
 
 
 def spread(size: int, items: int, several: bool = False) -> list[Counts]:
-    """What a node that is not known may hand on by so many outputs; `several`: also two items of
-    one."""
+    """The possible output of an unknown node by this number of outputs; `several`: also two items
+    of one."""
     # One item may become several (a list is fetched), and none: two show what several do.
     values = (items, 0, 2) if several and size == 1 and items == 1 else (items, 0)
     found: list[Counts] = [()]

@@ -1,4 +1,4 @@
-"""What a node and its other version can do at the same time, with the same data."""
+"""The possible joint behaviour of a node and its other version with the same data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from orgflow.backends.n8n.engine_model.flow import Node
 
 
 class Both(NamedTuple):
-    """One thing both versions of a node may do, in words where there is a choice."""
+    """One possible behaviour of both versions of a node, in words if there is a choice."""
 
     old: Outcome
     new: Outcome
@@ -34,7 +34,7 @@ class Both(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """All of them; `cut`: some were left out; `apart`: what only one version can do."""
+    """All of them; `cut`: some were omitted; `apart`: those that only one version can do."""
 
     both: tuple[Both, ...]
     cut: bool = False
@@ -50,7 +50,7 @@ def moves(
     single: Joint | None,
     several: bool = False,
 ) -> Moves:
-    """What may happen at a node that both versions have, both with the same items.
+    """The possible behaviour of a node of both versions with the same items.
 
     Args:
         old: the old version, about to run the node in `one`.
@@ -58,8 +58,8 @@ def moves(
         new: the new version, in `other`.
         other: its configuration.
         joint: the decision that both make there.
-        single: the decision of the version that alone makes one there, joined with itself.
-        several: a node that is not known may make two items of one.
+        single: the decision of the version that alone makes one there, combined with itself.
+        several: an unknown node may make two items of one.
     """
     phases = (old.phase(one), new.phase(other))
     if phases != (Phase.READY, Phase.READY):
@@ -185,8 +185,8 @@ def _resumption(outcome: Outcome) -> str:
 
 
 def same_items(mine: Node, given: Counts, its: Node, its_given: Counts) -> bool:
-    """Whether both get as many items. What a Merge gets on which input is its own matter: what it
-    hands on is seen at the next node."""
+    """Whether both receive the same number of items. The inputs of a Merge may differ: its output
+    is compared at the next node."""
     if "merge" in (_kind(mine), _kind(its)):
         return True
     return trimmed(given) == trimmed(its_given)

@@ -1,4 +1,4 @@
-"""The product of two versions: both run side by side, every decision taken together."""
+"""The product of two versions: both run in parallel, and every decision is taken together."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from orgflow.backends.n8n.engine_model.explorer import Explorer
 from orgflow_ir.targets.comparison import Behaviour, Row
 
 LIMIT = 20_000
-"""Configurations that are looked at, at most."""
+"""Maximum number of explored configurations."""
 SEVERAL = 3_000
-"""Configurations that are looked at, at most, where one item may become several."""
+"""Maximum number of explored configurations if one item may become several."""
 _AHEAD = 300
-"""Configurations that are looked at to tell another order from another step."""
+"""Maximum number of configurations explored to distinguish another order from another step."""
 
 State = tuple[Config, Config]
 
@@ -43,10 +43,10 @@ class Walk:
         old: the old version.
         new: the new version.
         joints: decisions that both make, by key.
-        singles: decisions that one of them alone makes at a node both have, joined with themselves.
-        limit: configurations to look at, at most.
-        several: nodes that are not known may make two items of one.
-        idle: keys of nodes that do nothing, so that it makes no difference to switch them off.
+        singles: decisions that only one of them makes at a shared node, combined with themselves.
+        limit: maximum number of explored configurations.
+        several: unknown nodes may make two items of one.
+        idle: keys of nodes without effect, which may be disabled without a difference.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Walk:
         self.cut = ""
 
     def run(self, starts: Sequence[tuple[str, str]]) -> Behaviour:
-        """Walk from pairs of triggers, each run by itself."""
+        """Explore from pairs of triggers, each run separately."""
         for one, other in starts:
             self.explorer.start((self.old.start(one), self.new.start(other)))
         for state in self.explorer.pending():

@@ -1,4 +1,5 @@
-"""Who may call what a workflow opens to the outside: its webhooks, its pages, and what waits."""
+"""The callers of a workflow's external addresses: its webhooks, its pages, and its waiting
+nodes."""
 
 from __future__ import annotations
 
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
 
 AUTH = "auth"
-"""The option that says how callers identify themselves."""
+"""The option that defines how callers authenticate."""
 
 
 def protect(compiled: CompiledScope, ctx: PassContext) -> None:
-    """Give the nodes of a scope that somebody calls the authentication that the option says.
+    """Set the authentication of the option on the externally called nodes of a scope.
 
-    OF424 for the credentials that they need then; without authentication OF425 for the addresses
-    that start runs. Both once a workflow.
+    OF424 for the credentials that this requires; without authentication, OF425 for the addresses
+    that start runs. Both are reported once per workflow.
     """
     called = [node for node in compiled.workflow_graph.nodes.values() if node.webhook]
     if not called:

@@ -1,5 +1,5 @@
-"""Tasks of people who are asked by a message: nodes that send a mail, or write in Slack or Teams,
-with a link to the form of the task, and wait for the answer."""
+"""User tasks whose person is asked by a message: nodes that send a mail, or write in Slack or
+Teams, with a link to the form of the task, and wait for the answer."""
 
 from __future__ import annotations
 
@@ -28,19 +28,17 @@ CHANNELS: dict[Channel, tuple[str, str, str]] = {
     "slack": ("slack", "slackApi", "access to Slack"),
     "teams": ("microsoftTeams", "microsoftTeamsOAuth2Api", "access to Microsoft Teams"),
 }
-"""The type of the node, and of the credential that it needs, with words for it."""
+"""The type of the node and of its credential, with words for it."""
 
 _SLACK_USER = re.compile(r"[UW][A-Z0-9]{5,}")
 _SLACK_PLACE = re.compile(r"[CGD][A-Z0-9]{5,}")
 
 
 class AskingNode(NamedTuple):
-    """The node that asks somebody.
+    """The node that asks the person.
 
-    Attributes:
-        type, parameters: what it is.
-        credential: what it needs, in words.
-        settings: what nobody has said, with how to say it.
+    Attributes: type, parameters: its definition. credential: its credential, in words. settings:
+        missing settings, with the way to set them.
     """
 
     type: str
@@ -146,8 +144,8 @@ def _address(said: About | None, inputs: str, inbox: str) -> str:
 
 
 def reached(said: About, task: Task, ctx: PassContext) -> About:
-    """What is said of a task whose person is asked by mail, with a stop where a run gives no
-    address to send it to: n8n would take an empty one for a mail without a receiver."""
+    """The note on a task whose person is asked by mail, with a stop for runs without an address:
+    n8n would accept an empty one and send a mail without a receiver."""
     if _fixed_address(said, str(ctx.options.get(INBOX, ""))):
         return said
     values = dict(v for s in said.work.before if isinstance(s, Compose) for v in s.values)

@@ -1,4 +1,4 @@
-"""Code nodes of tasks whose work the model says, filled when all nodes have their names."""
+"""Code nodes of tasks whose work the model defines, filled after all nodes have their names."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def work_in(task: Task, ctx: PassContext) -> Work:
-    """What a task computes on n8n; where something in it cannot be translated, nothing."""
+    """The computation of a task on n8n; empty if a part cannot be translated."""
     if task.binding is None:
         return Work()
     # Files are read for a model that refers to a decision, once.
@@ -61,7 +61,7 @@ def work_in(task: Task, ctx: PassContext) -> Work:
 
 
 def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:
-    """Process variables that the work of tasks in a scope reads, and what waits there."""
+    """Process variables that the work of tasks in a scope reads, and pending Code nodes."""
     for node in scope.nodes:
         if isinstance(node, Task) and isinstance(node.binding, Form):
             from orgflow_ir.analysis.work.people import about
@@ -105,8 +105,7 @@ def _is_job(node: Node) -> bool:
 
 
 def is_narrow(element: str, compiled: CompiledScope) -> bool:
-    """Whether of what a call brings, or a job of Camunda 8 gives back, nothing is known behind the
-    element but what its mappings take."""
+    """Whether only mapped results of a call or of a Camunda 8 job are known after the element."""
     node = compiled.graph.nodes[element]
     if not isinstance(node, Task | Event):
         return False
@@ -127,7 +126,7 @@ def _answers(form: TaskForm, work: Work) -> Answers:
 
 
 def write_work(compiled: CompiledScope) -> None:
-    """Give the Code nodes of a scope what they run."""
+    """Set the code of the Code nodes of a scope."""
     graph = compiled.workflow_graph
     for element in compiled.mapped:
         _write_mappings(element, compiled)

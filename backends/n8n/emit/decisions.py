@@ -1,4 +1,5 @@
-"""Deciding gateways as If and Switch nodes, with a loud stop where no branch fits."""
+"""Deciding gateways as If and Switch nodes, with a stop that reports an error if no branch
+matches."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def emit_decision(decision: Decision, compiled: CompiledScope) -> None:
-    """Give the gateway's node its parameters and say by which port each branch leaves."""
+    """Set the parameters of the gateway's node and return the port of each branch."""
     join = next(
         (
             j
@@ -72,7 +73,7 @@ def emit_decision(decision: Decision, compiled: CompiledScope) -> None:
 def condition(
     decision: Decision, branch: Branch, compiled: CompiledScope, seed: str
 ) -> dict[str, Any]:
-    """The n8n condition under which a branch is taken."""
+    """The n8n condition of a branch."""
     if branch.kind == "value" and not decision.several:
         return equals(_variable(decision, compiled), branch.value, seed)
     test = _test(decision, branch, compiled)
@@ -86,7 +87,7 @@ def condition(
 
 
 NEVER_SET = "not set"
-"""What the output is called by which a run leaves whose variables were never set."""
+"""The name of the output for runs whose variables were never set."""
 
 
 def never_set(decision: Decision, compiled: CompiledScope) -> str:
@@ -144,8 +145,8 @@ def _demands(decision: Decision, compiled: CompiledScope) -> tuple[Demand, ...]:
 
 
 def on_item(path: Path) -> str:
-    """JavaScript that reads a variable from the item. Names that are no identifiers stand in
-    brackets, without `?.` before them: n8n takes some such reads for undefined."""
+    """JavaScript that reads a variable from the item. Names that are not identifiers are in
+    brackets, without `?.` before them: n8n evaluates some such reads as undefined."""
     code = "$json"
     for number, part in enumerate(path):
         if part.isidentifier():
@@ -182,8 +183,8 @@ def _read(source: str, path: tuple[str, ...], compiled: CompiledScope) -> str:
 
 
 def reads_body(source: str, graph: ControlFlow, compiled: CompiledScope) -> bool:
-    """Whether the item of `source` has the posted data under `body`, as a Webhook and a Wait for a
-    call hand it on."""
+    """Whether the item of `source` has the posted data under `body`, as passed on by a Webhook and
+    a Wait for a call."""
     node = graph.nodes.get(source)
     if source in compiled.received:
         return compiled.workflow_graph.nodes[source].type == "wait"
@@ -220,8 +221,9 @@ def _stop_text(decision: Decision, compiled: CompiledScope) -> str:
 
 
 def unset_messages(decision: Decision, compiled: CompiledScope) -> list[tuple[str, str]]:
-    """For each variable that has to be set, the test that it is not and what a run says then: the
-    variable, and who may set it; then the same for those that have to be texts or lists."""
+    """For each variable that has to be set, the test that it is not and the message of the run: the
+    variable, and its possible setters; then the same for variables that have to be texts or
+    lists."""
     if not decision.coded:
         return []
     label = compiled.workflow_graph.nodes[decision.gateway.id].name
@@ -243,8 +245,8 @@ def unset_messages(decision: Decision, compiled: CompiledScope) -> list[tuple[st
 def unset_text(
     name: str, element: str, label: str, compiled: CompiledScope, *, itself: bool = False
 ) -> str:
-    """What a run says where an element reads a variable that nobody has set, and who may set it:
-    with `itself` also the element, whose output mapping reads it."""
+    """The message of a run if an element reads an unset variable, with its possible setters:
+    `itself` includes the element, whose output mapping reads it."""
     from orgflow_ir.analysis.variables import Read
 
     setters = compiled.variables.setters(Read(element, (name,), "condition"))
@@ -260,11 +262,11 @@ _LISTS = ("size", "is empty", "contains")
 
 
 MOST_NAMED = 4
-"""How many steps a message names that may set a variable."""
+"""Maximum number of steps that a message names as possible setters of a variable."""
 
 
 def stop_message(decision: Decision, compiled: CompiledScope) -> str:
-    """What the run says where no branch fits: variable, allowed values, who sets it."""
+    """The message of the run if no branch matches: variable, allowed values, setters."""
     label = compiled.workflow_graph.nodes[decision.gateway.id].name
     parts = [f"No branch of “{label}” matches."]
     if decision.values:
