@@ -1,8 +1,8 @@
-"""From a legal process to a graph of its workflow: tokens become items (DESIGN, "Tokens on n8n").
+"""From a legal process to the graph of its workflow: tokens become items (DESIGN, "Tokens on n8n").
 
-An exclusive join is several wires into one input, a parallel split several wires from one output:
-these gateways are *silent*, no node stands for them. Everything else gets a node, and a flow is
-wired from the port its source leaves by to every port its target is entered by.
+An exclusive join is several connections into one input, a parallel split several connections from
+one output: these gateways are *silent* and have no node. All other elements get a node, and a flow
+    connects the output port of its source with every input port of its target.
 """
 
 from __future__ import annotations
@@ -78,36 +78,36 @@ if TYPE_CHECKING:
     from orgflow_ir.model.elements import Scope
 
 MERGE_INPUTS = 10
-"""Most inputs a Merge node offers (DESIGN); wider joins are nested."""
+"""Maximum number of inputs of a Merge node (DESIGN); wider joins are nested."""
 
 PEOPLE, PLACEHOLDER = "people", "placeholder"
-"""The option that says what a task of a person becomes, and its value for no form."""
+"""The option that selects the implementation of user tasks, and its value for no form."""
 
 TRIGGER = "trigger"
-"""The option that says how a process starts that a plain start event begins: by a page in a
-browser, by hand, or by a call. Without it by a page where people fill in forms, else by hand."""
+"""The option that selects how a process with a none start event starts: by a page in a browser,
+manually, or by a call. Without it, by a page if people fill in forms, otherwise manually."""
 
 _BROUGHT = ("message", "signal")
-"""Triggers that a call from outside brings, and that somebody outside is sent."""
+"""Triggers that an external call brings, and those that are sent to an external receiver."""
 
 CONVENTIONS = DecisionConventions(field_name, text=plain)
 
 
 @dataclass(eq=False, repr=False)
 class CompiledScope:
-    """What one scope became: the graph, its decisions, and the nodes that stand for elements.
+    """The compiled form of one scope: the graph, its decisions, and the nodes that represent
+    elements.
 
-    `entry` says where a token on a flow goes in, for elements that are entered by flow (joins).
-    `forms` has the forms of tasks that people do, by task, and pages that start runs and ask for
-    something: behind each stands the node that makes variables of its answers, where it asks for
-    any. `received` are the receive tasks that wait for
-    a call. `carried` says how process variables travel,
-    where a condition reads any or a form asks for some, `groups` which sub-processes became part
-    of it; `work` what tasks compute of which the model says something, `mapped` the mappings of
-    calls that compute, `named_work` what tasks call whose work the model only names,
-    `stubs_called` those of them that stand for calls, with their mappings. `workflow`, `base` (the
-    workflow packed, for later merges), `stickies` (element by name of a sticky note) and `wired`
-    (flow by source node, output and position there) are there once the workflow is built.
+    `entry` is the input of a token on a flow, for elements that are entered by flow (joins).
+    `forms` contains the forms of user tasks, by task, and pages that start runs and ask for
+    data: after each is the node that converts its answers to variables, if it asks for any.
+    `received` are the receive tasks that wait for a call. `carried` defines how process variables
+    travel, if a condition reads any or a form asks for some, `groups` which sub-processes became
+    part of it; `work` the computations of tasks that the model defines, `mapped` the mappings of
+    calls that compute, `named_work` the names that tasks call, `stubs_called` those of them that
+    replace calls, with their mappings. `workflow`, `base` (the packed workflow, for later merges),
+    `stickies` (element by name of a sticky note) and `wired` (flow by source node, output and
+    position there) exist once the workflow is built.
     """
 
     scope: WorkflowScope
@@ -134,26 +134,26 @@ class CompiledScope:
 
     @property
     def process(self) -> Process:
-        """The process that the scope belongs to."""
+        """The process of the scope."""
         return self.scope.process
 
     @cached_property
     def variables(self) -> Variables:
-        """Who reads and sets process variables where."""
+        """The readers and setters of process variables."""
         from orgflow_ir.analysis.variables import Variables
 
         return Variables(self.graph, self.decisions, self.ctx)
 
     def name_of(self, element: str) -> str:
-        """Name of the node that stands for an element (its decision node for a gateway that is
-        its own setter)."""
+        """Name of the node that represents an element (its decision node for a gateway that sets
+        its own variable)."""
         own = decide_key(element)
         key: NodeKey = own if own in self.workflow_graph.nodes else element
         return self.workflow_graph.nodes[key].name
 
     def outlet(self, element: str) -> NodeKey:
-        """The node that hands on what an element sets: behind a form the one that makes variables
-        of its answers."""
+        """The node that outputs the variables of an element: after a form, the one that converts
+        its answers."""
         own = decide_key(element)
         if own in self.workflow_graph.nodes:
             return own
@@ -173,7 +173,7 @@ class CompiledProcess(NamedTuple):
 
     @property
     def root(self) -> CompiledScope:
-        """The scope of the process itself, where runs start."""
+        """The scope of the process itself, in which runs start."""
         return self.scopes[0]
 
 
@@ -190,7 +190,7 @@ def compile_process(
 
 
 def compile_made(scope: WorkflowScope, ctx: PassContext) -> CompiledProcess:
-    """The graph of a process that is made for others, such as work that tasks name."""
+    """The graph of a process that is created for others, such as work that tasks name."""
     return CompiledProcess(scope.process, (_compile_scope(scope, ctx),))
 
 

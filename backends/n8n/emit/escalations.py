@@ -1,9 +1,9 @@
-"""Escalations that leave a called process: it returns what it has thrown, and a Switch behind the
+"""Escalations that leave a called process: it returns those that it threw, and a Switch after the
 call leads to the events on it.
 
-A called workflow runs to its end before its caller goes on, so an event on the call occurs when the
-call returns. In the token game that is one of the orders, since what throws does not wait for what
-catches, and a process that an escalation ends is at its end where it throws.
+A called workflow runs to its end before its caller continues, so an event on the call occurs when
+the call returns. In the token game, this is one of the possible orders, since the throwing process
+does not wait, and a process that an escalation ends is at its end where it throws.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ it."""
 
 
 class Escalated(NamedTuple):
-    """The node behind a call that tells what the called process has thrown: the boundary event of
-    each output, and the output by which a call that nothing ended goes on. `several`: more than one
-    output may be taken."""
+    """The node after a call that evaluates the escalations of the called process: the boundary
+    event of each output, and the output for a call that completed. `several`: more than one output
+    may be taken."""
 
     call: str
     events: tuple[CaughtEscalation, ...]
@@ -64,8 +64,9 @@ def escalated_calls(compiled: CompiledScope) -> dict[str, Escalated]:
 
 
 def wire_escalations(compiled: CompiledScope) -> None:
-    """A node behind each call that catches escalations, with an output for each event and one for
-    going on. Flows are wired afterwards, from the ports that `compiled.exits` then has."""
+    """A node after each call that catches escalations, with an output for each event and one for
+    normal completion. Flows are connected afterwards, from the ports that `compiled.exits` then
+    contains."""
     graph = compiled.workflow_graph
     for call, found in escalated_calls(compiled).items():
         node = graph.nodes[call]
@@ -118,7 +119,7 @@ def _threw(call: GraphNode, events: Iterable[CaughtEscalation]) -> str:
 
 
 def return_escalations(compiled: CompiledScope) -> None:
-    """Every end of a called workflow returns what it has thrown by then. All flows are wired."""
+    """Every end of a called workflow returns the escalations thrown before. All flows are wired."""
     model = compiled.scope.model
     heard = heard_escalations(model) if compiled.scope.started_by_call else frozenset[str]()
     if not heard:

@@ -1,4 +1,4 @@
-"""The workflow that says in the words of the model what failed, and where."""
+"""The workflow that reports a failure and its place in the words of the model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TELL = "tell"
 
 
 def failure_scope(model: Model) -> WorkflowScope:
-    """The workflow that is started with every error of the workflows of a model."""
+    """The workflow that starts after every error of the workflows of a model."""
     first = executable_processes(model)[0]
     process = Process(
         id=f"{first.id}__errors",
@@ -43,7 +43,7 @@ def failure_scope(model: Model) -> WorkflowScope:
 
 
 def write_failures(errors: CompiledProcess, compiled: Iterable[CompiledProcess]) -> None:
-    """Put in front of the step that reports a failure the node that finds out what failed."""
+    """Insert the node that determines the failure before the step that reports it."""
     graph = errors.root.workflow_graph
     key = HelperKey(_TELL, "inputs")
     found = graph.add(key, "What failed", code.NODE.name, {}, element=_TELL, role="inputs")

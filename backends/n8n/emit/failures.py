@@ -1,4 +1,5 @@
-"""Error boundary events of tasks and calls: error outputs of nodes, and which error leads where."""
+"""Error boundary events of tasks and calls: error outputs of nodes, and the target of each
+error."""
 
 from __future__ import annotations
 
@@ -21,19 +22,18 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.work.statements import Statement
 
 LAST_ERROR = "lastError"
-"""The field that keeps what went wrong. It stands beside `error`, which n8n writes: an item with
-nothing but `error` is a failed one for every node that has an error output."""
+"""The field that stores the failure. It is a sibling of n8n's `error`: every node with an error
+output treats an item with only `error` as failed."""
 
 THROWN = "BpmnError"
-"""How the message of an error of the process may begin whose code is not one of the model."""
+"""The possible prefix of an error message whose code is not in the model."""
 
 NO_CODE = "Error"
 """The message of an error of the process that has no entry in the catalogue."""
 
 RETRIES, BOUNDARY = "retries", "boundary"
-"""The option that says what becomes of a failure that is left after all retries, and its value for
-leading it to the error event without a code; otherwise it stops the run in engines that raise an
-incident."""
+"""The option for failures that remain after all retries, and its value for routing them to the
+error event without a code; otherwise they stop the run for engines that raise an incident."""
 
 _MESSAGE = 'String($json.error?.message ?? $json.error ?? "").replace(/ \\[line \\d+\\]$/, "")'
 """The message of an error; n8n adds the line of the Code node that threw it."""
@@ -43,11 +43,11 @@ _PARTS = {
     ERROR_CODE: f"({_MESSAGE}).split(/[:\\s]/)[0]",
     ERROR_MESSAGE: f"({_MESSAGE}).replace(/^[^:\\s]+:?\\s*/, '') || null",
 }
-"""Parts of an error, of which the code comes first in its message."""
+"""Parts of an error, whose message begins with the code."""
 
 
 def caught_in(compiled: CompiledScope) -> dict[str, tuple[CaughtError, ...]]:
-    """The error boundary events of each task of a scope as the options of the target have them."""
+    """The error boundary events of each task of a scope according to the options of the target."""
     found = caught_errors(compiled.scope.body, compiled.scope.model)
     if compiled.ctx.options.get(RETRIES) != BOUNDARY:
         return found
@@ -57,8 +57,7 @@ def caught_in(compiled: CompiledScope) -> dict[str, tuple[CaughtError, ...]]:
 
 
 def keeping_the_error(event: Event) -> dict[str, Any]:
-    """Parameters of the node of a boundary event: what went wrong, and the variables that it has
-    for parts of it."""
+    """Parameters of the node of a boundary event: the failure, and the variables for its parts."""
     fields: list[tuple[str, Any, str]] = [(LAST_ERROR, expression(_MESSAGE), "string")]
     for one in event.binding.outputs if event.binding is not None else ():
         if one.language == "variable" and one.text in _PARTS:
@@ -67,8 +66,8 @@ def keeping_the_error(event: Event) -> dict[str, Any]:
 
 
 def wire_failures(compiled: CompiledScope) -> None:
-    """Lead the error outputs of tasks to their boundary events, by the codes of errors; an error
-    that no event catches stops the run."""
+    """Route the error outputs of tasks to their boundary events, by the codes of errors; an
+    uncaught error stops the run."""
     graph = compiled.workflow_graph
     for host, caught in caught_in(compiled).items():
         node = graph.nodes[host]

@@ -17,12 +17,12 @@ BACKEND = "n8n"
 
 _HOW = "set it in n8n, or in the binding of the model"
 _ONCE = {"executeOnce": True, "alwaysOutputData": True}
-"""A token of a model is one item, whatever the node hands on."""
+"""A token of a model is one item, regardless of the node's output."""
 
 
 def split_kind(act: CatalogueOperation) -> tuple[str, float]:
-    """Short type and version of the node. Raises `Unsupported` for what is none of n8n-nodes-base,
-    or has no version."""
+    """Short type and version of the node. Raises `Unsupported` for a type outside n8n-nodes-base,
+    or without a version."""
     kind, _, version = act.kind.rpartition("@")
     short = kind.removeprefix(TYPE_PREFIX)
     if act.backend != BACKEND or short == kind or not short.isidentifier():
@@ -62,7 +62,7 @@ def _notes(act: CatalogueOperation) -> tuple[str, ...]:
 
 
 def literal(value: Any) -> Any:
-    """A value as n8n takes it for itself: no text in it is computed."""
+    """A value as a constant of n8n, in which no text is evaluated."""
     if isinstance(value, str):
         return f"={{{{ {js_string(value)} }}}}" if value.startswith("=") else value
     if isinstance(value, list):

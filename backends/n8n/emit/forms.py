@@ -1,9 +1,9 @@
-"""Tasks of people as forms: a Wait that somebody answers, and behind it a node that makes the
-answers process variables.
+"""User tasks as forms: a Wait that a person answers, followed by a node that converts the answers
+to process variables.
 
-n8n keys the answers of a Wait by the labels of the fields, hands on texts, and checks nothing that
-a page is asked to check: what counts as an answer is said here. Anything else, and what is left
-blank, sets nothing, so that a decision that reads it stops and names it.
+n8n keys the answers of a Wait by the labels of the fields, outputs texts, and does not check
+    answers itself: the checks are here. Any other value and a blank one set nothing, so a decision
+    that reads the variable stops and names it.
 """
 
 from __future__ import annotations
@@ -41,27 +41,27 @@ if TYPE_CHECKING:
 YES, NO = "Yes", "No"
 OTHER = "Something else"
 PAGE, ROUND = "orgflowPage", "orgflowRound"
-"""The hidden field that says of which form a page is: all forms of an execution have one address,
-so that the page of a form that is sent twice would answer the next one. Where a form is come to
-again, the field of the item that counts it is part of it."""
+"""The hidden field that identifies the form of a page: all forms of an execution have one address,
+so the page of a form that is sent twice would answer the next one. If a form is reached again, it
+includes the field of the item that counts it."""
 _BLANK = 'v == null || v === ""'
-"""JavaScript that is true of an answer `v` that is left blank."""
+"""JavaScript that is true for a blank answer `v`."""
 
 _OWN = frozenset({"submittedAt", "formMode", "headers", "user", "formQueryParameters", PAGE})
-"""Keys that are beside the answers."""
+"""Keys next to the answers."""
 _MAX_LABEL = 200
 _MOST_PATTERN = 500
 _UNLIKE = re.compile(r"\(\?|\\[^dDwWsSbB.*+?^$|()\[\]{}/\\nrt-]|[*+?}]\+|\{,|\[\]|\[\^\]|\}\}")
-"""What Python and JavaScript read in different ways, or one of them only."""
+"""Syntax that Python and JavaScript read differently, or only one of them supports."""
 
 
 class FormField(NamedTuple):
-    """A field as n8n has it.
+    """A field in n8n's form.
 
     Attributes:
-        asked: what is asked for.
-        label: its label there, unlike every other of the form: n8n keys the answer by it.
-        options: what can be chosen, by the value each stands for.
+        asked: the requested data.
+        label: its label there, unique in the form, since n8n keys the answer by it.
+        options: the choices, by the value that each represents.
     """
 
     asked: AskedField
@@ -70,8 +70,8 @@ class FormField(NamedTuple):
 
     @property
     def ticked(self) -> bool:
-        """Whether it is a box of the model that may stay unticked, which is an answer, too: false,
-        or nothing of a list."""
+        """Whether it is a checkbox of the model that may stay unticked, which is also an answer:
+        false, or an empty list."""
         asked = self.asked
         boxes = asked.type in ("boolean", "choices")
         return boxes and asked.source == "model" and not asked.required
@@ -104,12 +104,12 @@ class FormField(NamedTuple):
 
     @property
     def code(self) -> str:
-        """JavaScript for the value that an answer in `form` stands for, else undefined."""
+        """JavaScript for the value of an answer in `form`, otherwise undefined."""
         return f"((v) => {self._value()})(form[{js_string(self.label)}])"
 
     def shown(self, node: str) -> str | None:
-        """JavaScript for what stands in the field at first where a node has computed its value;
-        `None` for a field that begins without any choice."""
+        """JavaScript for the initial content of a field with a computed value; `None` for a field
+        without an initial choice."""
         from orgflow.backends.n8n.emit.javascript import property_of
 
         value = f"$({quote_node(node)}).first().json"
@@ -173,8 +173,8 @@ class FormField(NamedTuple):
 
     @property
     def test(self) -> str | None:
-        """JavaScript that is true where an answer in `form` is blank or has a value; `None` where
-        n8n's page lets nothing else be sent."""
+        """JavaScript that is true if an answer in `form` is blank or has a value; `None` if n8n's
+        page permits nothing else."""
         asked = self.asked
         rules = _number_rules(asked) if asked.type in ("number", "whole") else _text_rules(asked)
         text = asked.type in ("text", "lines")
@@ -189,7 +189,7 @@ class FormField(NamedTuple):
         return None
 
     def answer(self, value: object) -> object:
-        """What somebody enters for a value. Raises `ValueError` where nothing stands for it."""
+        """The input of a person for a value. Raises `ValueError` if it cannot be entered."""
         asked = self.asked
         if asked.type == "boolean" and isinstance(value, bool):
             return YES if value else NO
@@ -219,12 +219,12 @@ class TaskForm(NamedTuple):
     """The form of a task.
 
     Attributes:
-        fields: what it asks for.
-        page: identifies its page among those of other forms; nothing where there is no other.
-        again: whether a run may come to it several times.
-        inside: variables of the answers that are known in the task only.
+        fields: the requested fields.
+        page: identifies its page among those of other forms; empty if there is no other.
+        again: whether a run may reach it several times.
+        inside: variables of the answers that are local to the task.
         sets: variables that its output mappings set.
-        by: through what a message asks somebody to fill it in; nothing where it is only listed.
+        by: the channel of the message that asks a person to fill it in; empty if it is only listed.
     """
 
     fields: tuple[FormField, ...]
@@ -235,9 +235,9 @@ class TaskForm(NamedTuple):
     by: str = ""
 
     def guard(self, node: str, counter: str = "") -> str | None:
-        """JavaScript that is true where an item is the answer to this form, which a node asks, and
-        keeps its rules, or what another node in its place hands on; `None` where nothing has to be
-        tested. `counter` is the node that counts its rounds, where it is come to again."""
+        """JavaScript that is true if an item is a valid answer to this form, which a node asks, or
+        the output of another node in its place; `None` if no test is needed. `counter` is the node
+        that counts its rounds, if it is reached again."""
         tests = [test for field in self.fields if (test := field.test) is not None]
         if self.page:
             tests.insert(0, f"form.{PAGE} === {self._page(counter)}")
@@ -252,8 +252,8 @@ class TaskForm(NamedTuple):
 
     @property
     def unsent(self) -> str:
-        """JavaScript that is true of an item that is no answer, called `form`: of that of another
-        node in the place of the form."""
+        """JavaScript that is true for an item, called `form`, that is the output of another node in
+        place of the form instead of an answer."""
         if self.by:
             return f"form.{send_and_wait.ANSWER}?.{send_and_wait.ANSWERED_AT} === undefined"
         return "form.formMode === undefined"
@@ -265,12 +265,12 @@ class TaskForm(NamedTuple):
         return f"{js_string(self.page + ' ')} + {round_of(counter)}"
 
     def hidden(self, counter: str) -> str:
-        """What its page says of itself: static, or an expression where it is come to again."""
+        """The identification of its page: static, or an expression if it is reached again."""
         return expression(self._page(counter)) if self.again else self.page
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The process variables that its answers become."""
+        """The process variables for its answers."""
         return tuple(name for name in self.asks if name not in self.inside)
 
     @property
@@ -284,15 +284,15 @@ class TaskForm(NamedTuple):
         return tuple(dict.fromkeys(field.asked.variable for field in self.fields))
 
     def made(self, was: str, *, inside: bool) -> str:
-        """JavaScript for an object of the variables that answers in `form` stand for; `inside`:
-        with those that are known in the task only. `was` is code for the variables before, whose
-        other parts stay where an answer is a part of one."""
+        """JavaScript for an object of the variables of the answers in `form`; `inside`: including
+        those local to the task. `was` is code for the previous variables, whose other parts are
+        kept if an answer is part of one."""
         fields = [f for f in self.fields if inside or f.asked.variable not in self.inside]
         return _object([(f.asked.path, f.code) for f in fields], was)
 
     def answers(self, row: Mapping[str, object]) -> dict[str, object]:
-        """What somebody enters, by label, so that the variables get the values of a row; other
-        fields stay blank. Raises `ValueError` where nothing that is entered gives a value."""
+        """The input by label that gives the variables the values of a row; other fields stay blank.
+        Raises `ValueError` if no input gives a value."""
         missing = [name for name in row if name not in self.asks]
         if missing:
             raise ValueError(f"the form does not ask for {listed(missing)}")
@@ -333,12 +333,13 @@ def _object(values: list[tuple[tuple[str, ...], str]], was: str) -> str:
 
 
 def round_of(counter: str) -> str:
-    """JavaScript for the number of the round that a node counts."""
+    """JavaScript for the number of the current round."""
     return f"$({quote_node(counter)}).first().json.{ROUND}"
 
 
 def plan_forms(compiled: CompiledScope, people: Iterable[str], by: str) -> dict[str, TaskForm]:
-    """The forms of these tasks of a scope, by task; `by` is through what people are asked."""
+    """The forms of these tasks of a scope, by task; `by` is the channel through which people are
+    asked."""
     alone = list(people)
     if not alone:
         return {}
@@ -362,8 +363,8 @@ def plan_forms(compiled: CompiledScope, people: Iterable[str], by: str) -> dict[
 
 
 def plan_start(compiled: CompiledScope, start: str) -> TaskForm | None:
-    """The page by which somebody starts a scope at one of its start events; `None` where gateways
-    read what no field is for."""
+    """The page by which a person starts a scope at one of its start events; `None` if gateways read
+    a variable without a field."""
     graph, decisions = compiled.graph, compiled.decisions
     read = {path[0] for decision in decisions.values() for path in decision.coded}
     if start not in graph.nodes:  # no start event: all that nothing leads to starts
@@ -402,8 +403,8 @@ def _page(task: Node, taken: set[str]) -> str:
 
 
 def made(fields: Iterable[AskedField], variables: Iterable[str] = ()) -> TaskForm:
-    """The fields as n8n has them: labels and what can be chosen are unlike each other. No label is
-    the name of one of `variables`, so that an answer as it was entered is never taken for one."""
+    """The fields in n8n's form, with unique labels and choices. No label is the name of one of
+    `variables`, so an unconverted answer is never read as one."""
     taken = {*_OWN, *variables}
     result = []
     for asked in fields:
@@ -495,8 +496,8 @@ def _number(text: str) -> int | float | None:
 def fields_of(
     form: TaskForm, counter: str = "", inputs: str = "", given: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
-    """The rows of the node that asks for what a form asks for; the fields of variables that are
-    `given` begin with what the node `inputs` has computed."""
+    """The rows of the node for a form; the fields of variables that are `given` are prefilled with
+    the output of the node `inputs`."""
     rows = [field.parameters for field in form.fields]
     for field, row in zip(form.fields, rows, strict=True):
         if inputs and field.asked.variable in given and (code := field.shown(inputs)):
@@ -507,13 +508,13 @@ def fields_of(
 
 
 class Page(NamedTuple):
-    """What the page of a task says besides its form.
+    """The further content of a task's page.
 
     Attributes:
-        lanes: those of its process.
-        counter: the node that counts its rounds, where it is come to again.
-        said: for whom it is, and until when.
-        inputs: the node that computes what of that depends on the run.
+        lanes: the lanes of its process.
+        counter: the node that counts its rounds, if it is reached again.
+        said: its performer and due date.
+        inputs: the node that computes the parts of them that depend on the run.
     """
 
     lanes: tuple[Lane, ...]
@@ -530,7 +531,7 @@ def parameters(task: Task, form: TaskForm, page: Page) -> dict[str, Any]:
 
 
 def title(task: Task) -> str:
-    """What the form of a task is called."""
+    """The title of a task's form."""
     return plain(task.name) or plain(task.id) or "Task"
 
 
@@ -550,8 +551,8 @@ _SAID = (
 
 
 def description(task: Task, form: TaskForm, page: Page, *, sent: bool = False) -> str:
-    """What stands above the fields: HTML, so that nothing of the model is markup, nor of a run;
-    where it is `sent` escaped twice, since n8n takes one level away before it writes a message."""
+    """The text above the fields: HTML in which neither the model nor a run contributes markup;
+    escaped twice if it is `sent`, since n8n removes one level before it writes a message."""
     said = task.doc.partition(HEADING)[0].strip()  # what follows is for those who fill in nodes
     lines = [said] if said else []
     facts = []

@@ -1,4 +1,4 @@
-"""A workflow before it has positions: nodes with keys and wires between their ports."""
+"""A workflow without positions: nodes with keys and connections between their ports."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Role = Literal[
     "element", "trigger", "stop", "stub", "decide", "branch", "join", "pass", "data", "before",
     "latest", "inputs", "outputs", "guard", "caught", "check", "round", "escalated", "thrown",
 ]  # fmt: skip
-"""What a node is there for: to stand for an element, to start, to stop loudly where no branch
-matches, to stop loudly before what n8n does not support, to decide, to test one inclusive branch,
-to join some of many branches, to pass on, to keep variables behind a node, to be one node before
-another, to take variables from parallel branches, to compute what a task is given, and what becomes
-of what it hands on, to ask again where a form was not answered, to tell errors of a task from each
-other, to check what a run is started with, to count how often a form is come to, to tell which
-escalations a called process has thrown, and to return them."""
+"""The purpose of a node: to represent an element, to start, to stop with an error if no branch
+matches, to stop with an error before an unsupported element, to decide, to test one inclusive
+branch, to join some of many branches, to pass on, to keep variables after a node, to be one node
+before another, to take variables from parallel branches, to compute the input of a task and process
+its output, to ask again if a form was not answered, to distinguish errors of a task, to check the
+input of a run, to count the visits of a form, to determine the escalations that a called process
+threw, and to return them."""
 
 
 class HelperKey(NamedTuple):
-    """The key of a node that stands for no element but helps the node with the key `owner`."""
+    """The key of a node that represents no element but supports the node with the key `owner`."""
 
     owner: NodeKey
     role: Role
@@ -37,8 +37,8 @@ class HelperKey(NamedTuple):
 
 
 NodeKey = str | HelperKey
-"""The key of a node in a graph: the id of the element that it stands for (or `start_key`), or that
-of a helper."""
+"""The key of a node in a graph: the id of the element that it represents (or `start_key`), or that
+of an auxiliary node."""
 
 
 class Port(NamedTuple):
@@ -50,10 +50,10 @@ class Port(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class GraphNode:
-    """A node to be. `element` is the id of the element it belongs to; of all nodes of an element
-    the one with role `element` (or `trigger`) stands for it. `switches` are fields beside its
-    parameters, such as how often it is tried. One that `fails_over` has an error output, its
-    second. `version` is that of its type where it is not one that every compile chooses."""
+    """A planned node. `element` is the id of its element; of all nodes of an element, the one with
+    role `element` (or `trigger`) represents it. `switches` are fields next to its parameters, such
+    as the number of tries. With `fails_over`, it has an error output, its second. `version` is that
+    of its type if it differs from the default."""
 
     key: NodeKey
     name: str
@@ -69,7 +69,7 @@ class GraphNode:
 
 
 def most_ports(node: GraphNode) -> int:
-    """How many ports the side of a node has that has most."""
+    """The number of ports on the side of a node with most ports."""
     if node.type == "switch":
         return len(node.parameters["rules"]["values"]) + 1  # and the fallback
     if node.type == "merge":
@@ -78,20 +78,20 @@ def most_ports(node: GraphNode) -> int:
 
 
 def entry_key(element: str, graph: WorkflowGraph) -> NodeKey:
-    """The node by which a token comes to an element: what computes its inputs, or counts how often
-    it is come to, else its own."""
+    """The first node of an element: the one that computes its inputs or counts its visits,
+    otherwise its own."""
     keys = (HelperKey(element, "inputs"), HelperKey(element, "round"))
     return next((key for key in keys if key in graph.nodes), element)
 
 
 def exit_key(element: str, graph: WorkflowGraph) -> NodeKey:
-    """The node by which a token leaves an element: what computes its outputs, else its own."""
+    """The last node of an element: the one that computes its outputs, otherwise its own."""
     key = HelperKey(element, "outputs")
     return key if key in graph.nodes else element
 
 
 def decide_key(element: str) -> HelperKey:
-    """The key of the node in which somebody decides for a gateway that sets its own variable."""
+    """The key of the node in which a person decides for a gateway that sets its own variable."""
     return HelperKey(element, "decide")
 
 
@@ -101,7 +101,8 @@ def start_key(scope: Scope) -> str:
 
 
 class WorkflowGraph:
-    """Nodes in order of creation, wires in order of making with the flow each is of, if any."""
+    """Nodes in order of creation, connections in order of creation with the flow of each, if
+    any."""
 
     def __init__(self, reserved: frozenset[str] = frozenset()) -> None:
         self.nodes: dict[NodeKey, GraphNode] = {}
@@ -122,7 +123,7 @@ class WorkflowGraph:
         notes: list[str] | None = None,
         webhook: bool = False,
     ) -> GraphNode:
-        """A new node; its name is made unique."""
+        """A new node with a unique name."""
         node = GraphNode(
             key,
             self.names.take(name, str(key)),
@@ -137,8 +138,8 @@ class WorkflowGraph:
         return node
 
     def connect(self, source: Port, target: Port, flow: str | None = None) -> None:
-        """A wire, of a flow if it is of one. A second one between the same ports would be one token
-        for n8n, where the model has two: it goes through a node of its own."""
+        """A connection, with its flow if it has one. n8n would treat a second one between the same
+        ports as one token, whereas the model has two, so it goes through a separate node."""
         if (source, target) in self.wires:
             number = sum(1 for n in self.nodes.values() if n.role == "pass")
             owner = self.nodes[target.node]

@@ -1,7 +1,7 @@
-"""Sub-processes whose steps are part of the workflow around them: where they are on the canvas.
+"""Sub-processes whose steps are part of the surrounding workflow: their positions on the canvas.
 
-Their nodes say in their notes what they are part of. A sticky note with the name lies behind them
-where nothing else is among them.
+The notes of their nodes name the sub-process. A sticky note with the name lies behind them if no
+other node is among them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from orgflow_ir.pipeline import PassContext
 
 COLOUR = 6
 _BESIDE, _ABOVE, _BELOW, _LEVEL = 40, 56, 72, 24
-"""Between the nodes and the edges of the note, for its heading and the names under nodes, and for
-each sub-process inside."""
+"""Space between the nodes and the edges of the note, for its heading and the names under nodes, and
+for each nested sub-process."""
 
 
 class Group(NamedTuple):
-    """A sub-process of the source and the elements of the workflow that were in it, those of
-    sub-processes in it, too; `levels`: how deep sub-processes in it are nested."""
+    """A sub-process of the source and its elements in the workflow, including those of nested
+    sub-processes; `levels`: the nesting depth in it."""
 
     sub: SubProcess
     elements: frozenset[str]
@@ -34,12 +34,12 @@ class Group(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """Its name."""
         return plain(self.sub.caption).lstrip("#") or self.sub.id
 
 
 def groups(scope: WorkflowScope, ctx: PassContext) -> tuple[Group, ...]:
-    """The sub-processes that were put into a scope, outer ones first."""
+    """The sub-processes that were moved into a scope, outer ones first."""
     processes = ctx.source.processes if ctx.source is not None else ()
     scopes = (s for p in processes if p.id == scope.process.id for s in p.scopes())
     body = next((s for s in scopes if s.id == scope.body.id), None)
@@ -64,7 +64,7 @@ def _levels(sub: SubProcess) -> int:
 def place(
     group: Group, graph: WorkflowGraph, positions: Mapping[NodeKey, tuple[int, int]]
 ) -> tuple[int, int, int, int] | None:
-    """Left, top, width and height of its note; `None` where another node would lie on it."""
+    """Left, top, width and height of its note; `None` if another node would lie on it."""
     own = {key for key, node in graph.nodes.items() if node.element in group.elements}
     mine = [key for key in own if graph.nodes[key].role != "stop"]  # those are far below
     if not mine:

@@ -1,14 +1,14 @@
-"""How each inclusive join is encoded; facts in N8N.md, "Execution semantics", and DESIGN.
+"""The encoding of each inclusive join; facts in N8N.md, "Execution semantics", and DESIGN.
 
-A Merge with `includeUnpaired` waits until nothing else can run and then fires with what came, which
-is what an inclusive join does, *unless* another Merge shares a cycle with it: then the two are each
-other's ancestors, neither fires, and the run ends green half way. There every branch that is not
-taken is wired around, straight into its input of the join, so that all inputs always come.
+A Merge with `includeUnpaired` waits until nothing else can run and then fires with the received
+inputs, like an inclusive join, *unless* another Merge shares a cycle with it: then the two are each
+other's ancestors, neither fires, and the run ends with success half way. In that case, every branch
+that is not taken is bypassed by a connection directly into its input of the join, so that all
+inputs always arrive.
 
-Outside of cycles such a Merge needs no split that it closes: n8n runs a waiting node only when no
-node from which it is reached waits, so that nothing can come any more that the join has to wait for
-by the rule of BPMN (2.0.2, 13.4.3). That holds where no place is passed by two tokens, and no token
-stays behind.
+Outside of cycles, such a Merge needs no matching split: n8n runs a waiting node only if none of its
+ancestors waits, so nothing can arrive any more that the join has to wait for by the rule of BPMN
+(2.0.2, 13.4.3). This holds if no two tokens pass the same place and no token stays behind.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 
 WIDE = 10
-"""Inputs above which a join needs several Merge nodes."""
+"""Number of inputs above which a join needs several Merge nodes."""
 
 JoinKind = Literal["exclusive", "all", "partial", "bypass", "unstructured"]
 
 
 class InclusiveJoin(NamedTuple):
-    """An inclusive gateway with several ways in.
+    """An inclusive gateway with several incoming flows.
 
-    `exclusive`: one branch comes at a time (several wires into one input do); `all`: every
-    branch comes; `partial`: a Merge that fires with what came; `bypass`: branches not taken are
-    wired around, `inputs` maps each flow out of `split` to the flow into the join it arrives by;
-    `unstructured`: no single split opens what the join closes, and it is on a cycle, or several
-    tokens come to one place.
+    `exclusive`: one branch arrives at a time (like several connections into one input); `all`:
+    every branch arrives; `partial`: a Merge that fires with the received inputs; `bypass`: branches
+    that are not taken are bypassed, and `inputs` maps each flow out of `split` to the flow into the
+    join by which it arrives; `unstructured`: the join has no single split, and it is on a cycle, or
+    several tokens arrive at one place.
     """
 
     gateway: str

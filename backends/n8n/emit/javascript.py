@@ -30,13 +30,13 @@ _REFUSED = re.compile(r"(\.\s*)constructor")
 
 
 def without_refused(literal: str) -> str:
-    """The same string literal, in which n8n sees no attempt to reach a constructor."""
+    """The same string literal, in a form that n8n does not treat as access to a constructor."""
     return _REFUSED.sub(r"\1\\u0063onstructor", literal)
 
 
 def js_string(text: str) -> str:
-    """A JavaScript string literal that n8n evaluates: it cannot end an expression (`}}`) or open
-    one, and says nothing that n8n refuses."""
+    """A JavaScript string literal that n8n evaluates: it can neither end (`}}`) nor open an
+    expression, and contains nothing that n8n refuses."""
     quoted = json.dumps(text, ensure_ascii=False)
     quoted = quoted.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     return without_refused(quoted).replace("{{", "{\\u007b").replace("}}", "}\\u007d")
@@ -48,8 +48,8 @@ def property_name(name: str) -> str:
 
 
 def property_of(owner: str, name: str) -> str:
-    """JavaScript that reads a variable from an object; with the owner `?` the end of a read that
-    gives undefined where there is no object."""
+    """JavaScript that reads a variable from an object; with the owner `?`, the end of a read that
+    gives undefined without an object."""
     if _plain_name(name):
         return f"{owner}.{name}"
     return f"{owner}{'.' if owner == '?' else ''}[{js_string(name)}]"
@@ -61,10 +61,10 @@ def _plain_name(name: str) -> bool:
 
 
 def to_js(tree: Tree, variable: Callable[[Path], str]) -> str:
-    """JavaScript for a tree; `variable` gives the code that reads a variable.
+    """JavaScript for a tree; `variable` returns the code that reads a variable.
 
-    Nothing of the source's text is copied: numbers and operators come from here, texts go through
-    `js_string`, names through `variable`.
+    No text of the source is copied: numbers and operators are generated here, texts by `js_string`,
+        names by `variable`.
     """
     return _printed(as_javascript(tree), variable)
 
@@ -123,7 +123,7 @@ _HELPERS: dict[Function, str] = {
         '(v) => v !== null && typeof v === "object" ? Object.keys(v).length > 0 : Boolean(v)'
     ),
 }
-"""Functions of one value that JavaScript has no name for. An empty list or object is no truth in
+"""Functions of one value without a JavaScript equivalent. An empty list or object is false in
 Groovy."""
 
 

@@ -1,10 +1,11 @@
-"""Where nodes stand. Layout is semantics on n8n: targets of one output run from top to bottom.
+"""Where nodes stand. The layout affects execution on n8n: targets of one output run from top to
+bottom.
 
-Columns are longest paths without back wires. Rows come from the dominator tree: the branches of a
-split are packed below each other as blocks, what follows where they meet goes back to the row of
-the split, and a wire that skips columns keeps its row free. So structured parts have no crossings,
-and the first branch is the top one; but of a decision, where only one branch runs, the one that
-leads furthest ahead is, so that the wire to what follows is straight.
+Columns are longest paths without backward connections. Rows follow the dominator tree: the branches
+of a split are packed below each other as blocks, their join returns to the row of the split, and a
+connection that skips columns keeps its row free. So structured parts have no crossings, and the
+first branch is at the top; of a decision, which runs only one branch, the longest one is, so that
+the connection to its successor is straight.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ ROW = 224
 GRID = 16
 NODE = 96
 PORT = 32
-"""Canvas units: a node of n8n's editor is 96 wide and high with its name below, and 32 higher for
-each port of a side above two; the grid is 16. A wire to the left runs 130 below the port it leaves
-by: below the name of its node, and above the next row."""
+"""Canvas units: a node in n8n's editor is 96 wide and high with its name below, and 32 higher for
+each port of a side above two; the grid is 16. A connection to the left runs 130 below its output
+port by: below the name of its node, and above the next row."""
 
 MOST_LIFT = 48
-"""A high node begins so far above its row at most; one of three ports, 16 above it, has its middle
-where that of a node with one port is, so that the wire between them is straight."""
+"""Maximum distance of a high node's top above its row; a node with three ports, 16 above it, has
+its centre at the height of a node with one port, so the connection between them is straight."""
 
 _NAME = 56
 _FAR = 4
-"""A wire of more columns is one past a part of the workflow."""
+"""A connection over more columns passes a part of the workflow."""
 
 _ROOT: NodeKey = "\x00root"
 _MAX_SPAN = 200
@@ -57,7 +58,7 @@ class _Drawing:
 
 
 def lift(ports: int) -> int:
-    """How far above its row a node begins whose side with most ports has so many."""
+    """The distance above its row at which a node with this number of ports begins."""
     return min(max(0, ports - 2) * PORT // 2, MOST_LIFT)
 
 
@@ -71,12 +72,12 @@ def grid(
     """Column and row of each node.
 
     Args:
-        nodes: first the triggers.
+        nodes: triggers first.
         wires: in the order of outputs.
-        ports: for nodes with more than two on a side, how many.
-        choices: nodes of whose branches only one runs, so that their order means nothing.
-        late: nodes that stand right before what they lead to, since the wire to them is straight
-            and one from them past others to another row would run through nodes.
+        ports: their number, for nodes with more than two on a side.
+        choices: nodes of which only one branch runs, so that the order of branches is irrelevant.
+        late: nodes placed directly before their target, since the connection to it is straight and
+            one to another row would run through nodes.
     """
     succ: dict[NodeKey, list[NodeKey]] = {n: [] for n in nodes}
     into: dict[NodeKey, int] = dict.fromkeys(nodes, 0)
@@ -226,8 +227,8 @@ def banded(
     lanes: Sequence[str],
     ports: Mapping[NodeKey, int] = _NONE,
 ) -> tuple[dict[NodeKey, tuple[int, int]], dict[str, tuple[int, int]]]:
-    """Rows regrouped so that each lane has a band of its own: cells, and (first, last) row of each
-    lane that has nodes. The order of rows inside a lane stays; those that share no column are one.
+    """Rows regrouped so that each lane has its own band: cells, and (first, last) row of each lane
+    with nodes. The order of rows within a lane is kept; rows that share no column are combined.
     """
     used: dict[str, dict[int, list[int]]] = {name: {} for name in lanes}
     more: dict[tuple[str, int], int] = {}

@@ -1,5 +1,5 @@
-"""Messages and signals that a process sends to somebody whom the model does not have: a request
-each, to an address that one option sets for all of them."""
+"""Messages and signals to receivers outside of the model: one request each, to an address that one
+option sets for all of them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from orgflow_ir.model.element_names import slug
 from orgflow_ir.pipeline import PassContext
 
 _NOWHERE = "https://address-to-set.invalid"
-"""An address that no server has (RFC 2606): a request to it fails."""
+"""An address without a server (RFC 2606): a request to it fails."""
 
 _BODY = (
     "JSON.stringify(({{ {kind}: {name}, data: Object.fromEntries("
     "Object.entries($json).filter((one) => one[0] !== {sent})) }}))"
 )
-"""The code of what is sent: the name of the message or signal and all process variables."""
+"""The code of the sent data: the name of the message or signal and all process variables."""
 
 
 class SentMessage(NamedTuple):
-    """A message or signal (`kind`) as a request: what is computed in front of it, and its node."""
+    """A message or signal (`kind`) as a request: the preceding computation, and its node."""
 
     kind: str
     name: str
@@ -39,14 +39,14 @@ class SentMessage(NamedTuple):
 
 
 def sends_message(element: Task | Event) -> bool:
-    """Whether an element sends a message or a signal of which the model does not say how."""
+    """Whether an element sends a message or a signal without a defined implementation."""
     if isinstance(element, Event):
         return element.trigger in ("message", "signal") and element.position in ("throw", "end")
     return element.task_type == "send" and not has_implementation(element)
 
 
 def message_name(element: Task | Event, model: Model) -> str:
-    """The name of the message or signal that an element sends, else its own."""
+    """The name of the message or signal that an element sends, otherwise its own."""
     ref = element.message if isinstance(element, Task) else element.definitions[0].ref
     entries = (*model.catalog.messages, *model.catalog.signals)
     entry = next((one for one in entries if one.id == ref), None)
@@ -54,8 +54,8 @@ def message_name(element: Task | Event, model: Model) -> str:
 
 
 def request_of(element: Task | Event, model: Model, ctx: PassContext, base: str) -> SentMessage:
-    """The request that sends the message or signal of an element; OF426 where nobody has said to
-    which address, once a message."""
+    """The request that sends the message or signal of an element; OF426, once per message, if no
+    address is set."""
     kind = element.trigger if isinstance(element, Event) else "message"
     name = message_name(element, model)
     known = base != REQUEST

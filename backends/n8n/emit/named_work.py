@@ -1,12 +1,13 @@
-"""Work that a model only names (a class, a topic, a job type): a workflow of its own for each name.
+"""Work that a model only names (a class, a topic, a job type): a separate workflow for each name.
 
-With `stubs=workflow` a task whose work nobody can emit becomes a call. All tasks that name the same
-thing call the same workflow, whose one placeholder has the contract in its note: who calls it, with
-what, and what they read afterwards. Somebody fills it once, for all of them.
+With `stubs=workflow`, a task whose work cannot be emitted becomes a call. All tasks that name the
+same
+work call the same workflow, whose one placeholder has the contract in its note: its callers, their
+inputs, and the outputs that they read. A person implements it once for all of them.
 
-Engines know a class, a topic, a job type, a decision or a process by its name alone, whichever file
-uses it. So does its workflow: the files of a folder, and those that are compiled one by one, call
-the same one. A script, and work without a name, is that of its model.
+Engines identify a class, a topic, a job type, a decision or a process by its name alone, regardless
+of the file. The same holds for its workflow: the files of a folder, and those compiled one by one,
+call the same one. A script, and work without a name, belong to their model.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ if TYPE_CHECKING:
     from orgflow_ir.pipeline import PassContext
 
 STUBS, WORKFLOW = "stubs", "workflow"
-"""The option that says what work becomes that is only named, and its value for a call."""
+"""The option for work that is only named, and its value for a call."""
 
 PREFIX = "work-"
 """How the ids of the processes begin that become workflows of named work."""
 
 WORK_TO_DO = "work-to-implement.md"
-"""How the file beside the workflows ends that lists the contracts."""
+"""The suffix of the file next to the workflows that lists the contracts."""
 
 _WORDS = {
     "delegate": "delegate expression", "job": "job type", "handler": "work item handler",
@@ -58,11 +59,11 @@ _WORDS = {
 
 
 class NamedWork(NamedTuple):
-    """Something that does work and is not in the model.
+    """Something outside of the model that performs work.
 
     Attributes:
-        kind: how it is named (`class`, `topic`, `script` …), in words.
-        name: its name; of what has none, the label of the task.
+        kind: the kind of its name (`class`, `topic`, `script` …), in words.
+        name: its name; without one, the label of the task.
         key: distinguishes it from all others of the model.
         shared: whether the name means the same in other models.
     """
@@ -78,11 +79,10 @@ class NamedWork(NamedTuple):
         return f"{PREFIX}{self.key}"
 
     def scope(self, model: Model, caller: Process, doc: str = "") -> WorkflowScope:
-        """What becomes its workflow; `doc` is the contract.
+        """The process that becomes its workflow; `doc` is the contract.
 
-        The caller gives the workflow of work that is not shared a name that says where it belongs;
-        it is the first process of the model that has anything to run, so that the identity does not
-        depend on who calls.
+        For work that is not shared, the caller passes the name of its owner: the first process of
+            the model with executable content, so that the identity does not depend on the caller.
         """
         own = f"{plain(self.name)} ({self.kind})"
         process = Process(
@@ -106,7 +106,7 @@ class NamedWork(NamedTuple):
 
 
 def named_work(task: Task) -> NamedWork | None:
-    """What a task names that does its work; `None` where it names nothing, or a person does it."""
+    """The work that a task names; `None` if it names none, or a person performs it."""
     binding = task.binding
     if binding is None or isinstance(binding, Form) or not has_implementation(task):
         return None
@@ -146,7 +146,7 @@ class Use(NamedTuple):
 
 
 def uses(scopes: Iterable[CompiledScope]) -> dict[NamedWork, list[Use]]:
-    """Who calls what, in the order of the models."""
+    """The calls, in the order of the models."""
     found: dict[str, list[Use]] = {}
     for compiled in scopes:
         for element, work in compiled.named_work.items():
@@ -157,7 +157,7 @@ def uses(scopes: Iterable[CompiledScope]) -> dict[NamedWork, list[Use]]:
 
 
 def contract(called: Iterable[Use]) -> str:
-    """What somebody has to know who fills the workflow: a line each."""
+    """The contract for the person who implements the workflow, in lines."""
     called = list(called)
     work = called[0].work
     several = len({use.compiled.scope.seed for use in called}) > 1
@@ -212,8 +212,8 @@ class Conflict(NamedTuple):
     """An output of which callers of one workflow expect different values.
 
     Attributes:
-        name: of the output.
-        expected: what is expected, in words, and the callers that expect it.
+        name: the name of the output.
+        expected: the expectation, in words, and the callers with it.
     """
 
     name: str
@@ -248,7 +248,7 @@ def conflicts(called: Iterable[Use]) -> Iterator[Conflict]:
 def report_conflicts(
     work: NamedWork, called: Sequence[Use], ctx: PassContext, known: Container[str] = ()
 ) -> None:
-    """OF428 for each output that the callers expect differently, but for those that are known."""
+    """OF428 for each output that the callers expect differently, except known ones."""
     from orgflow.backends.n8n.rules import ConflictingContract
 
     for conflict in conflicts(called):
@@ -265,7 +265,8 @@ def report_conflicts(
 
 def linked(made: Sequence[list[CompiledProcess]], ctx: PassContext) -> list[CompiledProcess]:
     """One workflow for each name that several models use, with the contract of all callers; it is
-    with the first of these models, and taken from the others. What was made again."""
+    in the output of the first of these models, and removed from the others. The regenerated
+    outputs."""
     from orgflow.backends.n8n.emit.emitter import compile_made
 
     callers = [uses(scope for one in model for scope in one.scopes) for model in made]
@@ -379,8 +380,8 @@ def _passed(called: Iterable[Use]) -> str:
 
 
 def work_to_do(files: Mapping[str, CompiledScope], edited: Container[str] = ()) -> str:
-    """What somebody has to implement, as Markdown: the contract of each workflow of named work, by
-    its file; empty where there is none. `edited` are the files whose edits were kept."""
+    """The work to implement, as Markdown: the contract of each workflow of named work, by its file;
+    empty if there is none. `edited` are the files whose edits were kept."""
     parts = [
         "\n".join(
             (

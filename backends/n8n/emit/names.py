@@ -1,4 +1,4 @@
-"""Names people read: node names and decision variables, made from labels."""
+"""Readable names: node names and decision variables, derived from labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RESERVED = frozenset(
         "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
     }
 )  # fmt: skip
-"""n8n keeps nodes and run data in plain JavaScript objects, where these keys mean something."""
+"""n8n keeps nodes and run data in plain JavaScript objects, in which these keys have a meaning."""
 
 _JS_WORDS = frozenset(
     {
@@ -33,23 +33,24 @@ _MARKUP = re.compile(
     r"|;(?=[-)])|\((?=\w{1,2}\))|#(?=#*$)"
 )
 MAX_NAME = 100
-"""Longest node name in characters: longer ones are cut, the note keeps the whole label."""
+"""Maximum length of a node name in characters: longer ones are shortened, and the note contains the
+whole label."""
 
 
 def plain(text: str) -> str:
-    """One line of text that n8n does not take for an expression: no leading `=` (N8N.md: a
-    parameter that starts with `=` is evaluated)."""
+    """One line of text that n8n does not evaluate: no leading `=` (N8N.md: a parameter that starts
+    with `=` is evaluated)."""
     return one_line(text).lstrip("= ").strip()
 
 
 def literal(text: str) -> str:
-    """Text as Markdown that shows it as it is: a label of a model is no link, and loads no picture
-    when the editor opens a note."""
+    """Text as Markdown that shows it verbatim: a label of a model is not a link, and loads no
+    picture when the editor opens a note."""
     return _MARKUP.sub(r"\\\g<0>", text)
 
 
 def quoted(text: str) -> str:
-    """Text in a code span, of which nothing is Markdown."""
+    """Text in a code span, without any Markdown."""
     if "`" not in text:
         return f"`{text}`"
     fence = "`" * (1 + max(map(len, re.findall("`+", text))))
@@ -57,14 +58,14 @@ def quoted(text: str) -> str:
 
 
 class Names:
-    """Hands out unique node names."""
+    """Assigns unique node names."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._next: dict[str, int] = {}
 
     def take(self, wanted: str, fallback: str = "Step") -> str:
-        """`wanted` as a node name, with a number behind it where it is taken already."""
+        """`wanted` as a node name, with a number appended if it is taken."""
         base = plain(wanted) or plain(fallback) or "Step"
         if len(base) > MAX_NAME:
             base = base[: MAX_NAME - 1].rstrip() + "…"
@@ -81,8 +82,8 @@ class Names:
 
 
 def field_name(text: str, fallback: str) -> str:
-    """`slug(text)` as something that can stand behind a dot in JavaScript and in n8n, which refuses
-    every expression with `.constructor`, whatever follows."""
+    """`slug(text)` in a form that can follow a dot in JavaScript and in n8n, which refuses every
+    expression with `.constructor`."""
     name = slug(text) or slug(fallback) or "decision"
     refused = name in _JS_WORDS or name in _RESERVED or name.startswith("constructor")
     if name[0].isdigit() or refused:
@@ -96,5 +97,5 @@ def is_refused(name: str) -> bool:
 
 
 def title(model: Model, process: Process) -> str:
-    """What the workflow of a process is called."""
+    """The name of a process's workflow."""
     return plain(naming.title(model, process)) or "Process"

@@ -1,4 +1,4 @@
-"""Notes on nodes (what people read in n8n's editor), and what stands for gaps."""
+"""Notes on nodes (shown in n8n's editor), and placeholders for gaps."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _or_default(decision: Decision) -> str:
 
 
 def computed(node: Task, work: Work) -> list[str]:
-    """Note of a task that the workflow does itself, with the rules of a decision table."""
+    """Note of a task that the workflow performs itself, with the rules of a decision table."""
     lines = [f"Computes {summary(node)}, as defined in the model."]
     if isinstance(node.binding, DecisionTask):
         from orgflow_ir.analysis.work.statements import Decide
@@ -105,14 +105,14 @@ def mapping(*, before: bool) -> list[str]:
 
 
 def about(*, mapped: bool) -> list[str]:
-    """Note of the node that computes for whom a task is, and until when, or what it is given."""
+    """Note of the node that computes the performer, the due date or the input of a task."""
     if mapped:
         return ["Computes the values that the page of the task shows, as defined in the model."]
     return ["Computes the assignees and the due date of the task, as defined in the model."]
 
 
 def moment() -> list[str]:
-    """Note of the node that computes until when an event waits."""
+    """Note of the node that computes the end of an event's wait."""
     return [
         "Computes when the wait of the next step ends. Dates without a time zone use that of "
         "the workflow."
@@ -126,7 +126,7 @@ def task(
     ctx: PassContext,
     work: Work | None = None,
 ) -> list[str]:
-    """Note of a placeholder task; OF404 where the model has an implementation that is not run."""
+    """Note of a placeholder task; OF404 if the model has an implementation that is not executed."""
     if not _left_out(node, "placeholder", ctx, work):
         defaults.add((OpenTask, OpenMessage), node.id, "emitted a placeholder", _REPLACE)
     kind = "" if node.task_type == "abstract" else f"{node.task_type.replace('-', ' ')} "
@@ -166,8 +166,8 @@ def receive(
     ctx: PassContext,
     work: Work | None = None,
 ) -> list[str]:
-    """Note of a receive task that waits for a call; OF404 where the model has an implementation
-    that is not run."""
+    """Note of a receive task that waits for a call; OF404 if the model has an implementation that
+    is not executed."""
     if not _left_out(node, "Wait for a call", ctx, work):
         _called_back(node, defaults)
     return [_address_of(suffix), *_sets(decisions), *_doc(node.doc)]
@@ -194,8 +194,7 @@ def _address_of(suffix: str) -> str:
 def named_work(
     node: Task, decisions: list[Decision], called: str, ctx: PassContext, work: Work | None = None
 ) -> list[str]:
-    """Note of a call of the workflow in which named work is to be done; OF404, since it is not
-    there yet."""
+    """Note of a call of a workflow for named work; OF404, since it is not implemented yet."""
     why = _why(work.unread if work else ())
     if isinstance(node.binding, Worker | SubProcessCall | DecisionTask) or not summary(node):
         message = (
@@ -240,9 +239,8 @@ def _settings(node: Node, settings: Sequence[tuple[str, str]], ctx: PassContext)
 
 
 def outside(node: Task, made: OutsideNode, ctx: PassContext) -> list[str]:
-    """Note of a node that sends a request or mail, or does an operation that the task was filled
-    with; OF424 for a credential to connect, OF426 for a value to set, OF404 for what n8n does not
-    do of it."""
+    """Note of a node that sends a request or mail, or performs the operation that fills the task;
+    OF424 for a credential to connect, OF426 for a value to set, OF404 for unsupported parts."""
     lines = [
         "Does the work defined in the model."
         if made.version is None
@@ -287,8 +285,8 @@ def form(
     defaults: Defaults,
     ctx: PassContext,
 ) -> list[str]:
-    """Note of the form of a task, whose page has what is `said` of it; OF404 where the model says
-    more of it than a form can do."""
+    """Note of the form of a task, whose page includes `said`; OF404 if the model contains more than
+    a form supports."""
     binding = node.binding
     if isinstance(binding, Form):
         shown = (*said.fixed, *said.computed) if said is not None else ()
@@ -323,8 +321,8 @@ def form(
 
 
 def asked(node: Task, made: AskingNode, ctx: PassContext) -> list[str]:
-    """Note of a node that asks somebody by a message: OF424 for the credential that it needs, OF426
-    for what nobody has said."""
+    """Note of a node that asks a person by a message: OF424 for its credential, OF426 for missing
+    settings."""
     connect = _credential(node, made.credential, ctx)
     _settings(node, made.settings, ctx)
     return [
@@ -334,8 +332,8 @@ def asked(node: Task, made: AskingNode, ctx: PassContext) -> list[str]:
 
 
 def decision(d: Decision, defaults: Defaults, *, asked: bool = False) -> list[str]:
-    """Note of a deciding gateway; names the variables it reads and where from. `asked`: a form
-    asks for its decision variable."""
+    """Note of a deciding gateway; names the variables that it reads, and their sources. `asked`:
+    whether a form asks for its decision variable."""
     own = d.setter == d.gateway.id
     setter = "the decision node before it" if own else f"`{d.setter_label}`"
     if not d.values and not d.coded:  # its conditions are constants
@@ -378,7 +376,7 @@ def decide(d: Decision) -> list[str]:
 
 
 def call(node: SubProcess | CallActivity, title: str) -> list[str]:
-    """Note of the call of a workflow that is made from the same model."""
+    """Note of the call of a workflow that results from the same model."""
     return [f"Runs the workflow “{title}”, and continues when it has ended.", *_doc(node.doc)]
 
 
@@ -388,13 +386,13 @@ def gateway(node: Gateway) -> list[str]:
 
 
 def stub(node: Opaque, reason: str) -> list[str]:
-    """Note of the placeholder of what n8n does not support."""
+    """Note of the placeholder of an unsupported element."""
     lead = "connect the predecessors of the stop to the new nodes, and remove the stop"
     return [f"{plain(reason)}. Put the node that does the work here, {lead}.", *_doc(node.doc)]
 
 
 def event(node: Event, open_time: bool, text: str, suffix: str, defaults: Defaults) -> list[str]:
-    """Note of an event, with what the workflow does until its gap is filled."""
+    """Note of an event, with the behaviour of the workflow until its gap is filled."""
     lines: list[str] = []
     if open_time:
         words = "the Wait node waits 0 seconds until the time is set"
@@ -424,7 +422,7 @@ def event(node: Event, open_time: bool, text: str, suffix: str, defaults: Defaul
 
 
 def unread_mapping(node: Event, unread: Sequence[Unread], ctx: PassContext) -> list[str]:
-    """Note of an event whose mappings are not done: OF404."""
+    """Note of an event whose mappings are not executed: OF404."""
     ctx.emit(
         UnsupportedBinding,
         f"orgflow does not support {summary(node)} of `{node.label}` on n8n yet{_why(unread)}",
@@ -435,7 +433,7 @@ def unread_mapping(node: Event, unread: Sequence[Unread], ctx: PassContext) -> l
 
 
 def condition(node: Event, defaults: Defaults) -> list[str]:
-    """Note of an event that waits for a condition which nothing can change while it waits."""
+    """Note of an event that waits for a condition which cannot change during the wait."""
     defaults.add(
         (OpenMessage,),
         node.id,
@@ -459,7 +457,7 @@ def start(
     process: Scope,
     defaults: Defaults,
 ) -> list[str]:
-    """Note of a trigger, with how the workflow starts until its gap is filled."""
+    """Note of a trigger, with the start of the workflow until its gap is filled."""
     lines: list[str] = []
     if node.trigger == "timer" and unread:
         defaults.add((OpenTime,), node.id, "the workflow is started manually", _CYCLES)

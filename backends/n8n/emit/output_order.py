@@ -1,4 +1,5 @@
-"""Outputs of Switch nodes in the order in which their targets stand, so that wires do not cross."""
+"""Outputs of Switch nodes in the vertical order of their targets, so that connections do not
+cross."""
 
 from __future__ import annotations
 
@@ -12,10 +13,10 @@ from orgflow.backends.n8n.emit.references import quote_node
 
 
 def order_outputs(compiled: CompiledScope, positions: Mapping[NodeKey, tuple[int, int]]) -> None:
-    """Sort the outputs of each decision by values, of which no two are equal.
+    """Sort the outputs of each decision by values, which are all different.
 
-    The fallback stays the last output, as n8n has it. What keeps process variables reads outputs by
-    number: it reads the same ones after it.
+    The fallback stays the last output, as n8n requires. The variable nodes refer to outputs by
+    number, and refer to the same ones afterwards.
     """
     graph = compiled.workflow_graph
     targets: dict[Port, list[NodeKey]] = {}

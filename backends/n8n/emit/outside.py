@@ -1,4 +1,5 @@
-"""Requests and mails of tasks as nodes of n8n, whose parameters read what the task composed."""
+"""Requests and mails of tasks as n8n nodes, whose parameters read the values that the task
+composed."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.timers import Cycle, Duration, read_time
 
 MOST_TRIES, MOST_WAIT = 5, 5000
-"""How often n8n tries a node at most, and how many milliseconds it waits between two tries."""
+"""Maximum number of tries of a node in n8n, and of milliseconds between two tries."""
 
 _CREDENTIALS: dict[CredentialKind, tuple[str, str]] = {
     "basic": ("httpBasicAuth", "a user name and password"),
@@ -31,16 +32,13 @@ _LEFT = re.compile(r"\W+")
 
 
 class OutsideNode(NamedTuple):
-    """A node that does something outside.
+    """A node with an external effect.
 
-    Attributes:
-        type, parameters: what it is.
-        more: its switches, such as how often it is tried.
-        credential: the type of credential that it needs, and what that is, in words.
-        settings: values that it needs and that nobody has said, with how to say them.
-        notes: what to know about it.
-        lost: what the model says and n8n does not do.
-        version: of its type, where not every compile chooses it.
+    Attributes: type, parameters: its definition. more: its switches, such as the number of tries.
+        credential: the type of its credential, and a description. settings: required values that
+        are missing, with the way to set them. notes: further information about it. lost: parts of
+        the model that n8n does not execute. version: the version of its type, if it differs from
+        the default.
     """
 
     type: str
@@ -96,14 +94,14 @@ def _fails(statements: tuple[Statement, ...]) -> bool:
 
 
 class Retries(NamedTuple):
-    """How often something is tried, and the milliseconds between."""
+    """The number of tries, and the milliseconds between them."""
 
     tries: int
     pause: float
 
 
 def read_retries(text: str | None) -> Retries | None:
-    """`R5/PT10S`, `PT5M,PT10M`, `3`, `3 PT10S`; `None` where nothing is tried again."""
+    """`R5/PT10S`, `PT5M,PT10M`, `3`, `3 PT10S`; `None` without retries."""
     text = (text or "").strip().strip('="')
     number, _, pause = text.partition(" ")
     if number.isdigit():
@@ -154,8 +152,8 @@ def _value(path: tuple[str, ...], tree: Tree, code: str = "{}") -> str:
 
 
 def request_key(act: Act | None, element: str) -> str:
-    """The code for the key of a request, which is computed before it is sent: n8n keeps that when
-    somebody tries a failed run again, whose number is another. Empty where it needs none."""
+    """The code for the key of a request, which is computed before it is sent: n8n keeps it if a
+    person retries a failed run, which then has another number. Empty where it needs none."""
     if act is None or not is_keyed(act):
         return ""
     where = _LEFT.sub("-", element)

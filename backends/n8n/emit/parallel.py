@@ -1,4 +1,4 @@
-"""What n8n does with parallel work: one branch after the other, and one wait at a time."""
+"""Parallel work on n8n: one branch after the other, and one wait at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orgflow_ir.model.elements import Scope
 from orgflow_ir.pipeline import PassContext
 
 SMALL = 2_000
-"""Up to this many nodes waits are also looked for where branches meet only in part."""
+"""Maximum number of nodes for which waits are also searched if only some branches join."""
 
 
 def report_parallel(scope: Scope, ctx: PassContext) -> None:

@@ -1,5 +1,5 @@
-"""What a process has to be started with, checked where it is called: the answer to a call that
-lacks something is 400 and says what."""
+"""The required start data of a process, checked at the call: an incomplete call is answered with
+400 and the missing fields."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _TESTS: dict[FieldType, tuple[str, str]] = {
 
 
 class PayloadField(NamedTuple):
-    """A field of what a process is started with.
+    """A field of the start data of a process.
 
     Attributes:
         name: the variable.
-        type: what its readers take it for.
-        required: whether every run reads it, and nothing but the start sets it.
-        values: the only ones that a gateway has a branch for; empty where others do no harm.
+        type: the type that its readers expect.
+        required: whether every run reads it and only the start sets it.
+        values: the only ones for which a gateway has a branch; empty if others are harmless.
     """
 
     name: str
@@ -47,7 +47,7 @@ class PayloadField(NamedTuple):
 
 
 def payload_fields(compiled: CompiledScope, start: str) -> tuple[PayloadField, ...]:
-    """The fields that nothing but a start sets, of which something reads every one."""
+    """The fields that only a start sets and that are read."""
     found: dict[str, PayloadField] = {}
     always = _Always(compiled, start)
     trees = [b.tree for d in compiled.decisions.values() for b in d.branches if b.tree is not None]
@@ -105,8 +105,8 @@ class _Always:
 
 
 def check_payload(compiled: CompiledScope, start: NodeKey) -> None:
-    """Put behind the webhook of a start what answers a call that lacks something; nothing where
-    the process needs nothing."""
+    """Insert the answer to incomplete calls after the webhook of a start; nothing if the process
+    needs no data."""
     fields = payload_fields(compiled, str(start))
     if not fields:
         return

@@ -1,4 +1,4 @@
-"""JavaScript in parameters that reads what other nodes gave."""
+"""JavaScript in parameters that reads the output of other nodes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from orgflow.backends.n8n.emit.javascript import without_refused
 
 
 def read_field(node: str, path: Sequence[str], *, body: bool = False) -> str:
-    """JavaScript that reads a field of what the node called `node` put out last, or undefined.
+    """JavaScript that reads a field of the last output of the node called `node`, or undefined.
 
-    Guarded by `isExecuted`, since n8n refuses a reference to a node that did not run. Output 0 is
-    named: without it n8n takes the first output that is wired to the reader, also an error output.
+    Guarded by `isExecuted`, since n8n refuses a reference to a node that was not executed. Output 0
+    is
+    named: without it, n8n reads the first output connected to the reader, which may be an error
+        output.
     """
     first, *rest = path
     access = ("body?." if body else "") + first + "".join(f"?.{p}" for p in rest)
@@ -20,9 +22,9 @@ def read_field(node: str, path: Sequence[str], *, body: bool = False) -> str:
 
 
 def quote_node(name: str) -> str:
-    """A node name as a string literal for `$(…)`, safe inside `={{ }}`.
+    """A node name as a string literal for `$(…)`, safe in `={{ }}`.
 
-    Single quotes: n8n's editor renames references in this form with the node.
+    Single quotes: n8n's editor renames references in this form together with the node.
     """
     escaped = name.replace("\\", "\\\\").replace("'", "\\'")
     escaped = escaped.replace("{{", "{\\u007b").replace("}}", "}\\u007d")

@@ -1,12 +1,13 @@
-"""Which workflows a process becomes: one for itself, and one for each sub-process it calls.
+"""The workflows of a process: one for itself, and one for each sub-process that it calls.
 
-A sub-process is carried in one of two ways. A lowering may put its content in the place of it
-before anything is emitted: then there is no scope left here. Every sub-process that is left becomes
-a workflow of its own, which the workflow of the scope around it calls and waits for. (The target
-refuses those for now, so only the first way reaches users.)
+A sub-process is implemented in one of two ways. A lowering may inline its content before anything
+is
+emitted: then no scope remains here. Every remaining sub-process becomes a separate workflow, which
+the workflow of the surrounding scope calls and waits for. (The target does not support those yet,
+so only the first alternative is used.)
 
-What is unique or ordered in a workflow (names, positions, triggers, notes, the identity map) is so
-by scope; workflows refer to each other by ids that follow from the model alone.
+Unique or ordered parts of a workflow (names, positions, triggers, notes, the identity map) are so
+per scope; workflows refer to each other by ids derived from the model alone.
 """
 
 from __future__ import annotations
@@ -39,15 +40,15 @@ class Together(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class WorkflowScope:
-    """What becomes one workflow.
+    """The content of one workflow.
 
     Attributes:
-        model: the model it is in.
-        process: the process it belongs to.
-        body: the process itself or a sub-process in it.
-        around: ids of the sub-processes around a sub-process, the outermost first.
-        only_called: whether the process is made for being called by workflows of the model.
-        on_error: whether the process is made for being told of errors of the others.
+        model: its model.
+        process: its process.
+        body: the process itself or one of its sub-processes.
+        around: ids of the surrounding sub-processes, the outermost first.
+        only_called: whether the process exists only for calls by workflows of the model.
+        on_error: whether the process exists to receive errors of the others.
         shared: whether workflows of other models may call it.
         together: processes of other files that several models call and that are compiled once for
             all of them, by their ids in this model.
@@ -64,18 +65,18 @@ class WorkflowScope:
 
     @property
     def called(self) -> bool:
-        """Whether a workflow calls it, so that nothing else starts it."""
+        """Whether a workflow calls it, so that it has no other start."""
         return self.body is not self.process
 
     @property
     def started_by_call(self) -> bool:
-        """Whether other workflows start it: that of the scope around it, or those of processes that
-        call its process."""
+        """Whether other workflows start it: that of the surrounding scope, or those of processes
+        that call its process."""
         return self.called or self.only_called or is_called(self.process, self.model)
 
     @property
     def lanes(self) -> tuple[Lane, ...]:
-        """Lanes whose bands are drawn on its canvas."""
+        """Lanes with bands on its canvas."""
         return self.process.lanes if not self.called else ()
 
     @property
@@ -92,8 +93,8 @@ class WorkflowScope:
 
     @property
     def seed(self) -> str:
-        """What ids are made of: the same for a model that was edited, another for another model,
-        since tools like to call every process `Process_1`."""
+        """The input of ids: the same for an edited model, different for another model, since tools
+        like to call every process `Process_1`."""
         file = self.model.source.replace("\\", "/").rsplit("/", 1)[-1]
         parts = (file, self.model.id, self.process.id, self._whole)
         if (once := self.together.get(self.process.id)) is not None:
@@ -107,7 +108,7 @@ class WorkflowScope:
         return node_uuid(f"workflow/{self.seed}").replace("-", "")[:16]
 
     def inside(self, sub: SubProcess) -> WorkflowScope:
-        """The scope of a sub-process directly in this one."""
+        """The scope of a direct sub-process."""
         around = (*self.around, self.body.id) if self.called else ()
         return WorkflowScope(
             self.model, self.process, sub, around, shared=self.shared, together=self.together

@@ -1,4 +1,5 @@
-"""The settings of workflows: how long a run may take, who may call, and what becomes of errors."""
+"""The settings of workflows: the time limit of a run, permitted callers, and the handling of
+errors."""
 
 from __future__ import annotations
 
@@ -10,23 +11,23 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
 
 TIMEOUT, CALLERS, ERRORS, SENDER = "timeout", "callers", "errors", "sender"
-"""Options: how long a run may take, who may call its workflow, what becomes of errors, and who
-sends mails of which the model does not say it."""
+"""Options: the time limit of a run, permitted callers of its workflow, the handling of errors, and
+the default sender of mails."""
 
 INBOX = "inbox"
-"""The option that says who is asked where the model names nobody whom a message can reach: an
-address, a channel or user of Slack, a chat of Teams."""
+"""The option for the default receiver of questions: an address, a channel or user of Slack, a chat
+of Teams."""
 
 MESSAGES, REQUEST = "messages", "request"
-"""The option that says what becomes of messages to somebody whom the model does not have, and its
-value for requests whose address is to be set; an address is one for all of them."""
+"""The option for messages to receivers outside of the model, and its value for requests whose
+address is set later; an address applies to all of them."""
 
 _MOST_SECONDS = 10 * 365 * 24 * 3600
 
 
 def seconds_of(text: str) -> int | None:
-    """The seconds of a time limit, an ISO 8601 duration or a number; `None` for what is neither,
-    and for a limit of less than a second."""
+    """The seconds of a time limit, an ISO 8601 duration or a number; `None` for any other text, and
+    for a limit of less than a second."""
     text = text.strip()
     if text.isascii() and text.isdigit():
         seconds = float(text[:12])
@@ -40,14 +41,14 @@ def seconds_of(text: str) -> int | None:
 
 
 def why_no_limit(text: str) -> str | None:
-    """Why a text is no time limit."""
+    """The reason why a text is not a time limit."""
     if seconds_of(text) is not None:
         return None
     return "it is a duration of a second or more, such as `PT10M`, or a number of seconds"
 
 
 def why_no_sender(text: str) -> str | None:
-    """Why a text is no address that sends mails."""
+    """The reason why a text is not a sender address."""
     name, at, host = text.rpartition("@")
     if name and host and at and not text.startswith("=") and len(text.split()) == 1:
         return None
@@ -55,14 +56,14 @@ def why_no_sender(text: str) -> str | None:
 
 
 def why_no_inbox(text: str) -> str | None:
-    """Why a text is nobody whom a message can reach."""
+    """The reason why a text is not a receiver of messages."""
     if text and not text.startswith("=") and len(text.split()) == 1:
         return None
     return "it is an address, `#channel`, `@user`, or the id of a channel, user or chat"
 
 
 def why_no_messages(text: str) -> str | None:
-    """Why a text does not say what becomes of messages."""
+    """The reason why a text is not a setting for messages."""
     scheme, found, rest = text.partition("://")
     if text in ("placeholder", REQUEST):
         return None
@@ -72,7 +73,7 @@ def why_no_messages(text: str) -> str | None:
 
 
 def settings_of(compiled: CompiledScope) -> Settings:
-    """The settings of the workflow of a scope, as the options ask for."""
+    """The settings of the workflow of a scope, according to the options."""
     scope, options = compiled.scope, compiled.ctx.options
     found: Settings = {"executionOrder": "v1"}
     limit = options.get(TIMEOUT)

@@ -1,4 +1,4 @@
-"""Positions from the source's diagram, where it has one that reads from left to right."""
+"""Positions from the source's diagram, if it reads from left to right."""
 
 from __future__ import annotations
 
@@ -14,27 +14,29 @@ from orgflow_ir.model.records import NamedTuple
 
 SCALE_X = (1.7, 2.8)
 SCALE_Y = (1.6, 2.6)
-"""Least and most stretching: BPMN tools draw tasks 100 wide and 150 apart, with gateways and events
+"""Minimum and maximum scale: BPMN tools draw tasks 100 wide and 150 apart, with gateways and events
 closer; n8n's nodes and their names need about 200 by 130."""
 
 _CLOSE_X = 176
 _CLOSE_Y = 112
-"""Nodes nearer than this in both directions would hide each other or each other's names."""
+"""Nodes that are closer than this in both directions would hide each other or each other's
+names."""
 
 _NAME = 40
-"""Room for the name of a stop above the edge of its lane."""
+"""Space for the name of a stop above the edge of its lane."""
 
 _ROOM = (("decide", False), ("round", False), ("branch", True), ("data", True), ("guard", True))
-"""Roles of nodes beside others, and whether they are behind them."""
+"""Roles of auxiliary nodes, and whether they follow their node."""
 
 _ADDED = ("stop", "join", "pass", "branch")
 _TRIES = 200
 _SLACK = 20
 _STEEP = 0.15
-"""Diagram units a flow may go left, and the share of flows that may go (almost) straight down."""
+"""Maximum diagram units that a flow may go left, and the share of flows that may go (almost)
+straight down."""
 
 _CELL = 256
-"""Side of the squares in which neighbours are looked for."""
+"""Side of the squares in which neighbours are searched."""
 
 
 class Drawn(NamedTuple):
@@ -47,8 +49,8 @@ class Drawn(NamedTuple):
 def from_diagram(
     scope: WorkflowScope, workflow_graph: WorkflowGraph, ports: Mapping[NodeKey, int]
 ) -> Drawn | None:
-    """The source's positions, scaled and with room made for nodes that it does not have; `None`
-    where there is no diagram, it is incomplete, or it does not read from left to right."""
+    """The source's positions, scaled, with space for additional nodes; `None` if there is no
+    diagram, it is incomplete, or it does not read from left to right."""
     if scope.model.diagram is None:
         return None
     shapes = {s.element: s.bounds for s in scope.model.diagram.shapes}

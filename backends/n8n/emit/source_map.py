@@ -1,4 +1,4 @@
-"""Which parts of the emitted workflows stand for which source elements."""
+"""The source elements of the parts of emitted workflows."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from orgflow_ir.model.provenance import joint_source_ids, source_ids
 from orgflow_ir.targets.artifact import Part, pointer
 
 _DONE_OUTSIDE = ("message", "signal", "conditional")
-"""What an event throws, or waits for, that no node of its own does."""
+"""The results or triggers of an event that has no node for them."""
 
 
 def parts(files: Mapping[str, CompiledScope]) -> Iterator[Part]:
-    """Nodes, sticky notes and wires of each workflow, by the path of its file.
+    """Nodes, sticky notes and connections of each workflow, by the path of its file.
 
-    Places are JSON Pointers. A silent gateway has no part, nor has a flow out of one: its tokens
-    run on the wires of the flows into it. A workflow for work that elements only name is made from
-    these elements.
+    Places are JSON Pointers. A silent gateway has no part, nor do its outgoing flows: its tokens
+    use the connections of its incoming flows. The source of a workflow for named work are the
+    elements that name it.
     """
     callers: dict[str, tuple[str, ...]] = {}
     if any(compiled.scope.only_called for compiled in files.values()):

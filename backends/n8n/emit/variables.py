@@ -1,12 +1,13 @@
-"""Process variables on n8n: they travel on the item, and a small node behind each step keeps them.
+"""Process variables on n8n: they travel on the item, and a small node after each step keeps them.
 
 n8n has no variable that all nodes of an execution share and that a step may overwrite: a node that
-replaces the item drops what it carried, and a Merge lets a stale copy win. So wherever a condition
-that reads a variable may still come, a node behind each step sets the variable again: to what the
-step hands on under its name, else to what it was before. Conditions then read `$json.approved`.
+    replaces the item drops its data, and a Merge lets an outdated copy win. So if a condition that
+reads a variable may still follow, a node after each step sets the variable again: to the value that
+the step outputs under its name, otherwise to its previous value. Conditions then read
+`$json.approved`.
 
-Where tasks work side by side, each item also counts how often a variable was set, and behind the
-join the copy that was set most often wins; two different copies with the same count stop the run.
+If tasks run in parallel, each item also counts the assignments of a variable, and after the join
+the copy with the highest count wins; two different copies with the same count stop the run.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.forms import TaskForm
 
 _CALL_FIELDS = frozenset({"headers", "params", "query", "body"})
-"""Fields that n8n puts on the item of a call."""
+"""Fields that n8n adds to the item of a call."""
 
 _ANSWERED = frozenset(
     {
@@ -53,18 +54,18 @@ _ANSWERED = frozenset(
         "envelope", "messageId",  # Send Email
     }
 )  # fmt: skip
-"""Fields that nodes which send something hand on."""
+"""Fields in the output of nodes that send something."""
 
 
 @dataclass
 class Carried:
-    """What `carry_variables` added to a graph.
+    """The additions of `carry_variables` to a graph.
 
     Attributes:
         read: variables that the conditions of a gateway read.
-        steps: nodes that may set variables, and replace the item.
+        steps: nodes that may set variables and replace the item.
         beside: steps in parallel branches that may set a variable which a gateway reads.
-        after: variables on the item behind a node that was added, by its key.
+        after: variables on the item after an added node, by its key.
         counted: whether copies in parallel branches are distinguished by a count.
         before: code for the item before an element that sets variables by its mappings.
     """
@@ -78,8 +79,8 @@ class Carried:
 
 
 def carry_variables(compiled: CompiledScope, ctx: PassContext) -> Carried | None:
-    """Add to the graph of a scope what keeps the variables that its conditions read; `None` where
-    they read none."""
+    """Add the nodes that keep the variables in the conditions of a scope; `None` if they read
+    none."""
     read = _read_in(compiled)
     handed = _handed_over(compiled, ctx)
     asked = any(form.fields for form in compiled.forms.values())
@@ -652,8 +653,8 @@ return [{{ json: joined }}];
 
 
 def form_answers(form: TaskForm, item: str, was: str, *, inside: bool) -> str:
-    """JavaScript for the variables that the answers of a form are, or for the item that a node in
-    its place hands on; `was` is code for the variables before."""
+    """JavaScript for the variables of a form's answers, or of the output of a node in its place;
+    `was` is code for the previous variables."""
     made = form.made(was, inside=inside)
     if form.by:
         made = f"((form) => ({made}))(form.{send_and_wait.ANSWER})"

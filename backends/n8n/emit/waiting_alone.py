@@ -1,4 +1,5 @@
-"""Which tasks may wait for the outside: those beside which nothing else of a process waits."""
+"""The tasks that may wait for an external event: those without another parallel wait in their
+process."""
 
 from __future__ import annotations
 
@@ -19,16 +20,16 @@ if TYPE_CHECKING:
 
 
 def is_awaited(node: Node) -> bool:
-    """Whether a step waits until somebody calls: a receive task that does not begin the process."""
+    """Whether a step waits for a call: a receive task that does not begin the process."""
     return isinstance(node, Task) and node.task_type == "receive" and not node.instantiate
 
 
 def waiting_alone(
     compiled: CompiledScope, tasks: Sequence[Node], ctx: PassContext
 ) -> frozenset[str]:
-    """Those of the tasks that are never open beside something else that waits.
+    """The tasks that are never active in parallel with another wait.
 
-    OF423 for the others: an n8n execution waits at one place at a time, so they stay placeholders.
+    OF423 for the others: an n8n execution waits in one place at a time, so they stay placeholders.
     """
     together = OpenTogether(compiled.process, ctx)
     at_once = begun_at_once(ctx.source) if ctx.source is not None else frozenset()

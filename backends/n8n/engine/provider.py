@@ -43,7 +43,7 @@ class N8nEngines(EngineProvider):
 
     @property
     def messages(self) -> tuple[EngineMessage, ...]:
-        """Those of n8n 2.41 and of this project's client."""
+        """The messages of n8n 2.41 and of this project's client."""
         return MESSAGES
 
     def runner(self) -> Runner:
@@ -90,7 +90,7 @@ class N8nEngines(EngineProvider):
 
     @contextlib.contextmanager
     def connect(self, access: ServerAccess, ctx: PassContext) -> Iterator[RemoteEngine | None]:
-        """See `EngineProvider`; what killed runs have left on the server is removed."""
+        """See `EngineProvider`; leftovers of killed runs on the server are removed."""
         from orgflow.backends.n8n.server.executions.runner import ServerRunner
         from orgflow.backends.n8n.server.session import clear_stale, connected
 

@@ -1,4 +1,4 @@
-"""What a run of n8n's engine is asked for, and what it answers."""
+"""The request for a run of n8n's engine, and its answer."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ Resumed = Literal["timer", "answer", "timeout"]
 class RunRequest:
     """One run.
 
-    A node of the main workflow is named by its name in `stubs` and `answers`; one of a sub-workflow
-    by `ID/NAME`, with the id it has in `workflows`.
+    In `stubs` and `answers`, a node of the main workflow is identified by its name; one of a
+    sub-workflow by `ID/NAME`, with its id in `workflows`.
 
     Attributes:
         workflow: an n8n workflow: nodes, connections, settings.
         trigger: the name of the node to start at.
-        items: what the trigger outputs, each `{"json": …}`; one empty item by default.
-        workflows: sub-workflows by the id that Execute Workflow nodes call them by.
-        stubs: nodes whose body is replaced: `{"visits": [{field: value, …}, …],
-            "mode": "merge" | "replace", "errors": [message or None, …]}`. The k-th visit of the run
-            gets `visits[k]`, merged into each input item or in its place, and fails with
-            `errors[k]` where that is given. Each try of a node that n8n tries again is a visit;
-            with `"tries": "one visit"` all tries of one execution of the node are.
-        answers: what each visit of a webhook or form wait is answered with: a body (a query where
-            the wait takes GET, values by field for a form), {} past the end of the list, None for
-            no answer: a limited wait times out, an unlimited one leaves the run "waiting".
-        limits: `nodes`, the most node executions (20,000), and `ms`, wall time (30,000).
+        items: the output of the trigger, each `{"json": …}`; one empty item by default.
+        workflows: sub-workflows by the id that Execute Workflow nodes use.
+        stubs: nodes whose body is replaced: `{"visits": [{field: value, …}, …], "mode": "merge" |
+            "replace", "errors": [message or None, …]}`. The k-th visit of the run gets `visits[k]`,
+            merged into each input item or in its place, and fails with `errors[k]` if that is set.
+            Each try of a node that n8n retries is a visit; with `"tries": "one visit"`, all tries
+            of one execution of the node are.
+        answers: the answer to each visit of a webhook or form wait: a body (a query if the wait
+            accepts GET, values by field for a form), {} past the end of the list, None for no
+            answer: a limited wait times out, an unlimited one leaves the run "waiting".
+        limits: `nodes`, the maximum number of node executions (20,000), and `ms`, the elapsed time
+            (30,000).
         data: whether each node run carries its output items.
     """
 
@@ -45,7 +46,7 @@ class RunRequest:
     data: bool = False
 
     def message(self) -> dict[str, Any]:
-        """The fields of a `run` request, without those left to their defaults."""
+        """The fields of a `run` request, without default values."""
         fields = {
             "workflow": self.workflow,
             "trigger": self.trigger,
@@ -69,11 +70,11 @@ class NodeRun:
         run: n8n's run index; it starts at 0 in every sub-workflow call.
         outputs: the number of items on each output.
         status: success, error, or waiting for a wait that was not resumed.
-        error: n8n's message, also where the node goes on after its error.
-        caller: the place in `EngineRun.order` of the node run that called this sub-workflow.
+        error: n8n's message, also if the node continues after its error.
+        caller: the index in `EngineRun.order` of the node run that called this sub-workflow.
         items: the JSON of the items on each output, if the request asked for data.
-        unfed: whether nothing came in by its first input: a node of one input did
-            no work then, also where `alwaysOutputData` made it hand something on. A Merge may do.
+        unfed: whether its first input received nothing: a node with one input then did no work,
+            even if `alwaysOutputData` made it output something. This is possible for a Merge.
     """
 
     node: str
@@ -92,13 +93,13 @@ class WaitEvent:
     """One wait.
 
     Attributes:
-        node: the node that waits.
+        node: the waiting node.
         workflow: as in `NodeRun`.
-        kind: what it waits for; a limited webhook or form wait is of its own kind.
-        opened_at: the place in `EngineRun.order` of the node run that waits.
-        wait_till: ISO time until which it would have waited, None without a limit.
-        in_process: n8n would sleep instead of storing the execution (under 65 s).
-        resumed: how it ended; None where it did not.
+        kind: the awaited event; a limited webhook or form wait has its own kind.
+        opened_at: the index in `EngineRun.order` of the waiting node run.
+        wait_till: ISO time of the end of the wait, None without a limit.
+        in_process: whether n8n would sleep instead of storing the execution (under 65 s).
+        resumed: how it ended; None if it did not.
     """
 
     node: str
@@ -112,7 +113,7 @@ class WaitEvent:
 
 @dataclass(frozen=True)
 class DetachedRun:
-    """A sub-workflow call that was not waited for; it runs when its caller parks or ends.
+    """A sub-workflow call that was not waited for; it runs when its caller is stored or ends.
 
     Attributes:
         workflow: its id.
@@ -129,18 +130,18 @@ class DetachedRun:
 
 @dataclass(frozen=True)
 class EngineRun:
-    """What one run did.
+    """The result of one run.
 
     Attributes:
-        status: of the main workflow; "limit" when a limit ended the run, "waiting" when a wait was
+        status: of the main workflow; "limit" after a limit ended the run, "waiting" if a wait was
             never answered.
-        error: the message the run ended with.
-        error_node: the node of the main workflow it ended at.
-        order: every node run, sub-workflows included.
+        error: the final error message of the run.
+        error_node: the node of the main workflow with that error.
+        order: every node run, including sub-workflows.
         waits: every wait in the order of opening.
         detached: sub-workflow calls that were not waited for.
         output: the JSON of the last node's items on each output.
-        ms: wall time in milliseconds.
+        ms: elapsed time in milliseconds.
     """
 
     status: RunStatus

@@ -1,7 +1,7 @@
-"""A model of n8n's engine: what it does with a workflow, without running anything.
+"""A model of n8n's engine: the execution of a workflow without running anything.
 
 `EngineModel` compiles a workflow once; `initial`, `outcomes` and `step` walk its configurations,
-which are immutable, hashable and finite in number wherever items do not pile up.
+which are immutable, hashable and finite in number unless items accumulate.
 """
 
 from orgflow.backends.n8n.engine_model.config import (

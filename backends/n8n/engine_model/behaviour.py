@@ -1,8 +1,8 @@
-"""What each node can do with the items it gets.
+"""The possible behaviour of each node with its input items.
 
-What depends on data is a choice; what does not is computed. Parameters that are expressions make a
-node's behaviour a choice. Sources: `execute` of the nodes in n8n-nodes-base 2.41.1. What each type
-does is said by its module in `node_types`.
+Behaviour that depends on data is a choice; all other behaviour is computed. Parameters that are
+expressions make a node's behaviour a choice. Sources: `execute` of the nodes in n8n-nodes-base
+2.41.1. The behaviour of each type is defined in its module in `node_types`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def behaviour(node: Mapping[str, Any], wired: int, known: frozenset[str]) -> Beh
 
     Args:
         node: a node of an n8n workflow.
-        wired: how many outputs are wired; what a node of unknown type is taken to have.
-        known: ids of the workflows that can be called; calls of others are choices.
+        wired: number of connected outputs; assumed for a node of unknown type.
+        known: ids of the callable workflows; calls of others are choices.
     """
     full = str(node.get("type", ""))
     name = full.removeprefix(TYPE_PREFIX)

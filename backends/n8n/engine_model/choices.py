@@ -1,4 +1,4 @@
-"""What a node can do next."""
+"""The possible next behaviour of a node."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from orgflow.backends.n8n.node_types.behaviour import Counts
 
 
 def handed_on(node: Node, raw: Counts, errors: int = 0) -> Counts:
-    """What leaves a node whose body gives `raw`, with `errors` items marked as failed besides.
+    """The output of a node whose body returns `raw`, with `errors` additional items marked as
+    failed.
 
-    Under `continueErrorOutput` n8n writes the failed items over whatever the node put on the output
-    after its last declared one: what a Filter drops, what a sub-workflow returns second.
+    Under `continueErrorOutput`, n8n writes the failed items over the node's own items on the output
+    after its last declared one: those that a Filter drops, or that a sub-workflow returns second.
     """
     if node.on_error != "error":
         return raw
@@ -34,7 +35,8 @@ def handed_on(node: Node, raw: Counts, errors: int = 0) -> Counts:
 def choices_at(
     node: Node, phase: Phase, inputs: Counts, errors: bool, most: int
 ) -> tuple[Outcome, ...]:
-    """The outcomes of `node` with so many items on each input; see `EngineModel.outcomes`."""
+    """The outcomes of `node` with these numbers of items on each input; see
+    `EngineModel.outcomes`."""
     behaviour = node.behaviour
     if phase is Phase.SLEEPING:
         return (TIMED_OUT,)

@@ -1,4 +1,4 @@
-"""Configurations of the machine: immutable, hashable, and without anything that only counts up."""
+"""Configurations of the machine: immutable, hashable, and without unbounded counters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orgflow.backends.n8n.node_types.behaviour import Counts
 
 
 def trimmed(outputs: Counts) -> Counts:
-    """Outputs without the empty ones at the end, which n8n lists or not as it happens."""
+    """Outputs without empty ones at the end, which n8n lists inconsistently."""
     size = len(outputs)
     while size and not outputs[size - 1]:
         size -= 1
@@ -17,22 +17,23 @@ def trimmed(outputs: Counts) -> Counts:
 
 
 Pending = tuple[int, Counts]
-"""A node to run (its index in the flow) and what it got on each input."""
+"""A node to run (its index in the flow) and its items on each input."""
 
 Entries = tuple[tuple[int, Counts], ...]
-"""What waits at one node: n8n's index of the entry and its items per input, 0 where none came.
+"""The waiting entries of one node: n8n's index of the entry and its items per input, 0 if none
+arrived.
 
-A delivery is never empty, so 0 and "nothing came yet" cannot be confused.
+A delivery is never empty, so 0 is unambiguous.
 """
 
 Waiting = tuple[tuple[int, Entries], ...]
-"""Nodes with incomplete inputs in the order in which n8n looks at them."""
+"""Nodes with incomplete inputs in the order in which n8n examines them."""
 
 Status = Literal["running", "success", "error", "waiting"]
 
 
 class Role(IntEnum):
-    """Why an execution runs, and so what happens when it ends."""
+    """The reason why an execution runs, which determines its end."""
 
     MAIN = 0
     CALLED = 1
@@ -40,7 +41,7 @@ class Role(IntEnum):
 
 
 class Phase(IntEnum):
-    """What the node on top of the stack is doing."""
+    """The state of the node on top of the stack."""
 
     READY = 0
     PARKED = 1
@@ -49,14 +50,14 @@ class Phase(IntEnum):
 
 
 class Call(NamedTuple):
-    """A sub-workflow call under way.
+    """An active sub-workflow call.
 
     Attributes:
         left: items whose own call has not begun (mode "each"); 0 in mode "once".
         total: items per output of the calls that returned (mode "each").
         failed: items for the error output.
-        error_first: whether the first item of output 0 is an error; it decides on another try.
-        tries: further tries n8n would make.
+        error_first: whether the first item of output 0 is an error; it determines another try.
+        tries: remaining tries.
     """
 
     left: int
@@ -71,21 +72,21 @@ class Frame(NamedTuple):
 
     Attributes:
         flow: index of the workflow in the machine.
-        role: why it runs.
-        phase: what the node on top of the stack is doing.
+        role: the reason why it runs.
+        phase: the state of the node on top of the stack.
         stack: nodes to run, the next one last.
         waiting: incomplete inputs.
-        batches: Loop Over Items nodes that were reached: node, items left, items handed back.
-        last: what a called workflow returns if it ends now: what the node that ran last handed on,
-            in all its runs together, or in its last run only where that is what n8n returns.
-        call: the call that the node on top of the stack makes.
-        totals: what nodes of a called workflow that may be its last have handed on so far. This
-            alone counts up: such a workflow has as many configurations as it has results.
-        parked: the execution of a called workflow was stored once, waiting.
-        passing: places in the stack whose nodes hand on what they got as if they were disabled.
-            When n8n resumes a node it marks it as disabled, and with it what the stack holds of the
-            same node, if it was put there since the execution was last stored.
-        cuts: stack heights at which it was stored, as far as that still matters.
+        batches: Loop Over Items nodes that were reached: node, remaining items, returned items.
+        last: the result of a called workflow if it ends now: the output of the node that ran last,
+            in all its runs together, or only in its last run if n8n returns that.
+        call: the call by the node on top of the stack.
+        totals: the output so far of nodes that may be the last ones of a called workflow. Only this
+            counter is unbounded: such a workflow has as many configurations as results.
+        parked: whether the execution of a called workflow was stored once while waiting.
+        passing: positions in the stack whose nodes pass their input on as if they were disabled.
+            When n8n resumes a node, it marks it as disabled, including the stack entries of the
+            same node that were added since the execution was last stored.
+        cuts: stack heights at which it was stored, while they are still relevant.
     """
 
     flow: int
@@ -103,12 +104,12 @@ class Frame(NamedTuple):
 
 
 class Config(NamedTuple):
-    """Where a run is.
+    """The state of a run.
 
     Attributes:
-        frames: executions, the one that runs last; an execution below waits for the ones above.
-        queue: calls that nobody waits for and that have not begun: flow, node, items.
-        status: of the main workflow; calls that nobody waits for may outlive it.
+        frames: executions, the running one last; an execution waits for those above it.
+        queue: pending calls that are not waited for: flow, node, items.
+        status: of the main workflow; calls that are not waited for may outlive it.
     """
 
     frames: tuple[Frame, ...]
@@ -117,22 +118,22 @@ class Config(NamedTuple):
 
     @property
     def ended(self) -> bool:
-        """Nothing is left to run."""
+        """Nothing remains to run."""
         return not self.frames
 
 
 class Event(NamedTuple):
-    """Something a step did, in the order in which it happened.
+    """One effect of a step, in order.
 
     Attributes:
         action: "run" (a node ran), "open" and "done" (of a wait), "call" and "return" (of a
-            sub-workflow that is waited for), "detach" (one that is not), "skip" (a node without
-            any input; n8n keeps no trace of it), "begin" and "end" (of an execution).
+            sub-workflow that is waited for), "detach" (one that is not), "skip" (a node without any
+            input, of which n8n keeps no record), "begin" and "end" (of an execution).
         workflow: id of the workflow, None for the main one.
         node: name of the node; of the trigger for "begin", empty for "end".
-        outputs: items on each output; for "detach" and "begin" the items handed over.
+        outputs: items on each output; for "detach" and "begin", the passed items.
         status: "success", "error" or "waiting".
-        depth: how many executions lie below in `Config.frames`.
+        depth: number of executions below it in `Config.frames`.
     """
 
     action: Literal["run", "open", "done", "call", "return", "detach", "skip", "begin", "end"]
@@ -149,7 +150,7 @@ class Place(NamedTuple):
     Attributes:
         workflow: id of its workflow, None for the main one.
         node: its name.
-        kind: what sort of node it is for the machine (see `behaviour.Kind`).
+        kind: the category of the node for the machine (see `behaviour.Kind`).
         phase: READY to run, or PARKED or SLEEPING in a wait.
         inputs: items on each input, after `executeOnce`.
         depth: as in `Event`.

@@ -1,4 +1,4 @@
-"""States of a workflow's runs, each looked at once, breadth first, with the way to each."""
+"""States of a workflow's runs, each examined once, breadth first, with the path to each."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ M = TypeVar("M")
 
 
 class Explorer(Generic[S, M]):
-    """Explores a graph of states whose edges the caller finds.
+    """Explores a graph of states whose edges the caller computes.
 
-    The caller iterates over `pending` and calls `reach` for each state that the current one leads
-    to. A state is a configuration of the engine model, or a pair of it with something that moves
-    beside it; equal states are one, so loops end.
+    The caller iterates over `pending` and calls `reach` for each successor of the current state. A
+    state is a configuration of the engine model, or a pair with another moving part; equal states
+    are one, so loops end.
 
         explorer = Explorer[Config, Outcome](most=1_000)
         explorer.start(machine.initial("Start"))
@@ -23,12 +23,12 @@ class Explorer(Generic[S, M]):
                 explorer.reach(machine.step(config, outcome), outcome)
 
     Args:
-        most: states looked at, at most.
+        most: maximum number of examined states.
 
     Attributes:
-        states: those found so far, in the order in which they were found.
-        current: the index of the state that is looked at.
-        bounded: whether states were left because of `most`.
+        states: the states in the order of discovery.
+        current: the index of the current state.
+        bounded: whether states were omitted because of `most`.
     """
 
     def __init__(self, most: int) -> None:
@@ -44,21 +44,21 @@ class Explorer(Generic[S, M]):
 
     @property
     def looked_at(self) -> int:
-        """How many states were looked at, the current one included."""
+        """The number of examined states, including the current one."""
         return self.current + 1
 
     def start(self, state: S) -> int:
-        """Add a state in which runs begin; its index."""
+        """Add an initial state; returns its index."""
         return self._add(state, None)
 
     def reach(self, state: S, move: M) -> int:
-        """Add a state that the current one leads to by `move`; its index."""
+        """Add a successor of the current state by `move`; returns its index."""
         # A state found before keeps the way by which it was found first, a shortest one.
         found = self._index.get(state)
         return self._add(state, (self.current, move)) if found is None else found
 
     def pending(self) -> Iterator[S]:
-        """The states not looked at yet, those found on the way included, in order."""
+        """The unexamined states in order, including those discovered during the iteration."""
         # Breadth first: what is found is appended, so the list itself is the queue.
         while self.looked_at < len(self.states):
             if self.looked_at >= self.most:
@@ -68,7 +68,7 @@ class Explorer(Generic[S, M]):
             yield self.states[self.current]
 
     def back(self) -> Iterator[tuple[S, M]]:
-        """The way to the current state backwards: the state before, and the move from there."""
+        """The path to the current state backwards: the preceding state, and the move from there."""
         # Each state knows only the state before it, so ways are read from their end.
         came = self._came[self.current]
         while came is not None:
@@ -77,7 +77,7 @@ class Explorer(Generic[S, M]):
             came = self._came[before]
 
     def way(self, index: int | None = None) -> list[M]:
-        """The moves from a start to a state: to the current one where no index is given."""
+        """The moves from an initial state to a state, by default the current one."""
         came = self._came[self.current if index is None else index]
         moves: list[M] = []
         while came is not None:
@@ -86,7 +86,7 @@ class Explorer(Generic[S, M]):
         return moves[::-1]
 
     def index(self, state: S) -> int:
-        """The index of a state that was found. Raises `KeyError`."""
+        """The index of a discovered state. Raises `KeyError`."""
         return self._index[state]
 
     def _add(self, state: S, came: tuple[int, M] | None) -> int:

@@ -1,4 +1,5 @@
-"""A workflow compiled for the machine: nodes by index, wires in the order n8n follows them."""
+"""A workflow compiled for the machine: nodes by index, connections in the order in which n8n
+follows them."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ _ON_ERROR: Mapping[str, OnError] = {
 _ARRAY_INDEX = re.compile(r"0|[1-9]\d{0,9}")
 _LAST_ARRAY_INDEX = 2**32 - 2
 _MOST_PORTS = 1_000
-"""More outputs or inputs than any node has: a larger number in a file is not believed."""
+"""More outputs or inputs than any node has: a larger number in a file is ignored."""
 
 
 class Wire(NamedTuple):
@@ -38,20 +39,21 @@ class Wire(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node as the engine sees it.
+    """A node as the engine treats it.
 
     Attributes:
-        index: its place in `Flow.nodes`.
-        behaviour: what it does when it is not disabled.
-        on_error: what n8n does when it throws; body_continues: what the node itself goes by.
-        tries: how often n8n tries it.
+        index: its index in `Flow.nodes`.
+        behaviour: its behaviour if it is not disabled.
+        on_error: n8n's reaction to an exception; body_continues: the setting that the node itself
+            reads.
+        tries: number of tries.
         wires: its connections in the order in which n8n stacks their targets: the last one runs
-            first. By y from below, then by x from the right, ties in wiring order.
-        inputs: the number of inputs that have wires or lie before one that has.
-        ancestors: the nodes it can be reached from, as a set of bits, itself left out.
-        never_partial: n8n never runs it with some inputs only.
-        requires_two: n8n runs it partially only with its first two inputs there.
-        numeric: its name as a number where JavaScript would order it as one.
+            first. Sorted by y from below, then by x from the right, ties in connection order.
+        inputs: the number of inputs that have connections or precede one that has.
+        ancestors: the nodes from which it can be reached, as a set of bits, without itself.
+        never_partial: whether n8n never runs it with incomplete inputs.
+        requires_two: whether n8n runs it with incomplete inputs only if the first two are present.
+        numeric: its name as a number if JavaScript orders it as one.
     """
 
     index: int
@@ -76,10 +78,10 @@ class Flow:
     """A workflow.
 
     Attributes:
-        id: the id it is called by, None for the main workflow.
-        entry: index of the trigger it starts at when it is called, None without one.
-        ends: the nodes that may be the last ones to run, as a set of bits.
-        all_runs: called, it returns what its last node handed on in all its runs.
+        id: the id by which it is called, None for the main workflow.
+        entry: index of its trigger for calls, None without one.
+        ends: the nodes that may run last, as a set of bits.
+        all_runs: whether, when called, it returns the output of its last node in all its runs.
     """
 
     id: str | None
@@ -91,7 +93,7 @@ class Flow:
 
 
 def on_top(flow: Flow, frame: Frame) -> Node:
-    """The node that runs next in an execution, as n8n treats it there."""
+    """The node that runs next in an execution, in n8n's treatment."""
     node = flow.nodes[frame.stack[-1][0]]
     passes = bool(frame.passing) and frame.passing[-1] == len(frame.stack) - 1
     return replace(node, disabled=True) if passes else node
@@ -100,16 +102,16 @@ def on_top(flow: Flow, frame: Frame) -> Node:
 def compile_flow(
     workflow: Mapping[str, Any], flow_id: str | None, known: frozenset[str] = frozenset()
 ) -> Flow:
-    """Compile one workflow that n8n accepts.
+    """Compile one valid workflow.
 
     Args:
         workflow: nodes, connections, settings.
-        flow_id: the id it is called by, None for the main workflow.
+        flow_id: the id by which it is called, None for the main workflow.
         known: ids of the workflows it may call.
 
     Raises:
-        ValueError: it has not `executionOrder` v1, two nodes of one name, or a connection from or
-            to a node that does not exist.
+        ValueError: it does not have `executionOrder` v1, or it has duplicate node names, or a
+            connection with a missing node.
     """
     what = "the workflow" if flow_id is None else f"workflow `{flow_id}`"
     document = WorkflowDocument(workflow)
@@ -131,8 +133,8 @@ def compile_flow(
 
 
 def compile_document(document: WorkflowDocument) -> Flow:
-    """Compile a workflow as far as n8n would look at it: what is malformed is left out, and it is
-    taken to have the order v1. A call of itself is like any other call."""
+    """Compile the part of a workflow that n8n reads: malformed parts are omitted, and the order v1
+    is assumed. A call of itself is like any other call."""
     steps = document.steps
     rows = [
         {
@@ -163,11 +165,11 @@ def compile_rows(
     flow_id: str | None = None,
     known: frozenset[str] = frozenset(),
 ) -> Flow:
-    """Compile nodes, each with a name of its own, and their main connections.
+    """Compile nodes, each with a unique name, and their main connections.
 
     Args:
-        rows: nodes as n8n has them, without sticky notes.
-        links: wires with the index of the node they leave.
+        rows: nodes in n8n's form, without sticky notes.
+        links: connections with the index of their source node.
         flow_id: as for `compile_flow`; `known` likewise.
     """
     leaving: list[list[Wire]] = [[] for _ in rows]

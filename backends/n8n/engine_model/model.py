@@ -28,34 +28,34 @@ from orgflow.backends.n8n.node_types.behaviour import Counts
 
 
 class Advance(NamedTuple):
-    """A step: where it leads and what happened on the way."""
+    """A step: the resulting configuration and the events."""
 
     config: Config
     events: tuple[Event, ...]
 
 
 class EngineModel:
-    """A workflow, with those it calls, as an executable model of n8n's engine.
+    """A workflow and its called workflows as an executable model of n8n's engine.
 
-    Items are counted, their data are not modelled. Whatever the engine does by itself is computed;
-    whatever depends on data or on the outside is an `Outcome` that the caller chooses from
-    `outcomes`. A configuration holds no run counters, so a loop that comes back to where it was
-    comes back to an equal configuration.
+    Items are counted; their data are not modelled. Deterministic behaviour of the engine is
+    computed; behaviour that depends on data or external events is an `Outcome` that the caller
+    chooses from `outcomes`. A configuration has no run counters, so a loop that returns to its
+    beginning reaches an equal configuration.
 
-    Not modelled: an Execute Workflow node in mode "each" whose calls are stored waiting. n8n then
-    goes on with the items of the call that is over first, and the others run on by themselves.
+    Not modelled: an Execute Workflow node in mode "each" whose calls are stored while waiting. n8n
+        then continues with the items of the first completed call, and the others run independently.
 
     Args:
-        workflow: an n8n workflow with `executionOrder` v1, or a file's, of which what n8n would not
-            look at is left out.
-        workflows: the workflows it may call, by id. A call of any other is a choice.
-        detached: what becomes of calls that nobody waits for. "queue": they run when their caller
-            parks or the main workflow ends, as in the local engine. "apart": they are only
-            reported by the event "detach", to be followed by `called`: on a server they run by
-            themselves and share nothing with their caller.
+        workflow: an n8n workflow with `executionOrder` v1, or the content of a file, of which the
+            parts that n8n ignores are omitted.
+        workflows: the callable workflows, by id. A call of any other is a choice.
+        detached: the handling of calls that are not waited for. "queue": they run when their caller
+            is stored or the main workflow ends, as in the local engine. "apart": they are only
+            reported by the event "detach", to be followed by `called`: on a server, they run
+            independently of their caller.
 
     Raises:
-        ValueError: a workflow has another execution order, or connections to nowhere.
+        ValueError: a workflow has another execution order, or a connection to a missing node.
     """
 
     def __init__(
@@ -84,12 +84,12 @@ class EngineModel:
         """The configuration in which the main workflow starts at the node `trigger`.
 
         Raises:
-            KeyError: there is no such node.
+            KeyError: the node does not exist.
         """
         return self._start(0, self.flows[0].by_name[trigger], items)
 
     def called(self, workflow: str, items: int = 1) -> Config:
-        """The configuration in which a called workflow starts, followed by itself.
+        """The initial configuration of a called workflow that is followed separately.
 
         Raises:
             KeyError: it is not one of `workflows`.
@@ -102,7 +102,7 @@ class EngineModel:
         return self._start(index, entry, items)
 
     def at(self, config: Config) -> Place | None:
-        """The node that runs next, None where the run has ended."""
+        """The node that runs next, None after the end of the run."""
         if not config.frames:
             return None
         frame = config.frames[-1]
@@ -118,7 +118,7 @@ class EngineModel:
         )
 
     def node_at(self, config: Config) -> Node | None:
-        """The compiled node that runs next, None where the run has ended."""
+        """The compiled node that runs next, None after the end of the run."""
         if not config.frames:
             return None
         frame = config.frames[-1]
@@ -127,13 +127,13 @@ class EngineModel:
     def outcomes(
         self, config: Config, *, errors: bool = False, most: int = 1
     ) -> tuple[Outcome, ...]:
-        """Everything that can happen next, each once; empty where the run has ended.
+        """All possible outcomes, each once; empty after the end of the run.
 
         Args:
-            config: where the run is.
-            errors: also that nodes which work fail.
-            most: the most items a node of unknown behaviour puts on an output, where it gets
-                fewer; what such a node really does has no bound.
+            config: the current configuration.
+            errors: whether to include failures of executing nodes.
+            most: maximum number of items that a node of unknown behaviour puts on an output, unless
+                it receives more; the actual output is unbounded.
         """
         if not config.frames:
             return ()
@@ -145,12 +145,12 @@ class EngineModel:
         """The configuration after the next node did `outcome`.
 
         Raises:
-            ValueError: the run has ended, or that node cannot do this.
+            ValueError: the run has ended, or that node does not have this outcome.
         """
         return self.advance(config, outcome).config
 
     def advance(self, config: Config, outcome: Outcome) -> Advance:
-        """As `step`, with what happened: at least one event, more where executions begin or end."""
+        """Like `step`, with the events: at least one, more if executions begin or end."""
         if not config.frames:
             raise ValueError("the run has ended")
         work = Work(self.flows, self._ids, self._apart, config)
@@ -164,7 +164,7 @@ class EngineModel:
 
 
 def taken(node: Node, counts: Counts) -> Counts:
-    """What a node takes of its inputs: with `executeOnce` at most one item of each."""
+    """The used inputs of a node: with `executeOnce`, at most one item of each."""
     if node.execute_once and not node.disabled:
         return tuple(min(count, 1) for count in counts)
     return counts

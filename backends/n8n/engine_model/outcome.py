@@ -1,4 +1,4 @@
-"""What the outside of n8n's engine decides: what the node that runs now does."""
+"""Decisions outside of n8n's engine: the outcome of the running node."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The node does the one thing it can do: a Merge merges, a NoOp passes on, a call is made."""
+    """The node has a single possible behaviour: a Merge merges, a NoOp passes on, a call is
+    made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Emits:
-    """The node hands on items; accepted of every node that is not disabled.
+    """The node outputs items; valid for every node that is not disabled.
 
     Attributes:
-        counts: items on each output, the error output (the last one, where the node has
-            `continueErrorOutput`) included; outputs past the end get none.
+        counts: items on each output, including the error output (the last one, if the node has
+            `continueErrorOutput`); outputs past the end get none.
     """
 
     counts: tuple[int, ...]
@@ -27,9 +28,9 @@ class Emits:
 class Fails:
     """The node throws, after all its tries.
 
-    Without `onError` that ends the execution. With it, n8n hands the *input* on by output 0, also
-    under `continueErrorOutput`: by the error output go only the items that a node itself marks as
-    failed, which is `Emits`.
+    Without `onError` that ends the execution. With it, n8n passes the *input* on by output 0, also
+    under `continueErrorOutput`: only items that a node itself marks as failed leave by the error
+    output, which is `Emits`.
     """
 
 
@@ -38,7 +39,7 @@ class Opens:
     """The node begins to wait.
 
     Attributes:
-        in_process: n8n sleeps (a timer under 65 s) instead of parking the execution.
+        in_process: whether n8n sleeps (a timer under 65 s) instead of storing the execution.
     """
 
     in_process: bool = False
@@ -49,8 +50,8 @@ class Resumes:
     """The wait ends.
 
     Attributes:
-        items: how many items the answer brings; None for a timer or a time limit that ran out:
-            what the node got is passed on.
+        items: number of items in the answer; None for a timer or an elapsed time limit: the input
+            is passed on.
     """
 
     items: int | None = None

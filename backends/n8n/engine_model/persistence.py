@@ -1,9 +1,8 @@
-"""What storing an execution does to its stack.
+"""The effect of storing an execution on its stack.
 
-Read back from the database, the stack's entries of one node share one copy of it, as long as they
-were put there in the same stretch of the run: between two times of storing. n8n resumes a node by
-marking that copy as disabled, so the other entries hand on what they got instead of waiting or
-calling.
+After reading it from the database, the stack's entries of one node share one copy of it if they
+were added in the same section of the run: between two storings. n8n resumes a node by marking that
+copy as disabled, so the other entries pass their input on instead of waiting or calling.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def stored(flow: Flow, frame: Frame) -> Marks:
 
 
 def lowered(flow: Flow, frame: Frame, stack: Sequence[Pending]) -> Marks:
-    """The marks of a frame when `stack` is left of its stack."""
+    """The marks of a frame of which only `stack` remains."""
     if not frame.passing and not frame.cuts:
         return (), ()
     size = len(stack)

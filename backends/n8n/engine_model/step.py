@@ -38,8 +38,8 @@ class Work:
 
     Args:
         flows: the workflows, `ids` their places by id.
-        apart: calls that nobody waits for are reported, not run.
-        config: where the step begins.
+        apart: whether calls that are not waited for are reported instead of run.
+        config: the initial configuration of the step.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Work:
         self.events: list[Event] = []
 
     def apply(self, outcome: Outcome) -> None:
-        """Let the node on top do `outcome`; a ValueError says that it cannot."""
+        """Apply `outcome` to the node on top; a ValueError reports that it is impossible."""
         # n8n runs a stack: the node on top of the execution on top is the only one that can act.
         frame = self.frames[-1]
         node, counts = on_top(self.flows[frame.flow], frame), frame.stack[-1][1]

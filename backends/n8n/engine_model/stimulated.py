@@ -1,4 +1,4 @@
-"""The model of n8n's engine, driven by what a run of the source model decides."""
+"""The model of n8n's engine, driven by the decisions of a run of the source model."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.escalations import Escalated
 
 MOST_NODES = 20_000
-"""Nodes executed in one run."""
+"""Maximum number of nodes executed in one run."""
 
 
 def executed_nodes(
     model: Model, compiled: CompiledProcess, stimuli: Sequence[Stimulus]
 ) -> tuple[str, ...]:
-    """Names of the nodes that n8n executes, in order, when the environment answers as listed.
+    """Names of the nodes that n8n executes, in order, with the listed answers of the environment.
 
-    Each choice takes the flows that the list makes the model take there; waits are answered. Nodes
-    of the workflows that the process calls are among those of its own, where they run.
+    Each choice takes the flows that the model takes with the list; waits are answered. Nodes of
+    called workflows are included at their position.
 
     Args:
         model: the source model, not lowered.
-        compiled: one of its processes, for n8n.
-        stimuli: a list that `replay_stimuli` plays.
+        compiled: one of its processes, compiled for n8n.
+        stimuli: a list for `replay_stimuli`.
 
     Raises:
-        StimulusError: the list does not fit the model, or a workflow chooses where the model does
-            not.
+        StimulusError: the list does not match the model, or a workflow has a choice that the model
+            lacks.
     """
     played = play(compiled, stimuli[0].element, replay_stimuli(model, stimuli).script)
     return tuple(event.node for event in played.events)
 
 
 class Played(NamedTuple):
-    """What the engine model did with a workflow.
+    """The result of the engine model for a workflow.
 
     Attributes:
         status: of the main workflow; "limit" after `MOST_NODES` nodes.
-        events: of each node the one in which it ran, opened a wait, or called a workflow.
+        events: for each node, the event in which it ran, opened a wait, or called a workflow.
     """
 
     status: Literal["success", "error", "waiting", "limit"]
@@ -65,19 +65,20 @@ def play(
     failures: Mapping[str, Sequence[str | None]] = MappingProxyType({}),
     scripted: frozenset[str] = frozenset(),
 ) -> Played:
-    """Execute a workflow with the choices of a run; items are counted, expressions not evaluated.
+    """Execute a workflow with the choices of a run; items are counted, and expressions are not
+    evaluated.
 
     Args:
-        compiled: a process, for n8n.
-        start: the element that the run starts at, or the process.
-        script: for every element that chooses the flows that it takes, visit by visit.
-        failures: for every task that fails the event that catches it, visit by visit; `None` where
-            the task works.
-        scripted: names of nodes that hand on each item that they get, whatever their type.
+        compiled: a process, compiled for n8n.
+        start: the initial element of the run, or the process.
+        script: for every choosing element, the flows that it takes, visit by visit.
+        failures: for every failing task, the event that catches it, visit by visit; `None` if the
+            task succeeds.
+        scripted: names of nodes that pass on each input item, regardless of their type.
 
     Raises:
-        StimulusError: the script does not say what a workflow chooses, or a node is not known to
-            the engine model.
+        StimulusError: the script lacks a choice of a workflow, or a node is unknown to the engine
+            model.
     """
     driver = _Driver(compiled, script, failures, scripted)
     key = start_key(compiled.process) if start == compiled.process.id else start

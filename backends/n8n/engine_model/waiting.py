@@ -1,8 +1,9 @@
-"""Incomplete inputs: how n8n pairs arrivals, and what it fires when nothing else is left.
+"""Incomplete inputs: n8n's pairing of arrivals, and the node that it runs when nothing else
+remains.
 
-n8n keeps, per node with several wired inputs, entries by index. An arrival goes into the first
-entry whose input is free; if there is none, into a new entry whose index is the *number* of
-entries, which overwrites the entry that already has that index (N8N.md, "Token loss").
+n8n keeps, per node with several wired inputs, entries by index. An arrival is added to the first
+entry with a free input; if there is none, to a new entry whose index is the *number* of entries,
+which overwrites an existing entry with that index (N8N.md, "Token loss").
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from orgflow.backends.n8n.node_types.behaviour import Counts
 def arrive(
     flow: Flow, waiting: Waiting, node: Node, slot: int, count: int
 ) -> tuple[Waiting, Counts | None]:
-    """Deliver `count` items to input `slot`; also returns the inputs once they are complete."""
+    """Deliver `count` items to input `slot`; also returns the inputs if they are complete."""
     place = next((at for at, (index, _) in enumerate(waiting) if index == node.index), -1)
     entries = waiting[place][1] if place >= 0 else ()
     index, held = _entry(entries, slot, node.inputs)
@@ -28,10 +29,11 @@ def arrive(
 
 
 def fire(flow: Flow, waiting: Waiting) -> tuple[Waiting, Pending] | None:
-    """The one node n8n runs with what it has when its stack is empty; None where none may.
+    """The one node that n8n runs with incomplete inputs when its stack is empty; None if no node
+    may run.
 
-    The first one in order that is not kept back: by a waiting ancestor (two in one cycle are each
-    other's), or by an input it requires (Merge in mode `chooseBranch`).
+    The first one in order that is not blocked: by a waiting ancestor (two in one cycle block each
+        other), or by a required input (Merge in mode `chooseBranch`).
     """
     names = 0
     for index, _ in waiting:

@@ -19,8 +19,8 @@ def decision_code(model: DecisionModel, name: str) -> str:
     their ISO texts.
 
     Raises:
-        Unsupported: the decision, or what it requires, is not translated; says why.
-        KeyError: there is nothing of that name.
+        Unsupported: the decision or its requirement is not translated; the text gives the reason.
+        KeyError: the name does not exist.
     """
     printer = Printer()
     code, types = _function(printer, model, name)
@@ -34,7 +34,7 @@ def decision_code(model: DecisionModel, name: str) -> str:
 
 
 def decision_values(model: DecisionModel, name: str, given: str) -> str:
-    """JavaScript that returns the value of a decision as FEEL writes it: what is compared with the
+    """JavaScript that returns the value of a decision in FEEL's notation, for comparison with the
     evaluator.
 
     `given` is code for entries of inputs, `["name", value]`, whose values are the runtime's.

@@ -1,12 +1,12 @@
-"""FEEL as JavaScript: calls of a small runtime that computes as the evaluator does.
+"""FEEL as JavaScript: calls of a small runtime that computes like the evaluator.
 
 Decimals of 34 digits are pairs of an integer (`BigInt`) and an exponent, dates and durations are
-counted in whole nanoseconds; nothing is computed with JavaScript's numbers, which would round
-differently. Values come in from JSON (a number means its shortest decimal) and go out to it (a
-decimal becomes the nearest number, a date its ISO text).
+counted in whole nanoseconds; JavaScript's numbers are not used, since they would round differently.
+Values are read from JSON (a number is its shortest decimal) and written to it (a decimal becomes
+the nearest number, a date its ISO text).
 
-Nothing of a source's text is copied: signs come from here, texts and names through `js_string`,
-numbers from their digits. What no JavaScript is made for raises `Unsupported`.
+No text of a source is copied: operators are generated here, texts and names by `js_string`, numbers
+    from their digits. Expressions without a translation raise `Unsupported`.
 """
 
 from __future__ import annotations
@@ -78,15 +78,15 @@ _TEMPORAL_FUNCTIONS = frozenset(
 
 
 def feel_expression(tree: Tree, variable: Callable[[str], str | None]) -> str:
-    """JavaScript whose value is that of an expression, as JSON: one expression, which may stand
+    """JavaScript whose value is that of an expression, as JSON: one expression, which may be
     between `{{` and `}}`.
 
     Args:
         tree: an expression.
-        variable: the code that reads a variable as JSON, or `None` for a name that is none.
+        variable: the code that reads a variable as JSON, or `None` for an unknown name.
 
     Raises:
-        Unsupported: the expression holds what is not translated.
+        Unsupported: the expression contains something that is not translated.
     """
     printer = Printer()
     code = printer.tree(tree)
@@ -108,7 +108,7 @@ class Printer:
         self.functions: dict[str, tuple[str, str]] = {}
 
     def program(self, body: str) -> str:
-        """The runtime that a body needs, what was collected, and the body."""
+        """The runtime that a body needs, the collected constants, and the body."""
         shared = [f"const {name} = {code};" for name, code in self.functions.values()]
         shared += [f"const {name} = {code};" for name, code in self.types.values()]
         code = "\n".join(
@@ -193,7 +193,7 @@ class Printer:
                 assert_never(tree)
 
     def later(self, tree: Tree) -> str:
-        """An expression that is computed in a scope which comes later."""
+        """An expression that is evaluated in a later scope."""
         return f"(s) => {self.tree(tree)}"
 
     def literal(self, value: Decimal | str | bool | None) -> str:
@@ -265,7 +265,7 @@ class Printer:
     # -- what is shared ------------------------------------------------------------------------
 
     def type(self, of: Type) -> str:
-        """A type; but for simple ones the name of a constant."""
+        """A type; unless it is simple, the name of a constant."""
         if isinstance(of, SimpleType):
             self.temporal = self.temporal or of.name in _TEMPORAL_TYPES
             return f'"{of.name}"'
