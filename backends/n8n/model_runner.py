@@ -1,4 +1,4 @@
-"""Runs of emitted workflows on the model of n8n's engine: nothing has to be installed."""
+"""Runs of emitted workflows on the model of n8n's engine, without an installation."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class ModelRunner(LocalRunner):
-    """Plays runs on the engine model: it follows the wires, joins, waits and calls of the delivered
-    workflow as n8n does and counts items. It evaluates no expression: gateways take the branches of
-    the run, provided that some data make their conditions do so. A node that a replay on the engine
-    gives scripted values hands on each item that it gets. A run that comes to another node whose
-    items cannot be counted is `unplayable`.
+    """Executes runs on the engine model: it follows the connections, joins, waits and calls of the
+    delivered workflow like n8n and counts items. It evaluates no expression: gateways take the
+    branches of the run, provided that data exist for which their conditions select them. A node
+    with scripted values in a replay on the engine passes on each input item. A run that reaches
+    another node whose items cannot be counted is `unplayable`.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""Rules of the n8n backend: how n8n runs what is drawn in parallel, and defects of workflows."""
+"""Rules of the n8n backend: n8n's execution of parallel work, and defects of workflows."""
 
 from __future__ import annotations
 

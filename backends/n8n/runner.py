@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 
 NODES_PER_STEP = 10
-"""Node executions granted per step of the run: a run that needs more goes round in circles."""
+"""Maximum number of node executions per step of the run, beyond which it counts as endless."""
 
 UNNAMED = "something went wrong"
 """The message of an error without a code."""
 
 MOST_MS = 30_000
-"""Wall time granted to one run, in milliseconds."""
+"""Maximum elapsed time of one run, in milliseconds."""
 
 
 def _message(caught: CaughtError) -> str:
@@ -49,10 +49,11 @@ def _message(caught: CaughtError) -> str:
 
 
 class LocalRunner(Runner):
-    """Plays runs on the local engine; one Node process serves all models loaded after another.
+    """Executes runs on the local engine; one Node process serves all models loaded one after
+    another.
 
-    Stubs take the place of placeholder bodies (tasks and decision nodes): expressions, gateways,
-    joins and waits are the delivered ones, executed by n8n's own code.
+    Stubs replace placeholder bodies (tasks and decision nodes): expressions, gateways, joins and
+        waits are the delivered ones, executed by n8n's own code.
     """
 
     def __init__(self, engine: LocalEngine | None = None) -> None:
@@ -62,7 +63,7 @@ class LocalRunner(Runner):
         self._workflow: Workflow | None = None
 
     def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
-        """See `Runner`. Raises `KeyError` where nothing was emitted for the process."""
+        """See `Runner`. Raises `KeyError` if the process has no output."""
         del ctx
         compiled = emitted.compiled[process]
         assert isinstance(compiled, CompiledProcess)
@@ -71,7 +72,7 @@ class LocalRunner(Runner):
 
     @property
     def workflow(self) -> Workflow:
-        """The workflow loaded; a test may replace it to see a replay fail."""
+        """The loaded workflow; a test may replace it to make a replay fail."""
         assert self._workflow is not None
         return self._workflow
 
@@ -81,7 +82,7 @@ class LocalRunner(Runner):
 
     @property
     def compiled(self) -> CompiledProcess:
-        """What the process loaded was compiled to."""
+        """The compiled form of the loaded process."""
         assert self._compiled is not None
         return self._compiled
 
@@ -122,7 +123,7 @@ class LocalRunner(Runner):
         return tuple(lines)
 
     def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
-        """See `Runner`. Raises `EngineError` where the engine is missing or cannot be started."""
+        """See `Runner`. Raises `EngineError` if the engine is missing or cannot be started."""
         requests: list[RunRequest | str] = []  # texts for those that no data makes it take
         for run in runs:
             try:
@@ -137,11 +138,11 @@ class LocalRunner(Runner):
                 yield self._result(next(played))
 
     def play_requests(self, requests: Sequence[RunRequest]) -> Iterable[EngineRun]:
-        """Play requests, in their order. Raises `EngineError`."""
+        """Execute requests, in their order. Raises `EngineError`."""
         return self._engine.run_many(requests)
 
     def play_stimuli(self, stimuli: Sequence[Stimulus]) -> RunResult:
-        """What the engine does when it is driven by one list, with the data of its stubs
+        """The behaviour of the engine when it is driven by one list, with the data of its stubs
         (`with_data`). Raises `EngineError`."""
         (played,) = self._engine.run_many([self.request(stimuli)])
         return self._result(played)
@@ -165,9 +166,9 @@ class LocalRunner(Runner):
         }
 
     def failures_of(self, run: Run) -> dict[str, list[CaughtError | None]]:
-        """For each task and call that fails in a run what catches its errors, visit by visit;
-        `None` where it works. Where an event on a call catches them, so that the call fails, a step
-        of the called process does as well, unless an event there throws the error."""
+        """For each task and call that fails in a run, the event that catches its errors, visit by
+        visit; `None` if it succeeds. If an event on a call catches them, so that the call fails, a
+        step of the called process fails as well, unless an event there throws the error."""
         from orgflow.backends.n8n.emit.failures import caught_in  # of few models
 
         hosts: dict[str, list[tuple[tuple[str, ...], CaughtError]]] = {}
@@ -195,7 +196,7 @@ class LocalRunner(Runner):
         return {host: found for host, found in visits.items() if any(found)}
 
     def data_of(self, run: Run) -> tuple[Stimulus, ...]:
-        """What the stubs have to output for a run. Raises `Unplayable`."""
+        """The required output of the stubs for a run. Raises `Unplayable`."""
         scopes = self._scopes
         before = {
             gateway: _before(gateway, scope) if decision.coded else frozenset[str]()
@@ -207,9 +208,9 @@ class LocalRunner(Runner):
     def request(
         self, stimuli: Sequence[Stimulus], errors: Mapping[str, Sequence[str | None]] | None = None
     ) -> RunRequest:
-        """The run of the engine that a list of stimuli drives; those without data need no stub:
-        waits are answered at once, and the engine has an order of its own. `errors` are messages
-        of tasks that fail, visit by visit; where one fails it hands on no data."""
+        """The run of the engine that a list of stimuli drives; stimuli without data need no stub:
+        waits are answered immediately, and the engine has its own order. `errors` are messages of
+        tasks that fail, visit by visit; a failing task outputs no data."""
         root = self.compiled.root
         start, process = stimuli[0].element, root.process
         trigger = root.workflow_graph.nodes[
@@ -414,7 +415,7 @@ def _without_secrets(workflow: Workflow) -> Workflow:
 
 
 _OVER = "2000-01-01T00:00:00.000Z"
-"""A time that is over, whenever a run is."""
+"""A time in the past of every run."""
 
 
 def _timed(scope: CompiledScope) -> list[str]:

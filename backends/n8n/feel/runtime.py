@@ -1,8 +1,8 @@
-"""The part of the runtime that a translation needs, cut out of `js/runtime.cjs`.
+"""The part of the runtime that a translation needs, extracted from `js/runtime.cjs`.
 
-The file holds one definition a block, `const name = …;`. A translation gets the definitions whose
-names it mentions and those that these mention, in the order of the file. Where no date, time,
-duration or range can occur, what computes with dates and writes them as text is left out.
+The file has one definition per block, `const name = …;`. A translation gets the definitions that it
+mentions and those that these mention, in the order of the file. If no date, time, duration or range
+can occur, the code for them is omitted.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _TEMPORAL = frozenset(
         "absTemporal",
     }
 )  # fmt: skip
-"""Definitions that are null where there are neither dates, times nor durations."""
+"""Definitions that are null if there are neither dates, times nor durations."""
 
 _TEXTUAL = frozenset({"outputText"})
-"""Likewise where there are no ranges either."""
+"""Definitions that are also null if there are no ranges."""
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,7 @@
-"""What If, Filter and Switch decide by: one typed reading of every version of their parameters.
+"""The conditions of If, Filter and Switch: one typed reading of every version of their parameters.
 
-What is written is kept (`raw`, and values as they are in the file), whether n8n would accept it or
-not: checks, comparisons and words for people are views of it.
+The original is kept (`raw`, and values as in the file), whether or not n8n accepts
+it: checks, comparisons and readable texts are derived from it.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from typing import Any, Final, Literal, NamedTuple
 from orgflow.backends.n8n.format.json_values import inside, mapping, rows
 
 _ASSUMED: Final[Mapping[str, str]] = {"number": "smaller", "dateTime": "after"}
-"""Operations that version 1 leaves out; for other types it is `equal`."""
+"""The default operation of version 1 for other types is `equal`."""
 
 Place = tuple[str | int, ...]
 
 _MOST_OUTPUTS: Final = 256
-"""More outputs than any node has: a larger number in a file is not believed."""
+"""More outputs than any node has: a larger number in a file is ignored."""
 
 
 class Comparison(NamedTuple):
     """One comparison of a condition.
 
     Attributes:
-        left: the left side as the file has it, None where there is none; `right` likewise.
-        kind: the type that both are compared as.
-        operation: as its version names it (`gt`, in version 1 `larger`); None where there is none.
-        single: it is said to have no right side.
+        left: the left side in the file, None if there is none; `right` likewise.
+        kind: the type of the comparison.
+        operation: its name in that version (`gt`, in version 1 `larger`); None if there is none.
+        single: whether it is declared without a right side.
         raw: the object in the file.
-        place: where that is, from the condition on.
+        place: its path, relative to the condition.
     """
 
     left: Any
@@ -42,9 +42,9 @@ class Comparison(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """Comparisons of which all have to hold, or with `either` any.
+    """Comparisons that all have to hold, or with `either` any of them.
 
-    `first`: they have the shape of version 1 (lists by type).
+    `first`: they have the form of version 1 (lists by type).
     """
 
     comparisons: tuple[Comparison, ...]
@@ -54,8 +54,8 @@ class Condition(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A rule: what holds for it leaves by `output`; `label` is what people called that, `place` is
-    where its condition is in the parameters."""
+    """A rule: matching items leave by `output`; `label` is its name, `place` is the path of its
+    condition in the parameters."""
 
     condition: Condition
     output: int
@@ -64,16 +64,16 @@ class Rule(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What a node decides by.
+    """The decision of a node.
 
     Attributes:
         rules: tried in order.
-        every: all rules that hold are followed, and not the first one only.
-        fallback: the output of what no rule takes; `extra` is one more than the rules have, None
-            drops it.
-        fallback_name: what people called the extra output.
-        loose: types are converted before they are compared.
-        unseen: there are rules as another version writes them, of which this one sees none.
+        every: whether all matching rules are followed, and not only the first one.
+        fallback: the output of items that match no rule; `extra` is one more than the rules have,
+            None drops them.
+        fallback_name: the name of the extra output.
+        loose: whether types are converted before the comparison.
+        unseen: whether there are rules in the form of another version, which this one ignores.
     """
 
     rules: tuple[Rule, ...]
@@ -131,7 +131,7 @@ def condition_of(value: Any, combine: Any = None) -> Condition:
 
     Args:
         value: the parameter.
-        combine: of version 1 `combineOperation` of If, `combineConditions` of Filter.
+        combine: for version 1, `combineOperation` of If, `combineConditions` of Filter.
     """
     raw = mapping(value)
     listed = raw.get("conditions")

@@ -1,4 +1,4 @@
-"""The shape of an n8n workflow, how it is written, and what can be told of a node by itself."""
+"""The structure of an n8n workflow, its text form, and properties of a single node."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TYPE_PREFIX: Final = "n8n-nodes-base."
 # Must never change: node ids are derived from it, and `verify` finds nodes by id among other ways.
 _UUID_NAMESPACE: Final = bytes.fromhex("7d3e3c0e53c55a0f9a530c4e1b2f6d17")
 _UUID_VERSION_5: Final = 5 << 76 | 2 << 62
-"""The bits of a UUID that say its version and variant (RFC 9562, 4)."""
+"""The bits of a UUID for its version and variant (RFC 9562, 4)."""
 _UUID_KEPT: Final = ~(0xF << 76 | 3 << 62)
 
 # N8N.md "API": what POST /workflows takes; any other key is answered with 400.
@@ -62,7 +62,7 @@ API_SETTINGS: Final = (
 
 
 class Connection(TypedDict):
-    """The end of a wire: the input `index` of the node called `node`."""
+    """The end of a connection: the input `index` of the node called `node`."""
 
     node: str
     type: str
@@ -70,7 +70,7 @@ class Connection(TypedDict):
 
 
 class NodeConnections(TypedDict):
-    """Wires of one node: `main[output]` lists the ends of that output's wires."""
+    """Connections of one node: `main[output]` lists the ends of that output's connections."""
 
     main: list[list[Connection]]
 
@@ -133,7 +133,7 @@ _CONSTANTS: Final = {True: "true", False: "false", None: "null"}
 
 
 def dumps(value: object) -> str:
-    """Pretty JSON, the same bytes for the same value; keys stay in the order they were built."""
+    """Formatted JSON, the same bytes for the same value; keys keep the order of creation."""
     text = _indented(value, "\n") + "\n"
     # Half a surrogate pair is legal in a JSON escape but cannot be encoded as UTF-8.
     try:
@@ -213,7 +213,7 @@ def short_type(node: Mapping[str, object]) -> str | None:
 
 
 def is_trigger(node: Mapping[str, object]) -> bool:
-    """Whether a run can start at this node; other packages' triggers go by their name."""
+    """Whether a run can start at this node; triggers of other packages are recognised by name."""
     full = node.get("type")
     kind = node_types.of(short_type(node))
     known = kind is not None and kind.start is not None
@@ -221,13 +221,14 @@ def is_trigger(node: Mapping[str, object]) -> bool:
 
 
 def api_keys(version: N8nVersion = DEFAULT_VERSION) -> tuple[str, ...]:
-    """Keys that the public API of this n8n takes; n8n 1.123 refuses pinned data."""
+    """Keys that the public API of this n8n accepts; n8n 1.123 refuses pinned data."""
     older = require_known(version) <= V1_123
     return _API_KEYS if older else _API_KEYS + _API_KEYS_SINCE_2
 
 
 def to_api(workflow: Mapping[str, object], version: N8nVersion = DEFAULT_VERSION) -> dict[str, Any]:
-    """The body of `POST /api/v1/workflows`: a copy without what the API answers with 400."""
+    """The body of `POST /api/v1/workflows`: a copy without the keys that the API refuses with
+    400."""
     body: dict[str, Any] = {}
     for key in api_keys(version):
         value = workflow.get(key)
@@ -252,7 +253,8 @@ def to_api(workflow: Mapping[str, object], version: N8nVersion = DEFAULT_VERSION
 
 
 def outputs_of(node: Mapping[str, object]) -> int | None:
-    """How many main outputs a node has; None if its type, version or parameters do not say."""
+    """The number of main outputs of a node; None if type, version and parameters do not determine
+    it."""
     kind = node_types.of(short_type(node))
     count = kind.outputs(*_version_and_parameters(node)) if kind is not None else None
     if count is not None and node.get("onError") == "continueErrorOutput":
@@ -261,7 +263,8 @@ def outputs_of(node: Mapping[str, object]) -> int | None:
 
 
 def inputs_of(node: Mapping[str, object]) -> int | None:
-    """How many main inputs a node has; None if its type, version or parameters do not say."""
+    """The number of main inputs of a node; None if type, version and parameters do not determine
+    it."""
     kind = node_types.of(short_type(node))
     if kind is None:
         return 0 if is_trigger(node) else None

@@ -1,8 +1,9 @@
-"""Reads n8n's expressions without running them: whether they are whole, which nodes they name.
+"""Reads n8n's expressions without executing them: whether they are complete, and which nodes they
+name.
 
 n8n checks none of this before a run (N8N.md: "Run time only: expression syntax, reference to a
-missing node"). The text around `{{ }}` is cut as n8n cuts it: the first `}}` that has no odd number
-of backslashes before it ends an expression, even inside a string or an object.
+missing node"). The text around `{{ }}` is split in n8n's way: the first `}}` without an odd number
+of preceding backslashes ends an expression, even inside a string or an object.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _LINE_ENDS: Final = frozenset({"\n", "\r", "\r\n", "\u2028", "\u2029"})
 
 
 class Reading(NamedTuple):
-    """What is wrong with a text and which nodes it refers to by name."""
+    """The faults of a text and the nodes that it names."""
 
     faults: tuple[str, ...]
     references: tuple[str, ...]
@@ -51,7 +52,7 @@ class Reading(NamedTuple):
 
 @lru_cache(maxsize=20_000)
 def read_parameter(text: str) -> Reading:
-    """A text parameter as n8n takes it: an expression if it begins with `=`."""
+    """A text parameter in n8n's reading: an expression if it begins with `=`."""
     if not text.startswith("="):
         return Reading((), ())
     faults: list[str] = []
@@ -88,7 +89,7 @@ def read_parameter(text: str) -> Reading:
 
 @lru_cache(maxsize=20_000)
 def read_code(code: str) -> Reading:
-    """JavaScript: whether its quotes and brackets are whole, and the nodes it names."""
+    """JavaScript: whether its quotes and brackets are balanced, and the nodes it names."""
     references: list[str] = []
     waiting: list[str] = []  # brackets that are open; a backtick for a template
     value_before = False  # whether a slash would divide what stands before it

@@ -1,7 +1,7 @@
-"""Fields of n8n's forms as their nodes have them: one shape for Wait, Form and Form Trigger.
+"""Fields of n8n's forms in the form of their nodes: one structure for Wait, Form and Form Trigger.
 
-A Wait keys an answer by the label of its field, newer forms by a name of its own; a blank number is
-0 in both, so that a number that may be left blank is entered as a text.
+A Wait keys an answer by the label of its field, newer forms by a separate name; a blank number is 0
+in both, so an optional number is entered as text.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def field(
 
 
 def hidden(name: str, value: str) -> dict[str, Any]:
-    """A field that the page sends back as it is."""
+    """A field that the page returns unchanged."""
     return {"fieldType": "hiddenField", "fieldName": name, "fieldValue": value}
 
 
 def hidden_fields(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """JavaScript for what the hidden fields of a form hold, by name."""
+    """JavaScript for the content of the hidden fields of a form, by name."""
     found = rows(inside(parameters, "formFields", "values"))
     return {
         str(row.get("fieldName")): _code(str(row.get("fieldValue")))
@@ -60,8 +60,8 @@ def _code(text: str) -> str:
 def wait_for_form(
     title: str, description: str, fields: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Parameters of a Wait until somebody sends a form. It has no suffix: the page of a form that
-    was sent leads to the next form of the execution only where that has the plain address."""
+    """Parameters of a Wait for a form. It has no suffix: the page of a submitted form leads to the
+    next form of the execution only if that has the plain address."""
     parameters: dict[str, Any] = {"resume": "form", "formTitle": title}
     if description:
         parameters["formDescription"] = description

@@ -1,9 +1,9 @@
-"""How a workflow says which element each node stands for: the map in a sticky note, and notes.
+"""The mapping from nodes to elements in a workflow: the map in a sticky note, and notes.
 
-A workflow that orgflow compiled carries the map from node names to element ids in a sticky note
-and each element's id in the node's notes; people rename nodes, and n8n's editor gives new ids.
-In the sticky note the map is a link reference definition, which Markdown does not show; workflows
-of earlier versions have it as code.
+A workflow that orgflow compiled contains the map from node names to element ids in a sticky note
+and each element's id in the node's notes, since people rename nodes, and n8n's editor assigns new
+ids. In the sticky note the map is a link reference definition, which Markdown does not show;
+workflows of earlier versions have it as code.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 MAP_PREFIX: Final = "orgflow-map 1 "
-"""First words of the line that carries the identity map in its sticky note."""
+"""The beginning of the line with the identity map in its sticky note."""
 
 HIDDEN: Final = "[orgflow]: # ("
-"""What lines of sticky notes begin with that the editor does not show."""
+"""Beginnings of lines in sticky notes that the editor does not show."""
 
 _OWN: Final = (HIDDEN, "`orgflow-", "**For orgflow**:")
 _MAP_LINE: Final = re.compile(rf"^(?:`|{re.escape(HIDDEN)})?{MAP_PREFIX}", re.MULTILINE)
@@ -31,8 +31,8 @@ _TAG: Final = (
 
 @dataclass(eq=False, repr=False)
 class OrgflowMap:
-    """What the map notes of a workflow say; `broken` are the node indexes of unreadable ones,
-    `model` is the hash of the model that it was compiled from."""
+    """The content of a workflow's map notes; `broken` are the node indexes of unreadable ones,
+    `model` is the hash of its source model."""
 
     process: str | None = None
     model: str = ""
@@ -42,7 +42,7 @@ class OrgflowMap:
 
 def hidden(text: str) -> str:
     """A line of a sticky note that the editor does not show; parentheses, which would end it, are
-    written as JSON has them in strings."""
+    escaped as in JSON strings."""
     return f"{HIDDEN}{text.replace('(', chr(92) + 'u0028').replace(')', chr(92) + 'u0029')})"
 
 
@@ -52,23 +52,23 @@ def map_line(said: Mapping[str, Any]) -> str:
 
 
 def map_place(content: object) -> int | None:
-    """Where the JSON of the map begins in the text of a sticky note; None where there is no map."""
+    """The position of the map's JSON in the text of a sticky note; None if there is no map."""
     found = _MAP_LINE.search(content) if isinstance(content, str) else None
     return found.end() if found is not None else None
 
 
 def own_lines(content: str) -> list[str]:
-    """The lines of a sticky note that are there for orgflow alone."""
+    """The lines of a sticky note that only orgflow reads."""
     return [line for line in content.split("\n") if line.startswith(_OWN)]
 
 
 def readable(content: str) -> str:
-    """The text of a sticky note without what is there for orgflow alone."""
+    """The text of a sticky note without the lines that only orgflow reads."""
     return "\n".join(line for line in content.split("\n") if not line.startswith(_OWN)).strip()
 
 
 def read_map(nodes: Iterable[tuple[int, Mapping[str, Any]]]) -> OrgflowMap:
-    """The maps in sticky notes; where there are several, the first to name a node counts."""
+    """The maps in sticky notes; if there are several, the first to name a node counts."""
     found = OrgflowMap()
     for index, node in nodes:
         parameters = node.get("parameters")
@@ -95,7 +95,7 @@ def read_map(nodes: Iterable[tuple[int, Mapping[str, Any]]]) -> OrgflowMap:
 
 
 def tag_of(notes: Any) -> tuple[str, str] | None:
-    """Element and role (empty for the node that stands for it) from a node's notes."""
+    """Element and role (empty for the node that represents it) from a node's notes."""
     if not isinstance(notes, str):
         return None
     for line in reversed(notes.splitlines()):
@@ -114,10 +114,10 @@ def words_of(notes: Any) -> str:
 
 
 def tag_line(element: str, role: str) -> str:
-    """The line of a node's notes that names its element, and its role where it only helps."""
+    """The line of a node's notes that names its element, and its role if it is auxiliary."""
     return f"orgflow: {element}" + (f" ({role})" if role else "")
 
 
 def folded(name: str) -> str:
-    """A name without differences of case and blanks."""
+    """A name with case and spaces normalised."""
     return " ".join(name.casefold().split())

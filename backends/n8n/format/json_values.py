@@ -1,4 +1,4 @@
-"""Values of JSON that may be anything: what is read of them where they have the expected kind."""
+"""JSON values of any type, read if they have the expected type."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ def mapping(value: object) -> Mapping[str, Any]:
 
 
 def inside(value: Any, *keys: str) -> Any:
-    """A value some keys down; `None` where there is none."""
+    """A value at a path of keys; `None` if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
 
 
 def rows(value: Any) -> list[Mapping[str, Any]]:
-    """The objects of a list; nothing of anything else."""
+    """The objects in a list; empty for anything else."""
     return [r for r in value if isinstance(r, Mapping)] if isinstance(value, list) else []
 
 
 def number(value: object) -> float | None:
-    """A number of JSON; `None` for anything else, true and false included."""
+    """A number in JSON; `None` for anything else, including true and false."""
     if type(value) is float:
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -35,7 +35,7 @@ def number(value: object) -> float | None:
 
 
 def count(value: object) -> int | None:
-    """A whole number of JSON that is not negative."""
+    """A non-negative integer in JSON."""
     found = number(value)
     return int(found) if found is not None and found >= 0 and found == int(found) else None
 

@@ -1,7 +1,7 @@
 """The matcher: which node of one workflow corresponds to which node of another.
 
 The caller gives the evidence, strongest first: names, the map in the sticky note, notes, ids,
-neighbours. Later evidence leaves earlier pairs alone; only a copy shares its partner.
+neighbours. Later evidence does not change earlier pairs; only a copy shares its partner.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _K = TypeVar("_K", bound=Hashable, covariant=True)
 
 
 class Link(Protocol[_K]):
-    """A wire between two keys."""
+    """A connection between two keys."""
 
     @property
     def kind(self) -> str: ...
@@ -38,7 +38,8 @@ class Link(Protocol[_K]):
 
 
 class Side(NamedTuple, Generic[K]):
-    """What is matched: nodes by key, the wires between keys, and what the map says."""
+    """The input of matching: nodes by key, the connections between keys, and the content of the
+    map."""
 
     steps: Mapping[K, Node]
     wires: Sequence[Link[K]]
@@ -51,7 +52,7 @@ class Matching(Generic[K]):
 
     Attributes:
         key_of: key of the old node by name of the new one, in the order of matching; only copies
-            have the same old node.
+            share an old node.
         how: the evidence, by name of the new node.
         added: new nodes without a partner, in the order of the file.
         missing: keys of old nodes without a partner.
@@ -77,7 +78,7 @@ Evidence = Callable[["Matcher[K]"], None]
 
 
 def match(old: Side[K], new: Side[str], by: Iterable[Evidence[K]]) -> Matching[K]:
-    """Tie the nodes of two workflows to each other, by the strongest evidence first."""
+    """Match the nodes of two workflows, strongest evidence first."""
     matcher = Matcher(old, new)
     for evidence in by:
         evidence(matcher)
@@ -88,7 +89,7 @@ def match(old: Side[K], new: Side[str], by: Iterable[Evidence[K]]) -> Matching[K
 
 
 class Matcher(Generic[K]):
-    """Pairs as far as they are known; evidence adds to them."""
+    """The pairs so far; evidence adds to them."""
 
     def __init__(self, old: Side[K], new: Side[str]) -> None:
         self.old, self.new = old, new
@@ -97,7 +98,8 @@ class Matcher(Generic[K]):
         self.how: dict[str, How] = {}
 
     def claim(self, old: K, new: str, how: How) -> bool:
-        """Pair two nodes unless one has a partner or only one is a trigger; whether it did."""
+        """Pair two nodes unless one has a partner or only one is a trigger; returns whether it
+        did."""
         if old in self.pairs or new in self.key_of:
             return False
         if self.old.steps[old].trigger != self.new.steps[new].trigger:
@@ -151,16 +153,16 @@ _Scores = Mapping[K, Mapping[str, float]]  # by key of the old node and name of 
 
 
 class ByNeighbours(Generic[K]):
-    """Evidence that pairs nodes by those of their neighbours that have partners, in rounds: an old
-    node with the candidate that has most wires in common with it.
+    """Evidence that pairs nodes by their paired neighbours, in rounds: an old node with the
+    candidate that shares most connections.
 
     Args:
         kind: nodes of different kinds are never paired.
-        apart: new nodes that are left out.
+        apart: new nodes that are excluded.
     """
 
     most: float = 200
-    """A node with more neighbours than this is no evidence for any of them."""
+    """A node with more neighbours than this is not evidence for any of them."""
 
     def __init__(self, kind: Callable[[Node], Hashable], apart: Collection[str] = ()) -> None:
         self.kind, self.apart = kind, apart
@@ -209,15 +211,15 @@ class ByNeighbours(Generic[K]):
         return found
 
     def traits(self, wire: Link[Hashable], port: int) -> Iterable[Hashable]:
-        """What counts of a wire: the neighbour, and again the neighbour with the ports."""
+        """The compared traits of a connection: the neighbour, and the neighbour with the ports."""
         return None, (wire.kind, wire.output, wire.input)
 
     def score(self, one: _Traits, other: _Traits) -> float:
-        """How much alike two nodes are by the traits of their wires."""
+        """The similarity of two nodes by the traits of their connections."""
         return sum(count * other[trait] for trait, count in one.items())
 
     def choose(self, scores: _Scores[K]) -> Iterable[tuple[K, str]]:
-        """The pairs of a round: parameters decide between candidates that are equally alike."""
+        """The pairs of a round: parameters decide between equally similar candidates."""
         best: list[tuple[float, K, str]] = []
         for old, found in scores.items():
             first = _first(found)
@@ -231,8 +233,8 @@ class ByNeighbours(Generic[K]):
                 yield old, new
 
     def again(self, claimed: list[K]) -> Iterable[K]:
-        """Old nodes of the next round: only those whose neighbours got partners, so that large
-        workflows take no longer than their wires."""
+        """Old nodes of the next round: only those with newly paired neighbours, so the time for
+        large workflows is linear in their connections."""
         return dict.fromkeys(other for old in claimed for _, other, _ in self.old[old])
 
     def _same(self, old: K, new: str) -> bool:
@@ -240,7 +242,8 @@ class ByNeighbours(Generic[K]):
 
 
 class ByMutualBest(ByNeighbours[K]):
-    """Pairs nodes that are each other's only best, by the share of ports with common neighbours."""
+    """Pairs nodes that are each other's unique best match, by the share of ports with common
+    neighbours."""
 
     most = inf
 

@@ -18,8 +18,9 @@ _ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<sign>.))")
 
 
 def follow(value: Any, renamed: Mapping[str, str], *, code: bool = False) -> Any:
-    """`value` (parameters, or a part of them) as n8n's editor leaves it after nodes were renamed:
-    references in expressions and in code name the new nodes. `code`: it is the text of a script."""
+    """`value` (parameters or a part of them) in the form that n8n's editor gives it after renaming
+    nodes: references in expressions and code use the new names. `code`: whether it is the text of a
+    script."""
     if not renamed:
         return value
     if isinstance(value, str):

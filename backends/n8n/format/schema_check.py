@@ -1,6 +1,6 @@
-"""Checks a workflow against the JSON schemas of what we emit, with the `jsonschema` package.
+"""Checks a workflow against the JSON schemas of orgflow's output, with the `jsonschema` package.
 
-It is slow to load, so nothing imports this module but `--verify`, the conformance kit and tests.
+It loads slowly, so only `--verify`, the conformance kit and tests import this module.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _LONGEST: Final = 200
 
 
 def check_schema(instance: Any, name: str, *, at: str = "") -> list[Problem]:
-    """Everything that is wrong with a value by the schema `schema/<name>.schema.json`.
+    """All violations of the schema `schema/<name>.schema.json` by a value.
 
     Args:
-        instance: a value as JSON gives it.
-        name: of a schema, such as `nodes/if` or `workflow-file`.
-        at: put before the path of each problem.
+        instance: a JSON value.
+        name: the name of a schema, such as `nodes/if` or `workflow-file`.
+        at: prefix of the path of each problem.
     """
     errors = sorted(_validator(name).iter_errors(instance), key=lambda e: [str(p) for p in e.path])
     return [Problem(at + pointer(*error.absolute_path), _short(error.message)) for error in errors]
@@ -44,7 +44,7 @@ def check_schema(instance: Any, name: str, *, at: str = "") -> list[Problem]:
 def check_schemas(
     workflow: object, *, form: Form = "file", version: N8nVersion = DEFAULT_VERSION
 ) -> tuple[Problem, ...]:
-    """What the schemas say of a workflow and of each node that is emitted for this n8n."""
+    """The violations by a workflow and by each emitted node for this n8n."""
     return (*check_schema(workflow, f"workflow-{form}"), *_nodes(workflow, version))
 
 

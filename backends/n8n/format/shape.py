@@ -1,4 +1,4 @@
-"""A workflow without what the ids of elements leave in it, to compare two compilations."""
+"""A workflow without traces of element ids, for comparing two compilations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _IDENTITY = {"id", "webhookId", "notes", "content"}
 
 
 def workflow_shape(text: str) -> str:
-    """A workflow without what element ids leave in it: node ids, notes, the identity map."""
+    """A workflow without traces of element ids: node ids, notes, the identity map."""
 
     def bare(value: Any) -> Any:
         if isinstance(value, dict):

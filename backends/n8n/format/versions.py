@@ -1,11 +1,10 @@
-"""Which `typeVersion` of each node type an n8n version understands, and which one we emit.
+"""The `typeVersion` values of each node type that an n8n version supports, and the emitted one.
 
-n8n accepts an unknown typeVersion silently and then runs something else (N8N.md, "Refused
-nowhere and silently wrong"), so a version that `NodeType.versions` does not list is never emitted.
-Read from `dist/types/nodes.json` of the package n8n-nodes-base that each n8n release depends on:
-n8n 2.41.1 → n8n-nodes-base 2.41.1; n8n 1.123.0 → 1.121.0 and n8n 1.123.81 → 1.121.53 (these two
-list the same versions for every type we describe). Releases in between were not read: they are an
-error.
+n8n silently accepts an unknown typeVersion and then runs something else (N8N.md, "Refused nowhere
+and silently wrong"), so a version outside of `NodeType.versions` is never emitted. Read from
+`dist/types/nodes.json` of the package n8n-nodes-base that each n8n release depends on: n8n 2.41.1 →
+n8n-nodes-base 2.41.1; n8n 1.123.0 → 1.121.0 and n8n 1.123.81 → 1.121.53 (these two list the same
+versions for every described type). Other releases were not read: they are an error.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def _known_text() -> str:
 
 
 def require_known(version: N8nVersion) -> N8nVersion:
-    """The version itself; a ValueError when the table does not cover it."""
+    """The version itself; a ValueError if the table does not contain it."""
     if version not in KNOWN_VERSIONS:
         raise ValueError(f"n8n {version} is not covered by the table of nodes; {_known_text()}")
     return version
@@ -58,7 +57,8 @@ def require_known(version: N8nVersion) -> N8nVersion:
 
 @cache
 def type_versions(short_type: str, version: N8nVersion = DEFAULT_VERSION) -> tuple[float, ...]:
-    """Every typeVersion of a node type that the given n8n understands and our schemas describe."""
+    """Every typeVersion of a node type that the given n8n supports and orgflow's schemas
+    describe."""
     column = KNOWN_VERSIONS.index(require_known(version))
     kind = node_types.of(short_type)
     if kind is None or not kind.described:

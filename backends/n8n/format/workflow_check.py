@@ -1,7 +1,8 @@
-"""Checks a whole n8n workflow for what n8n refuses, and for what it accepts and gets wrong.
+"""Checks a whole n8n workflow for content that n8n refuses, and for content that it accepts but
+executes incorrectly.
 
-N8N.md ("Refused nowhere and silently wrong") lists what no server reports: unknown type versions
-and parameter names, inputs and outputs that do not exist, garbage conditions. Every kind of problem
+N8N.md ("Refused nowhere and silently wrong") lists the faults that no server reports: unknown type
+versions and parameter names, missing inputs and outputs, invalid conditions. Every kind of problem
 found here has a stable name, listed in `KINDS`.
 """
 
@@ -59,7 +60,7 @@ Form = Literal["file", "api"]
 
 
 class Problem(NamedTuple):
-    """What is wrong in a workflow and where: `path` is a JSON pointer, `kind` one of `KINDS`."""
+    """A fault in a workflow and its place: `path` is a JSON pointer, `kind` one of `KINDS`."""
 
     path: str
     message: str
@@ -107,9 +108,9 @@ def check_workflow(
     version: N8nVersion = DEFAULT_VERSION,
     filled: Collection[str] = (),
 ) -> tuple[Problem, ...]:
-    """Every problem of a workflow for one n8n version, in a fixed order; nothing of what is not
-    shaped like one. Shapes and parameters are the matter of `schema_check.check_schemas`. `filled`
-    are names of nodes whose types are those of the user's n8n."""
+    """Every problem of a workflow for one n8n version, in a fixed order; none for malformed parts.
+    `schema_check.check_schemas` checks structure and parameters. `filled` are names of nodes whose
+    types are those of the user's n8n."""
     require_known(version)
     found: list[Problem] = []
     if not isinstance(workflow, Mapping):

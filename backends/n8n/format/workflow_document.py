@@ -1,8 +1,8 @@
-"""One parse of n8n workflows: whatever is odd in a file is kept and listed as a fault.
+"""The parser of n8n workflows: irregularities in a file are kept and listed as faults.
 
-Files come from n8n's editor (exports, lists of exports, what is copied to the clipboard), from its
-API, from stored executions, and from people. The parse refuses nothing; each reader decides which
-faults matter to it. Places in the file are computed when they are asked for.
+Files come from n8n's editor (exports, lists of exports, the clipboard), from its API, from stored
+executions, and from people. The parser refuses nothing; each reader decides which faults matter to
+it. Places in the file are computed on demand.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from orgflow_ir.model.source import SourceLocation
 Path = tuple[str | int, ...]
 
 _WRAPPERS: Final = ("workflow", "workflows", "workflowData", "data")
-"""Keys that workflows stand under: templates and the cloud's export, lists of workflows,
-executions, the API's lists. Under `data` an execution has something else."""
+"""Keys that contain workflows: templates and the cloud's export, lists of workflows, executions,
+the API's lists. `data` of an execution has other content."""
 
 _DEPTH: Final = 4
 _OLD_TRIGGERS: Final = frozenset(
     f"{TYPE_PREFIX}{short}" for short in ("cron", "interval", "start", "emailReadImap")
 )
-"""Triggers of n8n's own package whose names do not show it."""
+"""Triggers of n8n's own package without a matching name."""
 
 _STICKY_NOTE: Final = f"{TYPE_PREFIX}stickyNote"
 
 
 class Fault(NamedTuple):
-    """Something odd in a file.
+    """An irregularity in a file.
 
     Attributes:
         kind: `repeated-key` (`name` is the key), `missing` (the key `name`), `wrong-type` (`value`
-            is not `name`), `repeated-name` (of the node `name`), `lost-source` and `lost-target`
-            (a wire from or to `name`, which is not a node).
-        path: where; for a missing key the object that should have it.
-        value: what is there.
-        wire: the type of the connection that the fault is in; `main` outside connections.
+            is not `name`), `repeated-name` (of the node `name`), `lost-source` and `lost-target` (a
+            connection from or to `name`, which is not a node).
+        path: its place; for a missing key, the object that should have it.
+        value: the actual value.
+        wire: the type of the faulty connection; `main` outside connections.
     """
 
     kind: Literal[
@@ -64,18 +64,18 @@ class Fault(NamedTuple):
 
 @dataclass(eq=False)
 class Node:
-    """A node, sticky notes included.
+    """A node, including sticky notes.
 
     Attributes:
         place: its index in the file's `nodes`.
         index: its index among the nodes that n8n can run: named, typed, the first of their name and
-            no sticky notes; -1 for any other.
-        path: where it is in the file.
+            not sticky notes; -1 for any other.
+        path: its place in the file.
         raw: the object in the file.
-        name: as the file has it; `Node 3` for a third node without name.
-        key: the name, numbered where an earlier node has it, as n8n numbers copies.
-        version: `typeVersion`; where the file has none, what the parse was told to assume.
-        parameters: empty where they are no object.
+        name: its name in the file; `Node 3` for a third node without name.
+        key: the name, numbered if an earlier node has it, as n8n numbers copies.
+        version: `typeVersion`; if the file has none, the version given to the parser.
+        parameters: empty if they are not an object.
     """
 
     place: int
@@ -89,7 +89,7 @@ class Node:
 
     @property
     def type(self) -> str:
-        """The full type; empty where there is none."""
+        """The full type; empty if there is none."""
         return _text(self.raw.get("type"))
 
     @property
@@ -105,12 +105,12 @@ class Node:
 
     @property
     def n8n_id(self) -> str:
-        """n8n's id; empty where there is none."""
+        """n8n's id; empty if there is none."""
         return _text(self.raw.get("id"))
 
     @property
     def tag(self) -> tuple[str, str] | None:
-        """Element and role that its notes name."""
+        """Element and role in its notes."""
         return tag_of(self.raw.get("notes"))
 
     @property
@@ -125,7 +125,7 @@ class Node:
 
     @property
     def disabled(self) -> bool:
-        """Whether it only passes on what comes in on its first input."""
+        """Whether it only passes on the items of its first input."""
         return self.raw.get("disabled") is True
 
     @property
@@ -140,7 +140,7 @@ class Node:
 
     @property
     def on_error(self) -> str:
-        """What the node does with an error; empty for n8n's default, to stop."""
+        """The node's reaction to an error; empty for n8n's default, to stop."""
         return _text(self.raw.get("onError"))
 
     @property
@@ -154,11 +154,11 @@ class Node:
 
     @property
     def regular_outputs(self) -> int | None:
-        """How many outputs it has without the error output; `None` where that is not known."""
+        """Number of outputs without the error output; `None` if it is unknown."""
         return outputs_of({k: v for k, v in self.raw.items() if k != "onError"})
 
     def inside(self, *keys: str) -> Any:
-        """A value within the parameters; `None` where there is none."""
+        """A value in the parameters; `None` if there is none."""
         return inside(self.parameters, *keys)
 
 
@@ -167,8 +167,8 @@ class Wire:
     """A connection between two nodes of the workflow, which it names.
 
     Attributes:
-        kind: `main`, or what a sub-node gives its root (`ai_tool`).
-        raw: the end as the file has it; path: where it is.
+        kind: `main`, or the service of a sub-node for its root (`ai_tool`).
+        raw: the end in the file; path: its place.
     """
 
     kind: str
@@ -185,11 +185,11 @@ class WorkflowDocument:
 
     Attributes:
         raw: the object in the file.
-        path: where it is in the file.
+        path: its place in the file.
         nodes: every object in `nodes`, in order.
-        wires: every connection between two of them, in the order in which n8n reads them.
-        lost: what is no connection: source name, type, output and raw end, as far as there are any.
-        faults: what is odd, in the order of the file.
+        wires: every connection between two of them, in n8n's reading order.
+        lost: invalid connections: source name, type, output and raw end, if present.
+        faults: irregularities, in the order of the file.
     """
 
     def __init__(
@@ -213,7 +213,7 @@ class WorkflowDocument:
 
     @property
     def name(self) -> str:
-        """What it is called; empty where it has no name."""
+        """Its name; empty if it has none."""
         return _text(self.raw.get("name"))
 
     @property
@@ -223,40 +223,40 @@ class WorkflowDocument:
 
     @property
     def id(self) -> str:
-        """n8n's id as text; empty where there is none."""
+        """n8n's id as text; empty if there is none."""
         found = self.raw.get("id")
         return str(found) if type(found) in (str, int) else ""
 
     @cached_property
     def settings(self) -> Mapping[str, Any]:
-        """The settings; empty where they are no object."""
+        """The settings; empty if they are not an object."""
         return mapping(self.raw.get("settings"))
 
     @property
     def order(self) -> str:
-        """`v1`, or empty for n8n's first order of execution, which absence means."""
+        """`v1`, or empty for n8n's first order of execution, the default."""
         found = _text(self.settings.get("executionOrder"))
         return "" if found == "v0" else found
 
     @cached_property
     def map(self) -> OrgflowMap:
-        """Which node stands for which element."""
+        """The mapping from nodes to elements."""
         return read_map((node.place, node.raw) for node in self.nodes if node.sticky)
 
     @cached_property
     def steps(self) -> dict[str, Node]:
-        """Nodes but for sticky notes, by key."""
+        """Nodes except sticky notes, by key."""
         return {node.key: node for node in self.nodes if not node.sticky}
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Texts of the sticky notes, as far as people read them."""
+        """Texts of the sticky notes without hidden lines."""
         found = (_text(node.parameters.get("content")) for node in self.nodes if node.sticky)
         return tuple(text for one in found if (text := readable(one)))
 
     @cached_property
     def targets(self) -> Mapping[str, Mapping[int, tuple[str, ...]]]:
-        """The nodes that main connections lead to, by node and output."""
+        """The targets of main connections, by node and output."""
         found: dict[str, dict[int, tuple[str, ...]]] = {}
         for wire in self.wires:
             if wire.kind == "main":
@@ -265,8 +265,8 @@ class WorkflowDocument:
         return found
 
     def loc(self, path: Path) -> SourceLocation:
-        """Where something is in the file: `path`, or the nearest there is. The workflow must have
-        been parsed from a file."""
+        """The place in the file: that of `path`, or the nearest existing one. The workflow must
+        have been parsed from a file."""
         assert self.source is not None
         return self.source.loc(self.source.root.find(path), json_path(path))
 
@@ -426,12 +426,12 @@ class WorkflowDocument:
 def workflows_in(
     source: JsonDocument, unstated: Callable[[str], float] = lambda _: 1.0
 ) -> tuple[WorkflowDocument, ...]:
-    """Every workflow of a parsed file, in order: at the top, in a list, or in what an API, an
-    export or an execution put around.
+    """Every workflow of a parsed file, in order: at the top, in a list, or wrapped by an API, an
+    export or an execution.
 
     Args:
         source: the file.
-        unstated: the version of a node of this type for which the file has none.
+        unstated: the version of a node of this type without a version in the file.
     """
     return tuple(
         WorkflowDocument(item.value, path, item, source, unstated)

@@ -1,4 +1,4 @@
-"""What is wrong with n8n workflows as they lie in a file, beyond what can be read as a process."""
+"""Faults of n8n workflows in a file, beyond those found by reading it as a process."""
 
 from __future__ import annotations
 

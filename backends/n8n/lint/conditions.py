@@ -1,7 +1,8 @@
-"""Conditions of If, Filter and Switch that n8n takes otherwise than they look, or refuses.
+"""Conditions of If, Filter and Switch that n8n refuses or evaluates unexpectedly.
 
-What n8n does with each was run on its engine: an unknown operator or combinator is never true, an
-empty list is always true (`and`) or never (`or`), a condition without operator stops the run.
+n8n's behaviour for each was observed on its engine: an unknown operator or combinator is never
+true, an empty list is always true (`and`) or never (`or`), a condition without operator stops the
+run.
 """
 
 from __future__ import annotations

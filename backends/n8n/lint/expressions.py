@@ -1,5 +1,5 @@
-"""Expressions in parameters: whether they are whole, whether they are expressions at all, and which
-nodes they read from."""
+"""Expressions in parameters: whether they are complete, whether they are expressions at all, and
+which nodes they read."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _NODE: Final = re.compile(
     r"""\s*(?:\?\.|\.)\s*(\w+)"""
 )
 _NEEDS_NO_RUN: Final = frozenset({"params", "parameter", "context", "runIndex"})
-"""What n8n answers of a node that has not run: `$('A').params`, `$node["A"].parameter`, …"""
+"""Data of a node that n8n provides before it has run: `$('A').params`, `$node["A"].parameter`, …"""
 
 _ESCAPED: Final = re.compile(r"\\(.)")
 _MAYBE: Final = re.compile(r"\?|&&|\|\||\bif\b|\bfunction\b|=>|\bfor\b|\bswitch\b")
@@ -82,12 +82,12 @@ _SHOWN_BY: Final[Mapping[str, Mapping[str, tuple[str, tuple[Any, ...]]]]] = {
 
 
 class Reference(NamedTuple):
-    """A place where a node reads from another by name.
+    """A place where a node reads another by name.
 
-    `guarded`: the text asks its `isExecuted` first, or reads what needs no run; `asked`: it asks
-    that of this node; `chosen`: of another one, so that this is read where that has not run;
-    `tried`: it stands in code that catches errors; `maybe`: in a text that chooses, so it may never
-    be read.
+    `guarded`: the text tests its `isExecuted` first, or reads data that need no run; `asked`: it
+    tests that of this node; `chosen`: that of another one, so this is read if that has not run;
+    `tried`: it is in code that catches errors; `maybe`: in a text with a choice, so it may never be
+    read.
     """
 
     node: Node
@@ -101,12 +101,12 @@ class Reference(NamedTuple):
 
 
 def javascript(short: str) -> tuple[str, ...]:
-    """The parameters of a type that are JavaScript as they stand."""
+    """The parameters of a type that are JavaScript."""
     return tuple(name for name in catalogue.scripts(short) if name != "pythonCode")
 
 
 def read_texts(node: Node) -> Iterator[tuple[Path, str]]:
-    """The texts in the parameters that n8n looks at: not those of another version's parameters."""
+    """The texts in the parameters that n8n reads: not those of another version."""
     version_1 = node.short in ("if", "filter") and node.version < 2
     hidden = {
         name
@@ -247,7 +247,7 @@ def _index(report: Report, node: Node) -> None:
 
 
 def references(node: Node) -> Iterator[Reference]:
-    """Every reference of a node, each name once a text."""
+    """Every reference of a node, each name once per text."""
     code = javascript(node.short)
     for path, text in read_texts(node):
         names: tuple[str, ...] = ()
@@ -279,7 +279,7 @@ def _read_of(text: str, name: str) -> set[str]:
 
 
 def check_references(report: Report, found: list[Reference]) -> None:
-    """References to nodes that are not there."""
+    """References to missing nodes."""
     there = {n["name"] for n in _raw_nodes(report) if isinstance(n.get("name"), str)}
     for one in found:
         if one.name in there:

@@ -1,4 +1,4 @@
-"""Fields that are read where they are no longer, or no longer the fresh ones."""
+"""Fields that are read where they no longer exist or are outdated."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLAIN: Final = frozenset({"string", "number", "boolean"})
 
 
 def check_fields(report: Report) -> None:
-    """What is read of items."""
+    """The fields that nodes read."""
     items = follow(report.workflow)
     for node in report.workflow.nodes:
         if node.index not in items.at:

@@ -1,4 +1,4 @@
-"""What goes wrong in the runs of a workflow: Merges, work done twice, loops, waits."""
+"""Faults in the runs of a workflow: Merges, duplicate execution, loops, waits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from orgflow_ir.diagnostics import Severity
 
 
 def check_runs(report: Report, walk: Walk) -> None:
-    """Findings from the walk over all runs."""
+    """Findings from the exploration of all runs."""
     flow = report.workflow
     if walk.bounded:
         report.add(

@@ -1,6 +1,6 @@
-"""The nodes of a workflow that n8n can run and the wires between them, as the checks see them.
+"""The executable nodes of a workflow and their connections, in the form for the checks.
 
-What is malformed is reported by the frontend (OF05x) and left out here.
+The frontend reports malformed parts (OF05x); they are omitted here.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class Workflow:
     """A workflow of a file.
 
     Attributes:
-        nodes: those that n8n can run, by `Node.index`. Where the file has no version of a node, it
-            is the newest, which n8n then takes.
+        nodes: those that n8n can run, by `Node.index`. A node without a version in the file has the
+            newest, which n8n then uses.
         wires: the main connections between them.
-        other: connections of another kind: kind, the node that serves, the one served, the place.
+        other: connections of another kind: kind, serving node, served node, place.
     """
 
     document: WorkflowDocument
@@ -58,7 +58,7 @@ class Workflow:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
         return self.document.name if self.document.name.strip() else "workflow"
 
     @property
@@ -73,7 +73,7 @@ class Workflow:
 
     @cached_property
     def out(self) -> tuple[tuple[Wire, ...], ...]:
-        """The wires that leave each node."""
+        """The outgoing connections of each node."""
         found: list[list[Wire]] = [[] for _ in self.nodes]
         for wire in self.wires:
             found[wire.source].append(wire)
@@ -81,7 +81,7 @@ class Workflow:
 
     @cached_property
     def into(self) -> tuple[tuple[Wire, ...], ...]:
-        """The wires that enter each node."""
+        """The incoming connections of each node."""
         found: list[list[Wire]] = [[] for _ in self.nodes]
         for wire in self.wires:
             found[wire.target].append(wire)
@@ -94,10 +94,12 @@ class Workflow:
         return frozenset(source for _, source, _, _ in self.other) - steps
 
     def steps_of(self, index: int) -> list[int]:
-        """The steps in whose runs the expressions of a node are read: itself, or those it serves.
+        """The steps in whose runs the expressions of a node are evaluated: itself, or those it
+        serves.
 
-        A trigger that a memory serves is none: n8n reads the memory's parameters there before any
-        run, to load the previous session. Nor is a disabled node, which asks for nothing.
+        A trigger that a memory serves is excluded: n8n evaluates the memory's parameters there
+            before any run, to load the previous session. So is a disabled node, which requests
+            nothing.
         """
         if index not in self.serving:
             return [index]
@@ -119,11 +121,11 @@ class Workflow:
 
     @cached_property
     def live(self) -> frozenset[int]:
-        """Nodes that some trigger leads to."""
+        """Nodes that are reachable from a trigger."""
         return self.reach([n.index for n in self.nodes if n.starts])
 
     def reach(self, starts: list[int], avoiding: frozenset[int] = frozenset()) -> frozenset[int]:
-        """Nodes that wires lead to from `starts`, these included."""
+        """Nodes that are reachable from `starts`, including these."""
         found = {s for s in starts if s not in avoiding}
         todo = sorted(found)
         while todo:
@@ -134,7 +136,7 @@ class Workflow:
         return frozenset(found)
 
     def after(self, index: int, avoiding: frozenset[int] = frozenset()) -> frozenset[int]:
-        """Nodes that wires lead to from behind a node; itself where it is on a cycle."""
+        """Nodes that are reachable after a node; includes itself if it is on a cycle."""
         return self.reach([w.target for w in self.out[index]], avoiding)
 
     @cached_property
@@ -146,12 +148,12 @@ class Workflow:
         return frozenset(int(n) for n, one in found.items() if size[one] > 1 or n in follow[n])
 
     def loc(self, path: Path) -> SourceLocation:
-        """Where something is in the file: `path`, or the nearest there is."""
+        """The place in the file: that of `path`, or the nearest existing one."""
         return self.document.loc(path)
 
 
 def called_by_workflow(node: Node) -> bool:
-    """Whether runs begin at this node when another workflow calls this one."""
+    """Whether runs begin at this node if another workflow calls this one."""
     kind = node_types.of(node.short)
     return kind is not None and kind.start == "called"
 

@@ -1,7 +1,7 @@
-"""Which fields an item has where: a data flow over the wires, as far as nodes are known.
+"""The fields of items at each place: a data flow over the connections, for known nodes.
 
-A field is followed from the Set node that writes it. What other nodes add is not known and never
-guessed; behind a node of unknown output nothing is claimed.
+A field is followed from the Set node that writes it. Additions by other nodes are unknown and never
+guessed; after a node of unknown output, nothing is reported.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Fields(dict[str, frozenset[int]]):
 
 @dataclass
 class State:
-    """What may be on the items at a place.
+    """The possible content of the items at a place.
 
     Attributes:
         fields: fields and the Set nodes they may come from.
         dropped: fields that were lost when a node replaced the item: writer and replacer.
-        sure: fields that are there on every way, from these writers only.
+        sure: fields that exist on every path, from these writers only.
     """
 
     fields: Fields = field(default_factory=Fields)
@@ -50,7 +50,7 @@ class State:
     sure: frozenset[str] | None = None
 
     def join(self, other: State, *, sure: bool = True) -> bool:
-        """Take in another way to the same place; whether that changed anything."""
+        """Merge another path to the same place; returns whether that changed anything."""
         changed = False
         for name, writers in other.fields.items():
             grown = self.fields.get(name, frozenset()) | writers
@@ -104,7 +104,7 @@ def follow(workflow: Workflow) -> Items:
 
 
 def effect(node: Node) -> Effect | Literal["start"]:
-    """What a node does to the fields of an item."""
+    """The effect of a node on the fields of an item."""
     if node.trigger:
         return "start"
     kind = node_types.of(node.short)
@@ -114,7 +114,7 @@ def effect(node: Node) -> Effect | Literal["start"]:
 
 
 def limited(node: Node) -> bool:
-    """Whether what comes in may go on, when a time limit is over."""
+    """Whether the input may be passed on after a time limit."""
     return node.parameters.get("limitWaitTime") is True
 
 
@@ -145,7 +145,7 @@ def _after(node: Node, items: Items) -> State:
 
 
 def provided(node: Node) -> frozenset[str]:
-    """Fields that the node which replaces the item is known to give."""
+    """Fields that a node which replaces the item is known to output."""
     if node.short == "wait" and node.parameters.get("resume") == "webhook":
         return _CALL_FIELDS
     if node.short in ("form", "wait"):
@@ -157,7 +157,7 @@ def provided(node: Node) -> frozenset[str]:
 
 
 def written(node: Node) -> Mapping[str, Mapping[str, Any]] | None:
-    """Fields that a Set writes, with their rows; `None` where that is not known."""
+    """Fields that a Set writes, with their rows; `None` if they are unknown."""
     return set_.written(node.version, node.parameters)
 
 
@@ -178,7 +178,7 @@ def reads(node: Node) -> Iterator[tuple[str, Path]]:
 
 
 def clash(node: Node) -> Literal["first", "last", "none"]:
-    """Whose value a Merge by position keeps of a field on several inputs."""
+    """The input whose value a Merge by position keeps for a field of several inputs."""
     how = inside(node.parameters, "options", "clashHandling", "values", "resolveClash")
     if how in (None, "preferLast"):
         return "last"

@@ -25,9 +25,9 @@ from orgflow_ir.pipeline import PassContext
 
 
 def lint(source: SourceFile, ctx: PassContext) -> None:
-    """Report what is wrong with the workflows of a file, sorted by place.
+    """Report the faults of the workflows in a file, sorted by place.
 
-    A file that is no JSON or holds no workflow is the frontend's to report: nothing is said.
+    A file that is not JSON or contains no workflow is reported by the frontend and ignored here.
     """
     try:
         document = parse_json(source.path, source.data)

@@ -1,4 +1,4 @@
-"""Merges that in some run do not go on, or go on with nothing."""
+"""Merges that do not continue in some run, or continue without items."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _starved(report: Report, walk: Walk, node: Node, slots: list[int]) -> None:
 
 
 def check_empty(report: Report, walk: Walk) -> None:
-    """Merges that combine what is there with what is not: OF450."""
+    """Merges that combine existing items with missing ones: OF450."""
     flow = report.workflow
     found: dict[int, int] = {}
     for _, turn in walk.all_turns():

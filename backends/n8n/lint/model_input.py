@@ -1,4 +1,5 @@
-"""A workflow of a file as the machine can take it: well formed, and with what it reads only."""
+"""A workflow of a file in the form for the machine: well formed, and only with the data it
+reads."""
 
 from __future__ import annotations
 
@@ -19,11 +20,12 @@ _ALL_WAYS: Final = ("if", "filter", "switch", "respondToWebhook")
 
 
 class Kinds(NamedTuple):
-    """Nodes, by index, whose choices the walk makes otherwise than those of unknown nodes.
+    """Nodes, by index, whose choices the exploration treats differently from those of unknown
+    nodes.
 
     Attributes:
-        routers: the machine knows all that their data can decide.
-        matching: Merges that give nothing without both sides, whatever the data.
+        routers: nodes for which the machine knows all possible decisions.
+        matching: Merges without output unless both sides exist, regardless of the data.
     """
 
     routers: frozenset[int]

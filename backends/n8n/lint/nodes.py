@@ -1,4 +1,4 @@
-"""Each node by itself: type, version, parameters, keys."""
+"""Checks of single nodes: type, version, parameters, keys."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ _WORKFLOW_KEYS: Final = frozenset(
         "sharedWithProjects", "checksum", "version", "hash", "sourceWorkflowId", "autosaved",
     }
 )  # fmt: skip
-"""What n8n itself writes into files; the API refuses some of it, `deploy` leaves that out."""
+"""Keys that n8n itself writes into files; the API refuses some of them, and `deploy` omits
+those."""
 
 _SETTINGS: Final = frozenset(
     {
@@ -53,11 +54,11 @@ _SETTINGS: Final = frozenset(
 _ON_ERROR: Final = ("stopWorkflow", "continueRegularOutput", "continueErrorOutput")
 
 _SPLIT_OUT: Final[Required] = ("fieldToSplitOut", {})
-"""Of Split Out, which is not in `node_types`."""
+"""Parameters of Split Out, which is not in `node_types`."""
 
 
 def check_nodes(report: Report) -> None:
-    """Everything that is wrong with a node by itself."""
+    """All faults of a single node."""
     flow = report.workflow
     for node in flow.nodes:
         found = catalogue.versions(node.type)

@@ -1,4 +1,5 @@
-"""References to nodes that have not run: from the walk where there is one, else from the wires."""
+"""References to nodes that have not run: from the exploration if there is one, otherwise from the
+connections."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def check_early(report: Report, found: list[Reference], walk: Walk | None) -> No
 
 
 def asked(found: list[Reference]) -> frozenset[str]:
-    """Nodes whose `isExecuted` some node asks: the workflow deals with it in its flow."""
+    """Nodes whose `isExecuted` is tested by some node, so the workflow handles this in its flow."""
     return frozenset(one.name for one in found if one.asked)
 
 
@@ -60,7 +61,7 @@ def _report_early(report: Report, one: Reference, why: str, severity: Severity |
 
 
 class Ways:
-    """Which nodes the wires let run before a node."""
+    """The nodes that may run before a node according to the connections."""
 
     def __init__(self, flow: Workflow) -> None:
         self._flow = flow
@@ -69,7 +70,7 @@ class Ways:
         self._before: dict[int, frozenset[int]] = {}
 
     def never(self, node: int, before: int) -> bool:
-        """Whether no trigger that leads to `node` leads to `before` without passing `node`."""
+        """Whether every path from a trigger of `node` to `before` passes `node`."""
         if node not in self._before:
             starts = [s for s, reached in self._after.items() if node in reached]
             self._before[node] = self._flow.reach(starts, avoiding=frozenset({node}))
@@ -96,5 +97,5 @@ class History:
         return bool(self._may.get(node, 0) >> before & 1)
 
     def always(self, node: int, before: int) -> bool:
-        """Whether it did in every run."""
+        """Whether `before` ran before `node` in every run."""
         return bool(self._must.get(node, 0) >> before & 1)

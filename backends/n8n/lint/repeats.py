@@ -1,4 +1,5 @@
-"""Nodes that run more often than drawn: branches that meet without a Merge, items that add up."""
+"""Nodes that run more often than the model shows: branches that meet without a Merge, items that
+accumulate."""
 
 from __future__ import annotations
 

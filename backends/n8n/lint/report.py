@@ -1,4 +1,4 @@
-"""What the checks of a workflow report: a rule, a message, a place in the file."""
+"""The findings of the checks of a workflow: a rule, a message, a place in the file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orgflow_ir.pipeline import PassContext
 
 @dataclass(frozen=True)
 class Report:
-    """Collects what is wrong with one workflow."""
+    """Collects the faults of one workflow."""
 
     workflow: Workflow
     ctx: PassContext
@@ -28,8 +28,8 @@ class Report:
         severity: Severity | None = None,
         others: tuple[tuple[str, Node], ...] = (),
     ) -> None:
-        """A finding at a node (or `keys` down in it) or at a path; `others` are nodes it is also
-        about, each with what to say of it."""
+        """A finding at a node (or at the path `keys` in it) or at a path; `others` are related
+        nodes, each with a text."""
         if isinstance(where, Node):
             # At its name there is more to see than at the node's opening bracket.
             path: Path = (*where.path, *(keys or ("name",)))

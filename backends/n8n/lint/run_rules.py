@@ -1,4 +1,4 @@
-"""Rules of what shows only when a workflow runs (OF441 to OF448)."""
+"""Rules of faults that only appear at run time (OF441 to OF448)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of what n8n refuses, or takes and ignores (OF430 to OF440)."""
+"""Rules of content that n8n refuses, or accepts and ignores (OF430 to OF440)."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def _schedule(report: Report, node: Node) -> None:
 
 
 def unreadable_cron(text: str) -> str:
-    """Why n8n's scheduler cannot read a cron expression; empty where it can.
+    """The reason why n8n's scheduler cannot read a cron expression; empty if it can.
 
     The library is `cron` 4.4: five or six fields, names of months and days, no Quartz signs.
     """

@@ -1,7 +1,7 @@
-"""Every run of a workflow in the machine, with the choices free: configurations, memoised.
+"""Every run of a workflow in the machine, with free choices: configurations, memoised.
 
-One item comes in. A node that works gives at least one item: an If takes either way, a node that is
-not known goes on. So what is found here happens without any error or empty answer.
+One item arrives. A node that succeeds outputs at least one item: an If takes either output, an
+unknown node continues. So findings here occur without any error or empty answer.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from orgflow.backends.n8n.lint.model_input import Kinds
 from orgflow.backends.n8n.node_types.behaviour import Counts
 
 MOST_STATES: Final = 3000
-"""Configurations that are looked at; a workflow of 30 nodes has some hundred."""
+"""Maximum number of explored configurations; a workflow of 30 nodes has some hundred."""
 
 _STEPS: Final = 4
 _MOST_ITEMS: Final = 6
@@ -47,20 +47,20 @@ _MOST_CHOICES: Final = 24
 
 
 class Overwritten(NamedTuple):
-    """An item that n8n loses: it waited at `node` on `slot` and another one took its place."""
+    """An item that n8n loses: it waited at `node` on `slot`, and another one replaced it."""
 
     node: int
     slot: int
 
 
 class Turn(NamedTuple):
-    """A step: the node that ran, what it got and gave, and the configuration after it.
+    """A step: the executed node, its input and output, and the resulting configuration.
 
     Attributes:
         node: its index, and `after` that of the configuration; -1 for the end of the run.
-        ran: whether the node did its work now (a wait that opens does not).
+        ran: whether the node did its work now (an opening wait does not).
         inputs: items on each input; outputs: on each output.
-        left: what still waits at the end of a run, and how it ended.
+        left: the waiting entries at the end of a run, and its status.
     """
 
     node: int
@@ -78,12 +78,13 @@ class Walk:
     """What was seen.
 
     Attributes:
-        configs: the configurations; turns: what can happen in each.
-        starts: where the runs begin.
-        cut: configurations that were not followed further, because items or tokens pile up there
-            (`grown` and `piled` say at which node), or because the bound was hit (`bounded`).
-        doubled: nodes that were to run more than once at the same time.
-        may: for each configuration the nodes that ran on some way to it, as bits; must: on each.
+        configs: the configurations; turns: the possible steps of each.
+        starts: the initial configurations.
+        cut: configurations that were not followed further, because items or tokens accumulate there
+            (`grown` and `piled` name the node), or because the bound was reached (`bounded`).
+        doubled: nodes with several pending executions at the same time.
+        may: for each configuration, the nodes that ran on some path to it, as bits; must: on each
+            path.
     """
 
     flow: Flow
@@ -104,7 +105,7 @@ class Walk:
         return self.configs[config].frames[0]
 
     def at(self, config: int) -> int:
-        """The node that runs next there."""
+        """The node that runs next in it."""
         return self.frame(config).stack[-1][0]
 
     def all_turns(self) -> Iterator[tuple[int, Turn]]:
@@ -145,7 +146,7 @@ def _entries(waiting: Waiting, node: int) -> Entries:
 
 
 def explore(flow: Flow, kinds: Kinds, triggers: list[int], most: int = MOST_STATES) -> Walk:
-    """Walk every run that begins at one of `triggers`."""
+    """Explore every run that begins at one of `triggers`."""
     explorer = Explorer[Config, None](most)
     walk = Walk(flow, kinds, explorer.states)
     for trigger in triggers:

@@ -1,4 +1,4 @@
-"""Connections, and what hangs on them: inputs, error outputs, positions, disabled nodes."""
+"""Connections and related data: inputs, error outputs, positions, disabled nodes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PASSING: Final = frozenset({"noOp", "set", "if", "switch", "filter", "wait", "r
 
 
 def check_wires(report: Report) -> None:
-    """What the wires alone show."""
+    """Findings from the connections alone."""
     _connections(report)
     for node in report.workflow.nodes:
         if node.disabled:
@@ -333,7 +333,7 @@ def _triggers(report: Report, node: Node) -> None:
 
 
 def triggers_apart(flow: Workflow, node: Node) -> tuple[Node, ...]:
-    """The triggers of two inputs of a Merge that have none in common; nothing where all have."""
+    """The triggers of two inputs of a Merge that share none; empty if all inputs share one."""
     by_slot: dict[int, set[int]] = {}
     starts = {t.index: flow.reach([t.index]) for t in flow.nodes if t.starts}
     for wire in flow.into[node.index]:

@@ -1,1 +1,1 @@
-"""Three-way merge: what a person made of a workflow, and what became of its model since."""
+"""Three-way merge: a workflow edited by a person, and the current output for its model."""

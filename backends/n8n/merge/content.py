@@ -1,4 +1,4 @@
-"""One node out of three versions of it: body, switches, notes; references already follow."""
+"""One node from three versions of it: body, switches, notes; references are already renamed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from orgflow.backends.n8n.node_types import send_and_wait, wait
 Json = Mapping[str, Any]
 
 ADDRESSED: Final = frozenset({"webhook", "formTrigger"})
-"""Triggers that stand at an address that somebody was given."""
+"""Triggers at an address that people know."""
 
 _OWN: Final = frozenset(
     {"id", "name", "type", "typeVersion", "position", "parameters", "notes", "webhookId"}
@@ -33,7 +33,7 @@ _GEOMETRY: Final = ("width", "height", "color")
 
 
 def type_label(node: Json) -> str:
-    """What people call the type of a node."""
+    """The readable name of a node's type."""
     short = short_type(node)
     if short == "noOp":
         return "a placeholder"
@@ -46,7 +46,7 @@ def type_label(node: Json) -> str:
 
 
 def is_placeholder(node: Json) -> bool:
-    """Whether a node only holds a place: it does nothing, or sets fields to nothing."""
+    """Whether a node is only a placeholder: it does nothing, or sets empty fields."""
     kind = short_type(node)
     if kind == "set":
         entries = _assigned(node)
@@ -55,7 +55,7 @@ def is_placeholder(node: Json) -> bool:
 
 
 def is_form(node: Json) -> bool:
-    """Whether a node is the form of a step that a person does."""
+    """Whether a node is the form of a user task."""
     parameters = mapping(node.get("parameters"))
     return send_and_wait.asks(parameters) or (
         short_type(node) == "wait" and wait.is_form(parameters)
@@ -68,7 +68,7 @@ def same_type(one: Json, other: Json) -> bool:
 
 
 def open_placeholders(workflow: Json) -> list[str]:
-    """Names of the nodes that only hold the place of a step: a person has to fill them."""
+    """Names of the placeholder nodes, which a person has to fill."""
     return [
         str(row.get("name"))
         for row in rows(workflow.get("nodes"))
@@ -80,7 +80,7 @@ def open_placeholders(workflow: Json) -> list[str]:
 
 
 def asked_fields(node: Json) -> frozenset[str]:
-    """The fields that a placeholder asks for."""
+    """The fields that a placeholder requires."""
     if not is_placeholder(node):
         return frozenset()
     return frozenset(str(one["name"]) for one in _assigned(node) if one.get("name"))
@@ -93,13 +93,13 @@ def _assigned(node: Json) -> list[Json]:
 
 
 def same_body(one: Json, other: Json) -> bool:
-    """Whether two nodes do the same by themselves."""
+    """Whether two nodes have the same behaviour."""
     return all(same(one.get(key), other.get(key)) for key in ("type", "typeVersion", "parameters"))
 
 
 @dataclass
 class ContentMerge:
-    """Merges the nodes of a workflow one by one; what there is to say about them is collected."""
+    """Merges the nodes of a workflow one by one and collects the messages."""
 
     changes: list[MergeChange] = field(default_factory=list)
     conflicts: list[MergeConflict] = field(default_factory=list)
@@ -108,8 +108,8 @@ class ContentMerge:
         """A node that both sides have, without name and position.
 
         Args:
-            name: what it will be called.
-            base: as it was compiled; None where both sides added it.
+            name: its final name.
+            base: its compiled form; None if both sides added it.
             theirs, ours: both sides.
         """
         was = base if base is not None else {}
@@ -259,8 +259,8 @@ class ContentMerge:
             self.changes.append(MergeChange("workflow", f"the note of `{name}`"))
 
     def sticky(self, base: Json | None, theirs: Json, ours: Json) -> dict[str, Any]:
-        """A sticky note of both sides, without name and position; a person's look of it stays, and
-        so does every line of its text that a person wrote."""
+        """A sticky note of both sides, without name and position; a person's appearance and lines
+        of text are kept."""
         mine, its = mapping(ours.get("parameters")), mapping(theirs.get("parameters"))
         was = mapping((base or {}).get("parameters"))
         if map_place(mine.get("content")) is not None:
@@ -324,7 +324,7 @@ def _lines(base: str, theirs: str, ours: str) -> str:
 
 
 def merged_text(base: str, theirs: str, ours: str, between: str) -> str:
-    """Text of which every part stays that one side wrote, and none that one side took out."""
+    """Text with every part that one side added, and without those that one side removed."""
     if theirs in (base, ours):
         return ours
     if ours == base:

@@ -1,4 +1,4 @@
-"""Files of workflows merged with what their model is compiled to now."""
+"""Files of workflows merged with the current output for their model."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
 from orgflow_ir.targets.merging import MergedPart, Merging
 
 Bases = Callable[[str], str | None]
-"""Gives the packed base that a file keeps under an id."""
+"""Returns the packed base that a file stores under an id."""
 
 
 def base_of(workflow: WorkflowDocument, bases: Bases) -> dict[str, Any] | None:
-    """What an edited workflow was compiled to; None where it carries that no more."""
+    """The compiled base of an edited workflow; None if it no longer contains it."""
     contents = [str(n.parameters.get("content", "")) for n in workflow.nodes if n.sticky]
     packed = packed_base(contents)
     if packed is None:
@@ -41,7 +41,7 @@ def base_of(workflow: WorkflowDocument, bases: Bases) -> dict[str, Any] | None:
 def merge_file(
     edited: SourceFile, emitted: Emitted, ctx: PassContext, bases: Bases
 ) -> Merging | None:
-    """Merge every workflow of a file; findings are reported to `ctx`. None where the file cannot be
+    """Merge every workflow of a file; findings are reported to `ctx`. None if the file cannot be
     read as workflows of this model."""
     here = SourceLocation(file=edited.path, line=1)
     try:

@@ -1,4 +1,4 @@
-"""Three versions of a JSON value made one: objects key by key, lists element by element."""
+"""Three-way merge of a JSON value: objects key by key, lists element by element."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orgflow.backends.n8n.diff.canonical import canonical
 
 
 class Absent:
-    """What a key that is not there has."""
+    """The value of a missing key."""
 
     def __repr__(self) -> str:
         return "(absent)"
@@ -25,7 +25,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Clash:
-    """A place that both sides changed, each in its own way."""
+    """A place that both sides changed differently."""
 
     path: Path
     theirs: Any
@@ -34,7 +34,7 @@ class Clash:
 
 @dataclass
 class JsonMerge:
-    """Merges values; `clashes` are the places where that is not possible, where ours is kept."""
+    """Merges values; `clashes` are the places where this is not possible, where ours is kept."""
 
     clashes: list[Clash] = field(default_factory=list)
 
@@ -94,7 +94,7 @@ class JsonMerge:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values say the same: ids that the editor makes and empty values say nothing."""
+    """Whether two values are equivalent: ids from the editor and empty values are ignored."""
     if one is ABSENT or other is ABSENT:
         return one is other or _nothing(other if one is ABSENT else one)
     return _text(one) == _text(other)

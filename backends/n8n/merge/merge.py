@@ -1,7 +1,8 @@
 """The merge: (base, theirs, ours) → a workflow with the changes of both sides, or conflicts.
 
-A pure function of three workflows. Nodes are matched (`pairing`), each is merged by itself
-(`content`), references follow the final names, then wires (`wiring`) and positions (`placing`).
+A pure function of three workflows. Nodes are matched (`pairing`), each is merged separately
+(`content`), references use the final names, then connections (`wiring`) and positions (`placing`)
+are merged.
 """
 
 from __future__ import annotations
@@ -36,18 +37,18 @@ Json = dict[str, Any]
 _PARTS: Final = frozenset({"nodes", "connections", "pinData"})
 _NUMBER: Final = " ("
 _DERIVED: Final = ("Join before ", "Split before ", "Choice after ", "Decide: ", "Second way to ")
-"""What names begin with that a compile makes of the names of other nodes."""
+"""Prefixes of names that a compilation derives from the names of other nodes."""
 
 
 def merge(
     base: Mapping[str, Any] | None, theirs: Mapping[str, Any], ours: Mapping[str, Any]
 ) -> Merged:
-    """Put the changes of a model into a workflow that a person has edited.
+    """Apply the changes of a model to a workflow that a person has edited.
 
     Args:
-        base: the workflow as it was last compiled; None where that is not known.
-        theirs: as the person left it.
-        ours: as it is compiled now.
+        base: the workflow as it was last compiled; None if it is unknown.
+        theirs: the edited workflow.
+        ours: the current output.
     """
     two_way = base is None
     was = presumed_base(theirs, ours) if base is None else base

@@ -1,7 +1,7 @@
-"""Which nodes of base, edited workflow and new compile are one: trios under one key.
+"""The corresponding nodes of base, edited workflow and new output: trios under one key.
 
-The evidence is that of `verify` and `diff`: ids while they last, the element in a node's notes,
-the map in the sticky note, names, neighbours. Two compiles share ids, which are made of elements.
+The evidence is that of `verify` and `diff`: unchanged ids, the element in a node's notes, the map
+in the sticky note, names, neighbours. Two compilations share ids, which are derived from elements.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ from orgflow.backends.n8n.format.matching import (
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 
 _ID = 8
-"""Characters of an id that a base keeps."""
+"""Number of characters of an id that a base keeps."""
 
 
 @dataclass(frozen=True)
 class Trio:
-    """One node as it was compiled, as a person left it, and as it is compiled now; `None` where a
-    version does not have it."""
+    """One node in its compiled, edited and current form; `None` if a version does not have it."""
 
     key: str
     base: Node | None
@@ -39,8 +38,8 @@ class Trio:
 
 @dataclass(frozen=True)
 class Pairs:
-    """All trios in the order of the new compile, then what only others have; and the keys by the
-    names of each version."""
+    """All trios in the order of the new output, followed by nodes of other versions only; and the
+    keys by the names of each version."""
 
     trios: tuple[Trio, ...]
     base: dict[str, str]
@@ -49,7 +48,7 @@ class Pairs:
 
 
 def pair(base: WorkflowDocument, theirs: WorkflowDocument, ours: WorkflowDocument) -> Pairs:
-    """Match the nodes, sticky notes included, of three versions."""
+    """Match the nodes of three versions, including sticky notes."""
     # Sticky notes are matched among themselves: they have no wires, but names.
     to_ours = {**_matched(base, ours, _COMPILED), **_notes(base, ours)}
     to_theirs = {**_matched(base, theirs, _EDITED), **_notes(base, theirs)}

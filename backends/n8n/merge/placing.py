@@ -1,4 +1,4 @@
-"""Where merged nodes stand: what a person moved stays, the rest follows the new layout."""
+"""Positions of merged nodes: nodes moved by a person stay, the others follow the new layout."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _MOST_STEPS = 200
 
 
 def place(trios: Sequence[Trio], wires: Iterable[tuple[str, str]]) -> dict[str, Place]:
-    """The position of each node that is no sticky note, by key.
+    """The position of each node except sticky notes, by key.
 
     Args:
         trios: the nodes of the merged workflow.
-        wires: source and target of each of its wires.
+        wires: source and target of each of its connections.
     """
     near: dict[str, list[str]] = {}
     for source, target in wires:

@@ -1,4 +1,4 @@
-"""Outputs and inputs of one node in two versions: which number stands for the same branch."""
+"""Outputs and inputs of one node in two versions: the numbers of the same branch."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from orgflow.backends.n8n.merge.json_merge import same
 
 Json = Mapping[str, Any]
 Ends = Mapping[int, Collection[Hashable]]
-"""What the ports of a node lead to, or come from, by their numbers."""
+"""The targets or sources of a node's ports, by number."""
 
 
 def step_of(raw: Json) -> Node:
-    """A node by itself, as if it were switched on."""
+    """A node in isolation, as if it were enabled."""
     alone = {k: v for k, v in raw.items() if k != "disabled"}
     return WorkflowDocument({"nodes": [alone]}).nodes[0]
 
 
 def outputs(old: Json, new: Json, before: Ends, now: Ends) -> dict[int, int]:
-    """The output of `new` for each output of `old` whose branch it still has: by what is asked, by
-    what it is called, by where it leads, by its number.
+    """The output of `new` for each output of `old` whose branch it still has: by condition, by
+    name, by target, by number.
 
-    Args:
-        old, new: the two versions of the node, references under the same names.
-        before, now: where the outputs of each lead.
+    Args: old, new: the two versions of the node, references under the same names. before, now: the
+        targets of the outputs of each.
     """
     mine, its = step_of(old), step_of(new)
     ports = sorted({*before, *range(mine.regular_outputs or 1)})
@@ -85,8 +84,8 @@ def _alone(ends: Ends, done: Iterable[int]) -> dict[frozenset[Hashable], list[in
 
 
 def inputs(before: Ends, now: Ends) -> dict[int, int]:
-    """The input of the new version for each input of the old one, by what leads there: the same,
-    else some of it, else the same number where that is free."""
+    """The input of the new version for each input of the old one, by source: an equal one,
+    otherwise an overlapping one, otherwise the same number if it is free."""
     found: dict[int, int] = {}
     _by_ends(before, now, found)
     for port, sources in before.items():

@@ -18,10 +18,10 @@ class Merged(NamedTuple):
     """The result.
 
     Attributes:
-        workflow: as far as it could be merged; not to be used while there are conflicts.
-        changes: what either side changed, those of the model first.
-        conflicts: what has to be settled first.
-        two_way: without a base: what the person did not touch cannot be told.
+        workflow: the merged part; unusable while there are conflicts.
+        changes: the changes of both sides, those of the model first.
+        conflicts: the conflicts to resolve first.
+        two_way: whether there is no base, so unedited parts cannot be identified.
     """
 
     workflow: Json

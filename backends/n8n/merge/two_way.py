@@ -1,7 +1,7 @@
-"""What an edited workflow was compiled to, as far as that can be told without its base.
+"""The probable compiled form of an edited workflow without its base.
 
-A node that names an element was compiled; of a placeholder it is known what was in it. Where both
-sides have something else in the same place, nobody can say which of them changed: a conflict.
+A node that names an element was compiled; the original content of a placeholder is known. If both
+sides differ in the same place, the changed side is unknown: a conflict.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NOTHING: Mapping[str, Any] = {"nodes": [], "connections": {}}
 
 
 def presumed_base(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Json:
-    """A workflow that stands for the base of `theirs` in a merge with `ours`."""
+    """A workflow that replaces the base of `theirs` in a merge with `ours`."""
     edited, new = WorkflowDocument(theirs), WorkflowDocument(ours)
     # The new compile stands in for the base: what a person did looks alike against both.
     pairs = pair(new, edited, WorkflowDocument(_NOTHING))
@@ -62,7 +62,7 @@ def presumed_base(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Json:
 
 
 _NAMED = ("resume", "formTitle", "options", "operation", "resource", "responseType", "subject")
-"""Parameters of the form of a step that follow from the model."""
+"""Parameters of a step's form that are derived from the model."""
 
 
 def _both(theirs: Node, ours: Node, edited: WorkflowDocument, now: Mapping[str, str]) -> Json:

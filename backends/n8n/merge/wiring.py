@@ -1,7 +1,8 @@
-"""The wires of three versions made one.
+"""Three-way merge of connections.
 
-All wires are compared under the keys of trios and the port numbers of the final nodes. What a
-person put into a wire is a *segment*: it moves with the end of the wire that the model still has.
+All connections are compared under the keys of trios and the port numbers of the final nodes. Nodes
+that a person inserted into a connection are a *segment*: it moves with the end of the connection
+that the model still has.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from typing import Final, NamedTuple
 from orgflow.backends.n8n.merge.report import MergeChange, MergeConflict
 
 GONE: Final = 1000
-"""Port numbers from here on are of branches that the final node does not have."""
+"""Port numbers from here on belong to branches that the final node does not have."""
 
 
 class Link(NamedTuple):
-    """A wire between nodes by their keys, with the port numbers of the final nodes."""
+    """A connection between nodes by their keys, with the port numbers of the final nodes."""
 
     kind: str
     source: str
@@ -28,23 +29,23 @@ class Link(NamedTuple):
 
     @property
     def start(self) -> tuple[str, str, int]:
-        """The port that it leaves by."""
+        """The output port."""
         return self.kind, self.source, self.output
 
     @property
     def end(self) -> tuple[str, str, int]:
-        """The port that it arrives at."""
+        """The input port."""
         return self.kind, self.target, self.input
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Nodes that a person added, connected with each other, and their wires.
+    """Connected nodes that a person added, and their connections.
 
     Attributes:
         nodes: in the order of the file.
-        inner: wires between them.
-        into, out: wires from and to other nodes.
+        inner: connections between them.
+        into, out: connections from and to other nodes.
     """
 
     nodes: tuple[str, ...]
@@ -57,12 +58,10 @@ class Segment:
 class WiringMerge:
     """Merges the wires.
 
-    Args:
-        base, theirs, ours: the wires of each version, in the order of the file.
-        alive: keys of the nodes that the merged workflow has.
-        added: those that only the person added, in the order of the file.
-        deleted: those that the person deleted.
-        name_of: what people call a node.
+    Args: base, theirs, ours: the connections of each version, in the order of the file. alive: keys
+        of the nodes that the merged workflow has. added: those that only the person added, in the
+        order of the file. deleted: those that the person deleted. name_of: the readable name of a
+        node.
     """
 
     base: list[Link]
@@ -76,7 +75,8 @@ class WiringMerge:
     conflicts: list[MergeConflict] = field(default_factory=list)
 
     def run(self) -> list[Link]:
-        """The wires of the merged workflow: ours in their order, then what the person added."""
+        """The connections of the merged workflow: ours in their order, then those that the person
+        added."""
         before, mine, its = dict.fromkeys(self.base), dict.fromkeys(self.ours), set(self.theirs)
         self.before = before
         self.gone = [w for w in before if w not in its]

@@ -1,7 +1,7 @@
-"""The node types of n8n that we emit or whose behaviour the engine model knows, a module each.
+"""The node types of n8n that orgflow emits or the engine model covers, one module each.
 
-`of` finds one by its short name and imports its module then, so that a compile loads only those it
-writes. A new type is a module with a `NODE` and a line below; if it is emitted or described to
+`of` finds one by its short name and then imports its module, so a compilation loads only the types
+that it writes. A new type is a module with a `NODE` and a line below; if it is emitted or shown to
 users, its parameters also need a schema in `format/schema/nodes`.
 """
 
@@ -47,7 +47,7 @@ _MODULES: Final = {
 
 
 def of(short: str | None) -> NodeType | None:
-    """What is known of the type `n8n-nodes-base.<short>`; `None` for any other type."""
+    """The known data about the type `n8n-nodes-base.<short>`; `None` for any other type."""
     module = _MODULES.get(short or "")
     return _loaded(module) if module is not None else None
 
@@ -73,11 +73,11 @@ def every() -> tuple[NodeType, ...]:
 
 @cache
 def described() -> tuple[str, ...]:
-    """Names of the types that we write or that our schemas describe."""
+    """Names of the types that orgflow writes or its schemas describe."""
     return tuple(kind.name for kind in every() if kind.described)
 
 
 def label(short: str) -> str:
-    """What n8n's editor calls a type; the short name of one that is not known here."""
+    """The name of a type in n8n's editor; the short name of an unknown one."""
     known = of(short)
     return known.label if known is not None else short

@@ -1,4 +1,4 @@
-"""What a node does with the numbers of items it gets: the vocabulary of the engine model."""
+"""The effect of a node on the numbers of items: the vocabulary of the engine model."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ Kind = Literal[
 
 
 class Behaviour(Value):
-    """What a node does.
+    """The behaviour of a node.
 
     Attributes:
         kind: see `Kind`.
-        outputs: how many outputs its type declares, without the error output; None if unknown.
-        count: items per input to items per output, None where it throws; for "merge".
-        choices: the outputs possible for so many items on the first input; for "choice".
+        outputs: number of outputs that its type declares, without the error output; None if
+            unknown.
+        count: items per input to items per output, None if it throws; for "merge".
+        choices: the possible outputs for this number of items on the first input; for "choice".
         batch: items per batch; for "batches".
-        in_process: whether a wait sleeps in process; None where that is not known before.
-        answered: whether a wait is for an answer; limited: whether it ends without one too.
-        known: whether `choices` is all that the node can do, and not a guess at an unknown type.
-        calls: id of the workflow called; waited: whether the caller waits; each: once per item.
+        in_process: whether a wait sleeps in process; None if this is unknown in advance.
+        answered: whether a wait is for an answer; limited: whether it also ends without one.
+        known: whether `choices` is complete, and not a guess about an unknown type.
+        calls: id of the called workflow; waited: whether the caller waits; each: once per item.
     """
 
     kind: Kind
@@ -53,7 +54,7 @@ class Behaviour(Value):
 
 
 def unknown(outputs: int) -> Behaviour:
-    """A node that may hand any number of items to each of its outputs."""
+    """A node that may output any number of items on each of its outputs."""
     declared = max(1, outputs)
 
     def choices(items: int, most: int) -> Iterator[Counts]:
@@ -75,6 +76,6 @@ def trigger(use: object) -> Behaviour:
 
 
 def hands_on(use: object) -> Behaviour:
-    """A node that hands on each item."""
+    """A node that passes on each item."""
     del use
     return Behaviour(kind="pass")

@@ -1,7 +1,7 @@
-"""What is known of all of n8n's node types, also of those that have no module here.
+"""Known data about all of n8n's node types, including those without a module here.
 
-Types, versions and parameters of the core nodes are n8n 2.41's own descriptions; what starts a run,
-holds code, sends messages or only serves other nodes goes by the names of types.
+Types, versions and parameters of the core nodes are from n8n 2.41's descriptions; triggers, code
+nodes, nodes that send messages and sub-nodes are recognised by type name.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _table() -> Mapping[str, Any]:
 
 
 def release() -> str:
-    """The n8n that the table is about."""
+    """The n8n version of the table."""
     return str(_table()["n8n"])
 
 
@@ -45,14 +45,14 @@ def split_type(full: str) -> tuple[str, str]:
 
 
 def comes_with_n8n(full: str) -> bool:
-    """Whether a type is of a package that n8n brings along."""
+    """Whether a type is in a package that is part of n8n."""
     return split_type(full)[0] in _table()["types"]
 
 
 def versions(full: str) -> tuple[float, ...]:
-    """The versions of a type that this n8n knows; nothing for a type it does not have.
+    """The versions of a type in this n8n; empty for an unknown type.
 
-    n8n makes a tool of every node that allows it, under the name with `Tool` behind it.
+    n8n offers every suitable node as a tool, under its name with the suffix `Tool`.
     """
     package, short = split_type(full)
     known: Mapping[str, list[float]] = _table()["types"].get(package, {})
@@ -63,13 +63,14 @@ def versions(full: str) -> tuple[float, ...]:
 
 
 def versioned(full: str) -> bool:
-    """Whether each version of a type is a program of its own, so that there is none for others."""
+    """Whether each version of a type is a separate implementation, so other versions do not
+    exist."""
     package, short = split_type(full)
     return short in _table()["versioned"].get(package, ())
 
 
 def newest(full: str) -> float:
-    """The newest version of a type; 1 for one that is not known."""
+    """The newest version of a type; 1 for an unknown one."""
     return max(versions(full), default=1.0)
 
 
@@ -79,13 +80,13 @@ def names(full: str) -> tuple[str, ...]:
 
 
 def reads(short: str, version: float, parameter: str) -> bool:
-    """Whether a node looks at a parameter in its version; so it is said of unknown nodes."""
+    """Whether a node reads a parameter in its version; assumed for unknown nodes."""
     table = parameters(short)
     return table is None or version in table.get(parameter, ())
 
 
 def parameters(short: str) -> Mapping[str, list[float]] | None:
-    """The parameters of a core node and the versions that know them; `None` for other nodes."""
+    """The parameters of a core node and the versions that have them; `None` for other nodes."""
     found: Mapping[str, list[float]] | None = _table()["parameters"].get(short)
     return found
 
@@ -96,7 +97,7 @@ _STARTS: Final[Mapping[str, Start]] = {
     "start": "manual", "manualChatTrigger": "manual", "evaluationTrigger": "manual",
     "cron": "schedule", "interval": "schedule",
 }  # fmt: skip
-"""Triggers without a module that start other than by a message."""
+"""Triggers without a module that start by something other than a message."""
 
 _SUB_NODE: Final = re.compile(
     r"(lm[A-Z]|embeddings|memory(?!Manager)|tool[A-Z]|outputParser|textSplitter|document[A-Z]"
@@ -124,13 +125,13 @@ _SENDING: Final = re.compile(r"(send|post|reply|push|publish|create$)", re.IGNOR
 
 
 def known_short(full: str) -> str:
-    """`if` for `n8n-nodes-base.if`; empty for nodes of packages that do not come with n8n."""
+    """`if` for `n8n-nodes-base.if`; empty for nodes of packages that are not part of n8n."""
     package, short = split_type(full)
     return short if package in (BASE, LANGCHAIN) else ""
 
 
 def start_of(short: str) -> Start:
-    """What starts a run at a trigger of this type."""
+    """The start event of a trigger of this type."""
     kind = node_types.of(short)
     return (kind.start if kind is not None else None) or _STARTS.get(short, "message")
 
@@ -147,7 +148,7 @@ def scripts(short: str) -> tuple[str, ...]:
 
 
 def task_type(short: str, parameters: Mapping[str, Any]) -> TaskType:
-    """What kind of task a node is in a model."""
+    """The kind of task of a node in a model."""
     kind = node_types.of(short)
     usual = (kind.task if kind is not None else _usual_task(short)) or "service"
     operation = parameters.get("operation")

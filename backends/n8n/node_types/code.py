@@ -1,4 +1,4 @@
-"""Code: JavaScript or Python that may do anything with the items."""
+"""Code: JavaScript or Python with any effect on the items."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def running(code: str) -> dict[str, Any]:
 
 
 def gives_one_item(parameters: Parameters) -> bool:
-    """Whether the code, as far as its last line shows, hands on exactly one item."""
+    """Whether the last line of the code shows that it outputs exactly one item."""
     text = parameters.get("jsCode")
     if not isinstance(text, str) or "mode" in parameters:
         return False

@@ -25,17 +25,17 @@ OPERATIONS: Final[Mapping[str, frozenset[str]]] = {
     | {"lengthGt", "lengthLt", "lengthGte", "lengthLte"},
     "object": _EMPTY,
 }
-"""Operations that n8n knows, by type of the comparison."""
+"""n8n's operations, by type of the comparison."""
 
 FIRST_TYPES: Final = ("boolean", "dateTime", "number", "string")
-"""Types of the lists that version 1 has."""
+"""Types of the lists in version 1."""
 
 FIRST_OPERATIONS: Final = frozenset(
     {"after", "before", "contains", "notContains", "endsWith", "notEndsWith", "equal", "notEqual",
      "larger", "largerEqual", "smaller", "smallerEqual", "startsWith", "notStartsWith", "isEmpty",
      "isNotEmpty", "regex", "notRegex"}
 )  # fmt: skip
-"""Operations of version 1, which looks one up in one table, whatever the type."""
+"""Operations of version 1, which has one table for all types."""
 
 
 def expression(code: str) -> str:
@@ -46,7 +46,7 @@ def expression(code: str) -> str:
 
 
 def is_true(code: str, seed: str) -> dict[str, Any]:
-    """A condition that holds where the JavaScript `code` gives true."""
+    """A condition that holds if the JavaScript `code` returns true."""
     return {
         "id": node_uuid(f"{seed}/condition"),
         "leftValue": expression(code),
@@ -56,7 +56,7 @@ def is_true(code: str, seed: str) -> dict[str, Any]:
 
 
 def equals(code: str, value: str, seed: str) -> dict[str, Any]:
-    """A condition that holds where the JavaScript `code` gives the text `value`."""
+    """A condition that holds if the JavaScript `code` returns the text `value`."""
     return {
         "id": node_uuid(f"{seed}/condition"),
         "leftValue": expression(code),

@@ -1,4 +1,4 @@
-"""Error Trigger: starts when a run of another workflow failed."""
+"""Error Trigger: starts after a run of another workflow failed."""
 
 from __future__ import annotations
 

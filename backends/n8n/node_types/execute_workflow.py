@@ -38,7 +38,7 @@ def called(parameters: Parameters) -> str:
 
 
 def waits(parameters: Parameters) -> bool:
-    """Whether the caller goes on only when the called workflow has ended."""
+    """Whether the caller continues only after the end of the called workflow."""
     return inside(parameters, "options", "waitForSubWorkflow") is not False
 
 

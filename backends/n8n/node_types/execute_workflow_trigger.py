@@ -1,4 +1,4 @@
-"""When Executed by Another Workflow: where a called workflow begins."""
+"""When Executed by Another Workflow: the beginning of a called workflow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orgflow.backends.n8n.node_types.node_type import NodeType, none
 
 
 def taking_all() -> dict[str, Any]:
-    """Parameters of a trigger that hands on whatever items the caller gives."""
+    """Parameters of a trigger that passes on all items of the caller."""
     return {"inputSource": "passthrough"}
 
 

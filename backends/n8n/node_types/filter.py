@@ -1,4 +1,4 @@
-"""Filter: drops the items that a condition does not hold for."""
+"""Filter: drops the items for which a condition does not hold."""
 
 from __future__ import annotations
 

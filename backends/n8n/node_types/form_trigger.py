@@ -1,4 +1,4 @@
-"""Form Trigger: starts when somebody sends a form."""
+"""Form Trigger: starts when a person submits a form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orgflow.backends.n8n.node_types.node_type import NodeType, inbound_credenti
 
 
 def opened_at(path: str, title: str, fields: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
-    """Parameters of a trigger whose page asks for what a run is started with."""
+    """Parameters of a trigger whose page asks for the start data of a run."""
     parameters: dict[str, Any] = {"formTitle": title}
     if fields:
         parameters["formFields"] = {"values": list(fields)}

@@ -1,4 +1,4 @@
-"""HTTP Request: calls an address; the answer takes the place of the item."""
+"""HTTP Request: calls an address; the answer replaces the item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""If: items leave by output 0 where a condition holds, by output 1 where not."""
+"""If: items leave by output 0 if a condition holds, otherwise by output 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limit: hands on the first items only."""
+"""Limit: passes on only the first items."""
 
 from __future__ import annotations
 

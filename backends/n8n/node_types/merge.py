@@ -1,4 +1,4 @@
-"""Merge: joins what comes on several inputs; how many items it makes, by version and mode."""
+"""Merge: joins several inputs; its number of items depends on version and mode."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from orgflow.backends.n8n.node_types.node_type import (
 _MOST_INPUTS = 1_000
 
 Merging = Callable[[Counts], Counts | None]
-"""Items per input to items per output; None where the node throws."""
+"""Items per input to items per output; None if the node throws."""
 
 
 def by_position(inputs: int, *, partial: bool) -> dict[str, Any]:
-    """Parameters that merge by position; `partial` fires with what came (inclusive joins only)."""
+    """Parameters that merge by position; `partial` fires with the received inputs (inclusive joins
+    only)."""
     options = {"includeUnpaired": True} if partial else {}
     return {
         "mode": "combine",
@@ -33,7 +34,7 @@ def by_position(inputs: int, *, partial: bool) -> dict[str, Any]:
 
 
 def merging(version: float, parameters: Parameters) -> Merging | None:
-    """The count function of a Merge node, None where the number depends on the data."""
+    """The count function of a Merge node, None if the number depends on the data."""
     if version < 2:
         return _version_1(parameters)
     if version < 3:
@@ -42,16 +43,17 @@ def merging(version: float, parameters: Parameters) -> Merging | None:
 
 
 Needed = Literal["all", "any"] | tuple[int, ...]
-"""Without which inputs a Merge gives nothing: all that are wired, none in particular, or these."""
+"""The inputs without which a Merge outputs nothing: all connected ones, none in particular, or
+these."""
 
 _LEFT_OVERS: Final = ("keepNonMatches", "keepEverything", "enrichInput1", "enrichInput2")
 
 
 def needed(version: float, parameters: Parameters, wired: Sequence[int]) -> Needed:
-    """What a Merge needs to go on.
+    """The requirements of a Merge for continuing.
 
-    It waits until all `wired` inputs have come or nothing else can run; its mode decides what then
-    happens where some are missing.
+    It waits until all `wired` inputs have arrived or nothing else can run; its mode determines the
+    effect of missing inputs.
     """
     mode = parameters.get("mode", "append")
     if version < 2:
@@ -85,8 +87,8 @@ def _combines_all(version: float, parameters: Parameters) -> bool:
 
 
 def inputs_declared(parameters: Parameters) -> int | None:
-    """The number of inputs a Merge of version 3 reads, however many are wired; None where it is
-    computed, or no number that a node can have."""
+    """The number of inputs that a Merge of version 3 reads, regardless of connections; None if it
+    is computed or impossible."""
     number = _whole(parameters.get("numberInputs") or 2)
     return number if number is not None and 1 <= number <= _MOST_INPUTS else None
 

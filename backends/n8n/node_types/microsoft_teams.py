@@ -1,4 +1,4 @@
-"""Microsoft Teams, as far as it sends a message and waits for the answer."""
+"""Microsoft Teams, only for sending a message and waiting for the answer."""
 
 from __future__ import annotations
 

@@ -11,12 +11,12 @@ from orgflow_ir.model import EventDefinition
 from orgflow_ir.model.timers import Duration
 
 PUBLISHED: Final = "activate"
-"""The event that a workflow which was not published is."""
+"""The event of an unpublished workflow."""
 
 
 def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
-    """Parameters for a timer start that comes at once, `PT0S`, which a process that waits for its
-    publication has; else `None`."""
+    """Parameters for an immediate timer start, `PT0S`, for a process that waits for its
+    publication; otherwise `None`."""
     time = definition.time if definition is not None else None
     at_once = isinstance(time, Duration) and time.is_plain and time.exact_seconds == 0
     return {"events": [PUBLISHED]} if at_once else None

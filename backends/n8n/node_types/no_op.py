@@ -1,4 +1,4 @@
-"""No Operation: hands on what comes; a placeholder or a join of wires."""
+"""No Operation: passes its input on; a placeholder or a join of connections."""
 
 from __future__ import annotations
 

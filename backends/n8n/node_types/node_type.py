@@ -1,4 +1,4 @@
-"""What is known of one type of nodes, and the small readers its facts are made with."""
+"""The data about one type of nodes, and the small functions that define them."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 Parameters = Mapping[str, Any]
 Versions = tuple[float, ...]
 Ports = Callable[[float | None, Parameters], int | None]
-"""Version and parameters of a node to its number of inputs or outputs; `None` where they do not
-say."""
+"""Version and parameters of a node to its number of inputs or outputs; `None` if they do not
+determine it."""
 
 Start = Literal["manual", "called", "schedule", "error", "message"]
-"""What starts a run at a trigger: a person, another workflow, a clock, a failed run, or something
-that comes in from outside."""
+"""The start of a run at a trigger: a person, another workflow, a clock, a failed run, or an
+external event."""
 
 Effect = Literal["pass", "write", "replace", "unknown"]
-"""What becomes of the fields of an item: kept, kept with more, lost, or not known."""
+"""The effect on the fields of an item: kept, extended, lost, or unknown."""
 
 Required = tuple[str, Mapping[str, tuple[Any, ...]]]
-"""A parameter that must be there, where others have one of these values; `None` among them is
-absence (the default)."""
+"""A parameter that is required if others have one of these values; `None` among them is absence
+(the default)."""
 
 
 class Use(NamedTuple):
-    """A node as the engine model looks at it: `wired` outputs, `known` ids of workflows."""
+    """A node in the form for the engine model: `wired` outputs, `known` ids of workflows."""
 
     version: float
     parameters: Parameters
@@ -41,7 +41,7 @@ class Use(NamedTuple):
 
 
 def one(version: float | None, parameters: Parameters) -> int | None:
-    """One port, whatever the node says."""
+    """One port, regardless of the node."""
     del version, parameters
     return 1
 
@@ -53,25 +53,25 @@ def none(version: float | None, parameters: Parameters) -> int | None:
 
 
 def unknown_effect(version: float, parameters: Parameters) -> Effect:
-    """Nothing is known of the fields."""
+    """The fields are unknown."""
     del version, parameters
     return "unknown"
 
 
 def passes_items(version: float, parameters: Parameters) -> Effect:
-    """Fields are kept as they are."""
+    """Fields are kept unchanged."""
     del version, parameters
     return "pass"
 
 
 def never(parameters: Parameters) -> bool:
-    """No, whatever the parameters."""
+    """No, regardless of the parameters."""
     del parameters
     return False
 
 
 def inbound_credential(authentication: object) -> str:
-    """The type of credential by which callers identify themselves; empty where they do not."""
+    """The type of credential by which callers authenticate; empty if they do not."""
     kinds = {"basicAuth": "httpBasicAuth", "headerAuth": "httpHeaderAuth", "jwtAuth": "jwtAuth"}
     return kinds.get(authentication, "") if isinstance(authentication, str) else ""
 
@@ -93,25 +93,25 @@ class NodeType(Value):
 
     Attributes:
         name: its short name, such as `if`.
-        label: what n8n's editor calls it.
-        emitted: whether a compile writes such nodes.
-        once: whether the nodes that a compile writes take the first of several items, since a
-            token of a model is one item.
-        versions: what n8n 1.123 and what n8n 2.41 understand of the versions our schemas describe;
-            the last of each is written. Empty for types that are only modelled.
-        start: for triggers, what starts a run.
+        label: its name in n8n's editor.
+        emitted: whether a compilation writes such nodes.
+        once: whether emitted nodes use only the first of several items, since a token of a model is
+            one item.
+        versions: the versions that n8n 1.123 and n8n 2.41 support, of those in orgflow's schemas;
+            the last of each is emitted. Empty for types that are only modelled.
+        start: for triggers, the start of a run.
         inputs, outputs: numbers of main ports, without the error output.
-        behaviour: what the engine does with items; `None` where only the data say, so that the
-            engine model takes it for a choice among as many outputs as are wired.
-        effect: what becomes of the fields of an item.
-        reliable: it gives an item for an item and does not fail by itself.
-        waits: whether a run may stand still at the node, with these parameters.
-        calls: id of the workflow a node calls; empty where it calls none or computes which.
+        behaviour: the engine's treatment of items; `None` if only the data determine it, which the
+            engine model treats as a choice among all connected outputs.
+        effect: the effect on the fields of an item.
+        reliable: whether it outputs one item per item and does not fail by itself.
+        waits: whether a run may wait at the node, with these parameters.
+        calls: id of the workflow a node calls; empty if it calls none or computes the id.
         required: parameters without which n8n does not publish.
         scripts: parameters that hold program code.
-        task: the kind of task it is in a model; `None` where it is another element.
-        credential: type of the credential that a node needs; empty where it needs none.
-        gives_one: whether a node hands on exactly one item for an item, unless it fails.
+        task: its kind of task in a model; `None` if it is another element.
+        credential: type of the credential that a node needs; empty if it needs none.
+        gives_one: whether a node outputs exactly one item per item, unless it fails.
     """
 
     name: str
@@ -140,7 +140,7 @@ class NodeType(Value):
 
 
 def is_expression(value: object) -> bool:
-    """Whether n8n computes this parameter while it runs."""
+    """Whether n8n evaluates this parameter at run time."""
     return isinstance(value, str) and value.startswith("=")
 
 

@@ -1,4 +1,4 @@
-"""Respond to Webhook: answers the call that started the run and hands on what came."""
+"""Respond to Webhook: answers the call that started the run and passes its input on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, Use,
 
 
 def answering(status: int, body: str) -> dict[str, Any]:
-    """Parameters that answer with a status and the object that an expression gives."""
+    """Parameters that answer with a status and the object of an expression."""
     return {"respondWith": "json", "responseBody": body, "options": {"responseCode": status}}
 
 

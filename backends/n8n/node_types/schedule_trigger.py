@@ -14,12 +14,12 @@ from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Tim
 
 _SCHEDULE_UNITS = ((3600, "hours", 24), (60, "minutes", 60), (1, "seconds", 60))
 _MOST_DAYS = 31
-"""Most days between two runs that n8n takes."""
+"""Maximum number of days between two runs in n8n."""
 _FIELDS = ("seconds", "minutes", "hours", "days", "weeks", "months")
 
 
 def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
-    """Parameters for a timer start that repeats without end, else `None`.
+    """Parameters for a timer start that repeats without end, otherwise `None`.
 
     A count, a first moment or a delay (`R3/…`, `R/2030-01-01…/…`) has no counterpart in n8n.
     """
@@ -52,7 +52,7 @@ def _every(amount: float, unit: str) -> dict[str, Any]:
 
 
 def why_not(time: Time) -> str:
-    """Why `for_timer` has no parameters for a time."""
+    """The reason why `for_timer` has no parameters for a time."""
     match time:
         case Computed():
             return "an expression computes it, but a trigger has no data to read"
@@ -73,14 +73,14 @@ def why_not(time: Time) -> str:
 
 
 class Repeat(NamedTuple):
-    """A rule by which runs start again and again.
+    """A rule for repeated starts.
 
     Attributes:
-        raw: the object in the file; place: where it is in the parameters.
-        every: amount and unit, where it is an interval; the amount may be an expression.
-        cron: a cron expression, written as one or what the fields of the rule amount to; neither
-            for what has no cron form, such as every second day at noon.
-        written: the place of the cron expression, where it is written as one.
+        raw: the object in the file; place: its path in the parameters.
+        every: amount and unit, if it is an interval; the amount may be an expression.
+        cron: a cron expression, literal or equivalent to the fields of the rule; neither for a rule
+            without a cron form, such as every second day at noon.
+        written: the place of a literal cron expression.
     """
 
     raw: Mapping[str, Any]
@@ -98,7 +98,7 @@ _CRON_MODES: Final[Mapping[object, str]] = {
 
 
 def repeats(short: str, parameters: Parameters) -> Iterator[Repeat]:
-    """The rules of a Schedule Trigger, or of a Cron or an Interval node, which it replaced."""
+    """The rules of a Schedule Trigger, or of its predecessors Cron and Interval."""
     if short == "interval":
         every = (parameters.get("interval", 1), str(parameters.get("unit", "seconds")))
         yield Repeat(parameters, (), every)
@@ -174,8 +174,8 @@ _CRON = (
 def cron_text(cron: Cron) -> str | None:
     """A cron expression in n8n's dialect (five or six fields), or `None`.
 
-    In Quartz's, days of the week count from Sunday = 1 and a year may follow; `L`, `W` and `#`
-    exist only there, and n8n's scheduler refuses them when it starts.
+    In Quartz's dialect, days of the week count from Sunday = 1 and a year may follow; `L`, `W` and
+    `#` exist only there, and n8n's scheduler refuses them at the start.
     """
     fields, quartz = cron.fields, cron.quartz
     if quartz and len(fields) == 7 and fields[6] == "*":
@@ -196,8 +196,8 @@ def cron_text(cron: Cron) -> str | None:
 
 def cron_sets(cron: Cron) -> tuple[list[int], ...]:
     """The values of each field of a cron expression that `cron_text` can write: seconds, minutes,
-    hours, days, months, weekdays from Sunday = 0; then whether one of days and weekdays is enough,
-    as 0 or 1 (Unix's rule where both are limited)."""
+    hours, days, months, weekdays from Sunday = 0; then whether one of days and weekdays suffices,
+    as 0 or 1 (Unix's rule if both are limited)."""
     text = cron_text(cron)
     assert text is not None
     fields = text.split()

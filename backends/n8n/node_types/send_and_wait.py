@@ -1,4 +1,4 @@
-"""The operation of many nodes that sends a message and waits for the answer of a person."""
+"""The operation of many nodes that sends a message and waits for a person's answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, Use
 OPERATION: Final = "sendAndWait"
 
 ANSWER, ANSWERED_AT = "data", "respondedAt"
-"""The field of the item that such a node hands on, and what is there beside the answers."""
+"""The field of the output item of such a node, and its content besides the answers."""
 
 
 def asks(parameters: Parameters) -> bool:
@@ -25,7 +25,7 @@ def asking_type(
     credential: Callable[[Parameters], str],
     versions: tuple[tuple[float, ...], tuple[float, ...]],
 ) -> NodeType:
-    """A node type of which only this operation is known; arguments as of `NodeType`."""
+    """A node type of which only this operation is known; arguments as for `NodeType`."""
     return NodeType(
         name=name,
         label=label,
@@ -41,7 +41,7 @@ def asking_type(
 
 
 def behaviour(use: Use) -> Behaviour:
-    """Of a node that sends, or sends and waits."""
+    """The behaviour of a node that sends, or sends and waits."""
     if not asks(use.parameters):
         return hands_on(use)
     options = use.parameters.get("options")

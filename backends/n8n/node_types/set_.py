@@ -28,9 +28,9 @@ def assigning(fields: Sequence[tuple[str, Any, str]], seed: str) -> dict[str, An
 
 def writing(json_output: str, *, keep: bool = True, literal_names: bool = False) -> dict[str, Any]:
     """Parameters that write the fields of an object, an expression, and keep other fields or not.
-    With `literal_names` a full stop in a name is no path.
+    With `literal_names`, a full stop in a name does not form a path.
 
-    In JSON mode a value keeps its type; in the list of fields undefined would become null.
+    In JSON mode, a value keeps its type; in the list of fields, undefined would become null.
     """
     return {
         "mode": "raw",
@@ -41,7 +41,7 @@ def writing(json_output: str, *, keep: bool = True, literal_names: bool = False)
 
 
 def written(version: float, parameters: Parameters) -> Mapping[str, Mapping[str, Any]] | None:
-    """Fields that a node writes, with their rows; `None` where that is not known."""
+    """Fields that a node writes, with their rows; `None` if they are unknown."""
     if parameters.get("mode", "manual") not in ("manual", "keyValue"):
         return None
     if version >= 3.3:

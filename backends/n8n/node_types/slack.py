@@ -1,4 +1,4 @@
-"""Slack, as far as it sends a message and waits for the answer."""
+"""Slack, only for sending a message and waiting for the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loop Over Items: hands out items in batches until none are left."""
+"""Loop Over Items: outputs items in batches until none are left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sticky Note: text on the canvas; it takes no part in runs."""
+"""Sticky Note: text on the canvas, which is not executed."""
 
 from __future__ import annotations
 

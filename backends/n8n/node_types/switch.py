@@ -21,7 +21,7 @@ from orgflow.backends.n8n.node_types.node_type import (
 def by_rules(
     rules: Sequence[tuple[dict[str, Any], str]], *, fallback: str | None, every: bool
 ) -> dict[str, Any]:
-    """Parameters for one output a rule, then the fallback; `every` takes all that hold."""
+    """Parameters for one output per rule, then the fallback; `every` takes all that hold."""
     options: dict[str, Any] = {}
     if fallback is not None:
         options |= {"fallbackOutput": "extra", "renameFallbackOutput": fallback}

@@ -1,4 +1,4 @@
-"""Wait: the run stands still for a time, until a moment, for a call or for a form."""
+"""Wait: the run waits for a duration, until a moment, for a call or for a form."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from orgflow_ir.model import EventDefinition
 
 _UNIT_SECONDS: Final = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 _SLEEPS_BELOW: Final = 65
-"""Seconds below which n8n sleeps in process; longer waits are stored."""
+"""Number of seconds below which n8n sleeps in process; longer waits are stored."""
 
 
 def for_call(suffix: str) -> dict[str, Any]:
     """Wait until the resume URL is called. The suffix is static (N8N_PATTERNS.md: an expression
-    there never matches) and its own for each Wait."""
+    there never matches) and unique for each Wait."""
     return {
         "resume": "webhook",
         "httpMethod": "POST",
@@ -34,12 +34,12 @@ def for_call(suffix: str) -> dict[str, Any]:
 
 
 def is_form(parameters: Parameters) -> bool:
-    """Whether a person fills in a form for the run to go on."""
+    """Whether a person fills in a form to continue the run."""
     return bool(resume(parameters) == "form")
 
 
 def is_called(parameters: Parameters) -> bool:
-    """Whether somebody calls for the run to go on."""
+    """Whether a call continues the run."""
     return bool(resume(parameters) == "webhook")
 
 
@@ -54,9 +54,10 @@ def until(moment: str) -> dict[str, Any]:
 
 
 def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
-    """Parameters for a timer of a fixed length or moment, else `None`; of a repetition the first.
+    """Parameters for a timer of a fixed length or moment, otherwise `None`; only the first of a
+    repetition.
 
-    What the text is counts, not whether it stands where BPMN has dates or durations.
+    The content of the text counts, not whether it is in BPMN's element for dates or durations.
     """
     if definition is None or definition.time is None:
         return None
@@ -78,12 +79,12 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
 
 
 def until_field(name: str) -> dict[str, Any]:
-    """Wait until the moment that a field of the item holds."""
+    """Wait until the moment in a field of the item."""
     return until(expression(f"$json.{name}"))
 
 
 def why_not(definition: EventDefinition) -> str | None:
-    """Why neither `for_timer` has parameters for a time, nor anything can compute it."""
+    """The reason why a time is neither supported by `for_timer` nor computable."""
     # A form waits without a time, so that a compile that has forms alone does not read any.
     from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Unread, first_of
 
@@ -117,12 +118,12 @@ def why_not(definition: EventDefinition) -> str | None:
 
 
 def resume(parameters: Parameters) -> Any:
-    """By what the run goes on: `timeInterval`, `specificTime`, `webhook` or `form`."""
+    """The event that continues the run: `timeInterval`, `specificTime`, `webhook` or `form`."""
     return parameters.get("resume", "timeInterval")
 
 
 def interval(version: float, parameters: Parameters) -> tuple[Any, Any]:
-    """Amount and unit of a wait for a time; either may be an expression. What is left out differs
+    """Amount and unit of a wait for a time; either may be an expression. The defaults differ
     between versions."""
     amount, unit = (1, "hours") if version < 1.1 else (5, "seconds")
     return parameters.get("amount", amount), parameters.get("unit", unit)

@@ -1,4 +1,4 @@
-"""Webhook: starts when its address is called; what was posted is under `body`."""
+"""Webhook: starts when its address is called; the posted data are under `body`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orgflow.backends.n8n.node_types.node_type import (
 
 
 def posted_to(path: str) -> dict[str, Any]:
-    """Parameters of a trigger that answers a POST at once."""
+    """Parameters of a trigger that answers a POST immediately."""
     return {"httpMethod": "POST", "path": path, "responseMode": "onReceived", "options": {}}
 
 

@@ -1,4 +1,4 @@
-"""How long a call that failed for the moment is made again."""
+"""The retry time of a temporarily failing call."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 
 class Backoff(NamedTuple):
-    """Pauses that double, until a time is over.
+    """Doubling pauses, until a time has elapsed.
 
     Attributes:
-        seconds: how long one call is tried again in all; 0 tries once.
+        seconds: total retry time of one call; 0 tries once.
         first: the first pause, in seconds.
-        most: the longest pause, in seconds, also where the server asks for a longer one.
+        most: the longest pause, in seconds, even if the server requests a longer one.
     """
 
     seconds: float = 30.0

@@ -1,7 +1,7 @@
 """n8n's REST API: synchronous, with a limit on every wait.
 
-Two doors: the public API with a key, and the editor's own routes with a login cookie, which alone
-can start a manual run. Errors are in `answers.py`.
+Two interfaces: the public API with a key, and the editor's own routes with a login cookie, which
+    are required for starting a manual run. Errors are in `answers.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 FINISHED = frozenset({"success", "error", "crashed", "canceled"})
-"""States of an execution that will not change any more."""
+"""Final states of an execution."""
 
 _POLL_SECONDS = 0.02
 _CALL_SECONDS = 30.0
@@ -40,11 +40,11 @@ class Client:
     """A connection to one n8n server; a context manager.
 
     Args:
-        url: where it answers, such as `http://127.0.0.1:5678`.
-        key: a key of the public API; `set_up_owner` gets one on a fresh server.
-        seconds: the most one call may take.
-        backoff: how long calls that fail for the moment are made again; by default not at all.
-        version: the release that workflows are written for; `deploy` finds it out.
+        url: its address, such as `http://127.0.0.1:5678`.
+        key: a key of the public API; `set_up_owner` creates one on a new server.
+        seconds: the maximum duration of one call.
+        backoff: the retry time of temporarily failing calls; by default none.
+        version: the target release of workflows; `deploy` determines it.
     """
 
     def __init__(
@@ -88,21 +88,22 @@ class Client:
 
     @property
     def key(self) -> str:
-        """The key it uses; never to be printed."""
+        """The key in use; never to be printed."""
         return self._key
 
     def close(self) -> None:
-        """Close the connections; may be called again."""
+        """Close the connections; may be called repeatedly."""
         for client in (self._api, self._editor, self._outside):
             client.close()
 
     # -- accounts ------------------------------------------------------------------------------
 
     def set_up_owner(self, email: str, password: str) -> str:
-        """Make the owner of a fresh server, log in, and return a new key, which is used from now.
+        """Create the owner of a new server, log in, and return a new key, which is used from then
+        on.
 
         Raises:
-            RefusedError: the server has an owner already.
+            RefusedError: the server already has an owner.
         """
         owner = {"email": email, "firstName": "Owner", "lastName": "Local", "password": password}
         self._call(self._editor, "POST", "/rest/owner/setup", owner)
@@ -115,13 +116,13 @@ class Client:
         return key
 
     def login(self, email: str, password: str) -> None:
-        """Log in as the editor does; n8n allows few logins a minute."""
+        """Log in like the editor; n8n permits few logins per minute."""
         who = {"emailOrLdapLoginId": email, "password": password}
         self._call(self._editor, "POST", "/rest/login", who)
         self._logged_in = True
 
     def node_types(self) -> list[Json]:
-        """The descriptions of all node types, which n8n gives its editor. Needs a login."""
+        """The descriptions of all node types, which n8n sends to its editor. Needs a login."""
         found = self._call(self._editor, "GET", "/types/nodes.json").get("data")
         if not isinstance(found, list):
             raise RefusedError(f"n8n at {self.shown} returns no list of node types", 0)
@@ -130,38 +131,40 @@ class Client:
     # -- workflows -----------------------------------------------------------------------------
 
     def create(self, workflow: Mapping[str, Any]) -> str:
-        """Create a workflow from its file form; its id.
+        """Create a workflow from its file form; returns its id.
 
         Raises:
-            RefusedError: n8n does not take it.
+            RefusedError: n8n refuses it.
         """
         return str(self.create_body(self.body_of(workflow))["id"])
 
     def body_of(self, workflow: Mapping[str, Any]) -> Json:
-        """What the API of this n8n takes of a workflow in file form (or of an answer)."""
+        """The part of a workflow in file form (or of an answer) that the API of this n8n
+        accepts."""
         body = to_api(workflow, self.version)
         body["name"] = str(body.get("name") or "workflow")[:_NAME_LENGTH]
         return body
 
     def create_body(self, body: Json) -> Json:
-        """Create a workflow; all that the server has of it then. Never done twice by itself."""
+        """Create a workflow; returns the server's complete data of it. Never retried
+        automatically."""
         return self._call(self._api, "POST", "/api/v1/workflows", body)
 
     def workflow(self, workflow_id: str) -> Json:
-        """A workflow as the server has it now."""
+        """The current workflow on the server."""
         return self._call(self._api, "GET", f"/api/v1/workflows/{workflow_id}")
 
     def workflows(self) -> tuple[str, ...]:
-        """Ids of the workflows the server has, at most 250."""
+        """Ids of the workflows on the server, at most 250."""
         page = self._call(self._api, "GET", "/api/v1/workflows?limit=250")
         return tuple(str(row["id"]) for row in page["data"])
 
     def publish(self, workflow_id: str, seconds: float = 20.0) -> None:
-        """Publish a workflow; after a `login` also wait until its triggers are live.
+        """Publish a workflow; after a `login`, also wait until its triggers are live.
 
         Raises:
-            RefusedError: n8n does not take it: no trigger, a missing parameter, a path taken …
-            TookTooLongError: its triggers did not come up.
+            RefusedError: n8n refuses it: no trigger, a missing parameter, a path in use …
+            TookTooLongError: its triggers did not become live.
         """
         door = "publish" if self.version.major > 1 else "activate"
         self._call(self._api, "POST", f"/api/v1/workflows/{workflow_id}/{door}", again=True)
@@ -177,7 +180,7 @@ class Client:
             self._pause(deadline, f"the triggers of {workflow_id} to be live", seconds)
 
     def unpublish(self, workflow_id: str) -> None:
-        """Unpublish a workflow; one that is not published, or gone, is fine."""
+        """Unpublish a workflow; an unpublished or deleted one is not an error."""
         door = "unpublish" if self.version.major > 1 else "deactivate"
         try:
             self._call(self._api, "POST", f"/api/v1/workflows/{workflow_id}/{door}", again=True)
@@ -186,7 +189,7 @@ class Client:
                 raise
 
     def delete(self, workflow_id: str, seconds: float = 20.0) -> None:
-        """Unpublish and delete a workflow; one that is gone already is fine.
+        """Unpublish and delete a workflow; a deleted one is not an error.
 
         Raises:
             RefusedError, TookTooLongError: it is still there.
@@ -205,13 +208,13 @@ class Client:
             self._pause(deadline, f"{workflow_id} to be deleted", seconds)
 
     def create_credential(self, name: str, kind: str, data: Mapping[str, Any]) -> str:
-        """Create a credential of one of n8n's types; its id. Raises `ServerError`."""
+        """Create a credential of one of n8n's types; returns its id. Raises `ServerError`."""
         body = {"name": name, "type": kind, "data": dict(data)}
         return str(self._call(self._api, "POST", "/api/v1/credentials", body)["id"])
 
     def credentials(self) -> tuple[Json, ...]:
-        """Id, name and type of the credentials that are there; none where the server does not list
-        them. Raises `ServerError`."""
+        """Id, name and type of the existing credentials; empty if the server does not list them.
+        Raises `ServerError`."""
         try:
             page = self._call(self._api, "GET", "/api/v1/credentials?limit=250")
         except RefusedError as error:
@@ -223,9 +226,9 @@ class Client:
     # -- runs ----------------------------------------------------------------------------------
 
     def run(self, workflow_id: str, trigger: str) -> str:
-        """Start a manual run at the node `trigger`; the id of the execution. Needs a login.
+        """Start a manual run at the node `trigger`; returns the id of the execution. Needs a login.
 
-        Items of the trigger are given by the workflow's `pinData`.
+        Items of the trigger are those in the workflow's `pinData`.
         """
         start = {"triggerToStartFrom": {"name": trigger}}
         path = f"/rest/workflows/{workflow_id}/run"
@@ -237,13 +240,14 @@ class Client:
     def call(
         self, url: str, body: Any = None, *, method: str = "POST", seconds: float | None = None
     ) -> Json:
-        """Call a webhook from outside, without key or cookie: `status` and `text` of the answer.
+        """Call a webhook externally, without key or cookie; returns `status` and `text` of the
+        answer.
 
         Args:
             url: a whole URL, or a path of the server such as `/webhook/order`.
             body: sent as JSON.
             method: the HTTP method.
-            seconds: the most it may take; the default is the client's.
+            seconds: the maximum duration; the default is the client's.
         """
         import httpx
 
@@ -275,7 +279,7 @@ class Client:
         return tuple(sorted(found, key=int))
 
     def latest_executions(self, most: int) -> tuple[Json, ...]:
-        """The last executions of all workflows without their data, and those that run now."""
+        """The latest executions of all workflows without their data, and the running ones."""
         paths = (f"/api/v1/executions?limit={most}", "/api/v1/executions?status=running")
         return tuple(
             row for path in paths for row in self._call(self._api, "GET", path).get("data") or ()
@@ -288,10 +292,10 @@ class Client:
     def wait_for(
         self, execution_id: str, seconds: float, states: Sequence[str] | frozenset[str] = FINISHED
     ) -> Json:
-        """Wait until an execution is in one of `states`; the execution with its data.
+        """Wait until an execution is in one of `states`; returns the execution with its data.
 
         Raises:
-            TookTooLongError: it was not within `seconds`.
+            TookTooLongError: it did not reach one within `seconds`.
         """
         deadline = time.monotonic() + seconds
         path = f"/api/v1/executions/{execution_id}"
@@ -308,7 +312,7 @@ class Client:
             self._pause(deadline, what, seconds)
 
     def stop(self, execution_id: str) -> None:
-        """Stop an execution that runs or waits; one that is over is fine. Needs a login."""
+        """Stop a running or waiting execution; a finished one is not an error. Needs a login."""
         try:
             self._call(self._editor, "POST", f"/rest/executions/{execution_id}/stop")
         except RefusedError as error:
@@ -318,7 +322,7 @@ class Client:
     def resume(
         self, execution: Mapping[str, Any], body: Any, *, suffix: str = "", method: str = "POST"
     ) -> Json:
-        """Answer the webhook wait that an execution (with data) is parked at; as `call`."""
+        """Answer the webhook wait of a waiting execution (with data); like `call`."""
         token = execution["data"].get("resumeToken", "")
         tail = f"/{suffix}" if suffix else ""
         path = f"/webhook-waiting/{execution['id']}{tail}?signature={token}"

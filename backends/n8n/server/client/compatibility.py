@@ -1,4 +1,4 @@
-"""Whether a workflow fits the n8n that a server runs: its version, and the nodes' versions."""
+"""Whether a workflow matches the n8n of a server: its version, and the nodes' versions."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})\b")
 
 
 class ServerVersion(NamedTuple):
-    """A server's release and the known one that workflows for it are written for.
+    """A server's release and the known release for its workflows.
 
     Attributes:
-        text: what the server says, None where it says nothing.
-        known: the newest known release that it is not older than; None where it is too old.
-        exact: whether it is that release.
+        text: the version that the server states, None if it states none.
+        known: the newest known release that is not newer; None if the server is too old. The target
+        release for a server that states `text`: n8n keeps the node versions of older releases, so
+        it is the newest known release that is not newer than the server.
     """
 
     text: str | None
@@ -46,7 +47,7 @@ def server_version(text: str | None) -> ServerVersion:
 
 
 class TooNew(NamedTuple):
-    """A node of a version that the server does not have, and the newest that it has."""
+    """A node with a version that the server does not have, and the newest one that it has."""
 
     node: str
     kind: str
@@ -55,7 +56,7 @@ class TooNew(NamedTuple):
 
 
 def too_new(workflow: Mapping[str, Any], version: N8nVersion) -> Iterator[TooNew]:
-    """Nodes that n8n would take and then run as something else."""
+    """Nodes that n8n would accept but run as something else."""
     for row in workflow.get("nodes", ()):
         kind = short_type(row) or ""
         wanted = row.get("typeVersion")

@@ -1,4 +1,4 @@
-"""What connects to a server: certificates, proxies, and in plain words why it did not work."""
+"""Connections to a server: certificates, proxies, and readable reasons for failures."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _NOBODY = ("connection refused", "actively refused")
 
 
 def certificates() -> ssl.SSLContext:
-    """Those that are trusted; takes some 30 ms.
+    """The trusted certificates; loading takes some 30 ms.
 
     Raises:
-        ServerError: the file or folder that the environment names has none.
+        ServerError: the file or folder in the environment contains none.
     """
     import httpx
 
@@ -42,7 +42,7 @@ def certificates() -> ssl.SSLContext:
 def door(
     url: str, headers: Mapping[str, str], seconds: float, trust: ssl.SSLContext
 ) -> httpx.Client:
-    """A client for one server; proxies of the environment are for servers elsewhere.
+    """A client for one server; proxies of the environment do not apply to local servers.
 
     Raises:
         ServerError: the environment names a proxy that cannot be used.
@@ -58,7 +58,7 @@ def door(
 
 
 def why(error: Exception, url: str) -> str:
-    """Why a connection failed, in words; the library's own where there are none for it."""
+    """The reason why a connection failed, in words; the library's own text if it is unknown."""
     said = str(error).strip()
     low = said.lower()
     secure = url.startswith("https:")

@@ -1,4 +1,4 @@
-"""The address of a server and the key for it, as people give them."""
+"""The address of a server and its key, as users enter them."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _PAGES = frozenset(
         "workflow", "workflows",
     }
 )  # fmt: skip
-"""What the paths of n8n's own pages and interfaces begin with."""
+"""Path prefixes of n8n's own pages and interfaces."""
 
 
 def server_urls(text: str) -> tuple[str, ...]:
-    """The addresses that a server may have by what was typed, the likeliest first: what is pasted
-    from a browser goes on with a page of n8n's editor, which may also be n8n's own path prefix.
+    """The possible addresses of a server for an input, the likeliest first: a pasted address ends
+    with a page of n8n's editor, which may also be n8n's own path prefix.
 
     Raises:
-        AccessError: it is no address of a web server.
+        AccessError: it is not the address of a web server.
     """
     text = text.strip().strip(_QUOTES).strip()
     try:
@@ -65,10 +65,10 @@ def _such_as(text: str) -> str:
 def api_key(
     file: str | None, standard_input: TextIO, environment: Mapping[str, str] = os.environ
 ) -> str:
-    """The key from a file (`-` is standard input), else from N8N_API_KEY.
+    """The key from a file (`-` is standard input), otherwise from N8N_API_KEY.
 
     Raises:
-        AccessError: there is none, the file cannot be read, or what it holds cannot be a key.
+        AccessError: there is none, the file cannot be read, or its content is not a key.
     """
     if file is None:
         text, where = environment.get(KEY_VARIABLE, ""), KEY_VARIABLE

@@ -1,4 +1,4 @@
-"""What a call of n8n's REST API came to: an answer, or an error that says which kind it is."""
+"""The result of a call of n8n's REST API: an answer, or an error of a certain kind."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ Json = dict[str, Any]
 _SAID = 400
 _STARTING = "starting up"
 _PASSING = frozenset({429, 500, 502, 503, 504})
-"""Answers that may be another one in a moment."""
+"""Answers that may be temporary."""
 
 _DATABASE = ("SQLITE_", "database is locked", "deadlock detected")
 
 _PAGES = frozenset({401, 403, 404, 405})
-"""Answers that n8n's API never gives as a page."""
+"""Answers that n8n's API never sends as a page."""
 
 
 class ServerError(RemoteError):
-    """A call of n8n's REST API failed; the text says which and how, and never holds a key.
+    """A call of n8n's REST API failed; the text names the call and the reason, and never contains a
+    key.
 
     Attributes:
-        retry_after: seconds that the server asks to wait, 0 where it says nothing.
+        retry_after: the waiting time in seconds that the server requests, 0 without a request.
     """
 
     retry_after: float = 0.0
@@ -42,16 +43,16 @@ class ServerError(RemoteError):
         report_error(self, ctx)
 
     def passing(self, again: bool) -> bool:
-        """Whether the call may be made again; `again`: also where it may have been carried out."""
+        """Whether the call may be retried; `again`: even if it may have been executed."""
         del again
         return False
 
 
 class UnreachableError(ServerError):
-    """Nothing answers at that address, or it stopped in the middle.
+    """Nothing answers at that address, or the connection was interrupted.
 
     Attributes:
-        sent: whether the server may have got the call.
+        sent: whether the server may have received the call.
     """
 
     def __init__(self, text: str, sent: bool = True) -> None:
@@ -81,7 +82,7 @@ class RefusedError(ServerError):
     """n8n answered with an error.
 
     Attributes:
-        status: the HTTP status, 0 where the answer itself was not one.
+        status: the HTTP status, 0 if the answer itself was invalid.
         said: n8n's own words.
     """
 
@@ -98,8 +99,8 @@ class RefusedError(ServerError):
 
     @property
     def of_database(self) -> bool:
-        """Whether n8n's database failed: n8n 1 on SQLite mixes up calls that come at once, and says
-        so with 400 (measured on 1.123.81)."""
+        """Whether n8n's database failed: n8n 1 on SQLite confuses simultaneous calls and then
+        answers 400 (measured on 1.123.81)."""
         return any(words in self.said for words in _DATABASE)
 
     @property
@@ -108,7 +109,7 @@ class RefusedError(ServerError):
 
 
 class NotN8nError(RefusedError):
-    """Something else than n8n's API answers at that address."""
+    """Something other than n8n's API answers at that address."""
 
     @property
     def everywhere(self) -> bool:
@@ -116,7 +117,7 @@ class NotN8nError(RefusedError):
 
 
 class TookTooLongError(ServerError):
-    """Something that was waited for did not happen in time."""
+    """An awaited event did not occur in time."""
 
     def passing(self, again: bool) -> bool:
         return again
@@ -129,7 +130,7 @@ def body_of(answer: httpx.Response, what: str, where: str, hide: Callable[[str],
         answer: what came.
         what: the call, in words.
         where: the server, in words.
-        hide: takes the key out of a text.
+        hide: removes the key from a text.
 
     Raises:
         RefusedError, NotN8nError, StartingError: see there.
@@ -177,12 +178,12 @@ def _message(text: str) -> str:
 
 
 def short(value: object) -> str:
-    """A value, as much of it as a message bears."""
+    """A value, shortened for a message."""
     return str(value)[:_SAID]
 
 
 def place_of(url: str) -> str:
-    """A URL without what is secret in it: its query, where signatures are, and a password."""
+    """A URL without its secret parts: its query, which may contain signatures, and a password."""
     scheme, sep, rest = url.partition("?")[0].partition("://")
     if not sep:
         return scheme

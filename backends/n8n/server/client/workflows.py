@@ -1,4 +1,4 @@
-"""The calls of n8n's API that deploying needs: what is there, what version, what is live."""
+"""The calls of n8n's API for deploying: existing workflows, the version, live triggers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from orgflow.backends.n8n.server.client.errors import (
 Json = dict[str, Any]
 
 LIVE_SECONDS = 20.0
-"""How long triggers may take to come up; an idle n8n needs 0.1 to 0.3 s."""
+"""Maximum time for triggers to become live; an idle n8n needs 0.1 to 0.3 s."""
 
 _SETTLE_SECONDS = 1.0
 _LOOK_SECONDS = 0.01
@@ -35,22 +35,22 @@ _EXECUTIONS = 25  # with their data they are large
 _RELEASE = re.compile(r'name="n8n:config:sentry" content="([A-Za-z0-9+/=]+)"')
 _N8N = re.compile(r"n8n@(\d+\.\d+\.\d+)")
 _CALLED: Final = frozenset({"manual", "called", "error"})
-"""What starts workflows that nothing from outside reaches: a person or another workflow."""
+"""Starts of workflows that are not external: a person or another workflow."""
 _HOOKS = {"webhook": "webhook", "formTrigger": "form"}
 
 
 class WorkflowClient(Client):
-    """A client that deploys: lists, updates, publishes, and sees whether triggers are live."""
+    """A client for deploying: lists, updates, publishes, and tests whether triggers are live."""
 
     @property
     def at_once(self) -> int:
-        """Calls that may be made at once. n8n 1 has one connection to SQLite, and transactions of
-        several calls get into each other: what one has written is undone with another, now and
-        then for good (measured on 1.123.81: 3 of 6 times 8 workflows, 4 at once)."""
+        """Maximum number of simultaneous calls. n8n 1 has one connection to SQLite, and
+        transactions of several calls interfere: the data of one are undone with another, sometimes
+        permanently (measured on 1.123.81: 3 of 6 times 8 workflows, 4 at once)."""
         return _AT_ONCE if self.version.major > 1 else 1
 
     def check(self) -> None:
-        """See that n8n's API is there and takes the key. Raises `ServerError`."""
+        """Test that n8n's API exists and accepts the key. Raises `ServerError`."""
         try:
             page = self._call(self._api, "GET", "/api/v1/workflows?limit=1")
         except RefusedError as error:
@@ -62,9 +62,9 @@ class WorkflowClient(Client):
             raise NotN8nError(f"{self.shown} does not list workflows like n8n", 200)
 
     def version_text(self) -> str | None:
-        """The server's version, such as `2.41.1`; None where it keeps it to itself.
+        """The server's version, such as `2.41.1`; None if it does not state it.
 
-        n8n 1 tells everybody in its settings, n8n 2 only in the page of its editor.
+        n8n 1 publishes it in its settings, n8n 2 only in the page of its editor.
 
         Raises:
             NotN8nError, UnreachableError, TookTooLongError: see there.
@@ -90,15 +90,15 @@ class WorkflowClient(Client):
         return release[1] if release else None
 
     def listed(self) -> Iterator[Json]:
-        """Every workflow that the key may see, as the server has it; archived ones, too."""
+        """Every workflow visible to the key, including archived ones."""
         rows = self._pages(f"/api/v1/workflows?limit={_PAGE}", "workflows")
         return (row for row in rows if "id" in row)
 
     def stored_executions(
         self, workflow_id: str, status: str | None = None, most: int | None = None
     ) -> Iterator[Json]:
-        """Executions of a workflow with their data and the workflow as it was, the latest first;
-        page by page, so whoever stops early asks for no more (`most` makes the pages small)."""
+        """Executions of a workflow with their data and the workflow at that time, the latest first;
+        page by page, so an early stop requests no more (`most` makes the pages small)."""
         size = min(most or _DATA_PAGE, _DATA_PAGE)
         which = f"workflowId={quote(workflow_id)}&includeData=true&limit={size}"
         which += f"&status={quote(status)}" if status else ""
@@ -118,11 +118,11 @@ class WorkflowClient(Client):
                 return
 
     def update(self, workflow_id: str, body: Mapping[str, Any]) -> Json:
-        """Put new content; a published workflow is published again by n8n itself.
+        """Replace the content; n8n itself publishes a published workflow again.
 
         Raises:
-            RefusedError: 404 where it is gone; 409 where a webhook path is taken, and the content
-                is there all the same, unpublished.
+            RefusedError: 404 if it is deleted; 409 if a webhook path is in use, although the
+                content is then stored, unpublished.
         """
         return self._call(self._api, "PUT", f"/api/v1/workflows/{workflow_id}", body)
 
@@ -132,7 +132,8 @@ class WorkflowClient(Client):
         self._call(self._api, "POST", f"/api/v1/workflows/{workflow_id}/{door}", again=True)
 
     def stop_execution(self, execution_id: str) -> None:
-        """Stop an execution with the key; one that is over, or cannot be stopped, is fine."""
+        """Stop an execution with the key; one that is finished or cannot be stopped is not an
+        error."""
         try:
             self._call(self._api, "POST", f"/api/v1/executions/{execution_id}/stop")
         except RefusedError:
@@ -143,8 +144,8 @@ class WorkflowClient(Client):
     ) -> Iterator[Json]:
         """Executions of a workflow with their data, newest first, at most `most`.
 
-        Those that run are not among them, unless asked for by `status` (`success`, `error`,
-        `waiting`, `running`, `canceled`). `read_execution` reads one.
+        Running ones are not included, unless requested by `status` (`success`, `error`, `waiting`,
+        `running`, `canceled`). `read_execution` reads one.
         """
         wanted = f"&status={quote(status)}" if status else ""
         tail = f"workflowId={quote(workflow_id)}&includeData=true{wanted}"
@@ -166,13 +167,14 @@ class WorkflowClient(Client):
     ) -> None:
         """Wait until the triggers of a published workflow answer.
 
-        Without a login n8n does not tell. A webhook's methods are asked for, as a browser does
-        before it calls from another page: that starts nothing. Other triggers are counted by n8n.
+        Without a login, n8n does not report them. A webhook's methods are requested, like a browser
+        does
+        before it calls from another page: that starts nothing. n8n itself counts other triggers.
 
         Args:
-            workflow: as the server has it.
-            again: it was live before with other content, of which the switch cannot be seen but
-                for a moment in which nothing answers: this waits for it, or one second.
+            workflow: the server's version.
+            again: whether it was live before with other content; the switch is only visible as a
+                moment without an answer: this waits for it, or one second.
             seconds: the limit.
 
         Raises:
@@ -225,8 +227,8 @@ def _started_by(workflow: Mapping[str, Any]) -> set[str]:
 
 
 def never_published(workflow: Mapping[str, Any], version: N8nVersion = DEFAULT_VERSION) -> str:
-    """Why n8n has nothing to publish in a workflow: `by hand` where only a person starts it,
-    `by call` where others do and n8n 1 lets them unpublished; else the empty text."""
+    """The reason why n8n has nothing to publish in a workflow: `by hand` if only a person starts
+    it, `by call` if other workflows do and n8n 1 lets them unpublished; otherwise empty."""
     kinds = _started_by(workflow)
     if kinds <= {"manual"}:
         return "by hand"

@@ -1,1 +1,1 @@
-"""Deployment: plan, apply, identify what is already there."""
+"""Deployment: plan, apply, identify existing workflows."""

@@ -1,8 +1,8 @@
-"""Random keys in the addresses that start workflows, so that nobody guesses them.
+"""Random keys in the addresses that start workflows, so that they cannot be guessed.
 
-A compile gives the same paths of webhooks and pages each time. `deploy --keys` appends a random key
-to each path. Later deploys keep the key, with `--keys` or without. It counts neither as an edit nor
-as a difference.
+Every compilation produces the same paths of webhooks and pages. `deploy --keys` appends a random
+key to each path. Later deployments keep the key, with `--keys` or without. It counts neither as an
+edit nor as a difference.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def without_keys(workflow: Mapping[str, Any]) -> Json:
 
 
 class AddressKeys:
-    """The keys that one deploy gives.
+    """The keys that one deployment assigns.
 
     Args:
-        new: whether workflows that are created get keys.
+        new: whether created workflows get keys.
     """
 
     def __init__(self, new: bool = False) -> None:
@@ -45,9 +45,9 @@ class AddressKeys:
         self._given: dict[tuple[str, str], str] = {}
 
     def put(self, body: Json, identity: str, old: Mapping[str, Any] | None) -> None:
-        """Put keys behind the paths of a workflow: those that the same nodes have in `old`, the
-        workflow that is there. Another node gets a key where those of `old` have one, and in a
-        workflow that is created where that is wanted: one that stays the same in this deploy."""
+        """Append keys to the paths of a workflow: those of the same nodes in `old`, the existing
+        workflow. Another node gets a key if those of `old` have one or, in a created workflow, if
+        keys are requested; the key is the same for the whole deployment."""
         known = {
             said: found[0]
             for row in (old or {}).get("nodes", ())

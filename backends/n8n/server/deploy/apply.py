@@ -1,4 +1,4 @@
-"""One group of workflows on a server: put there, published, or taken back again."""
+"""One group of workflows on a server: deployed, published, or rolled back."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _TRY_SECONDS = 5.0
 
 
 class Stopped(Exception):
-    """The deploy was interrupted."""
+    """The deployment was interrupted."""
 
 
 class EditedMeanwhileError(ServerError):
-    """Somebody changed the workflow between the look at it and the update."""
+    """The workflow changed between the look at it and the update."""
 
 
 class AnotherDeployError(ServerError):
-    """Somebody deployed the same workflow at the same time, and was first."""
+    """Another deployment created the same workflow at the same time, and was first."""
 
 
 class NotLiveError(TookTooLongError):
@@ -64,8 +64,8 @@ class DeployTransaction:
 
     Args:
         client: see `Deployer`; `undo`, `publish_them` and `take_over` likewise.
-        stopped: whether the deploy is interrupted.
-        known: ids on the server of workflows that were deployed before, by identity.
+        stopped: whether the deployment is interrupted.
+        known: ids on the server of deployed workflows, by identity.
         credentials: for nodes that need one and have none.
         keys: those in addresses that start a workflow.
     """
@@ -119,7 +119,7 @@ class DeployTransaction:
     def body(
         self, step: Step, own: str | None = None, old: Mapping[str, Any] | None = None
     ) -> Json:
-        """What to send: with the server's ids, the credentials chosen there, and the note."""
+        """The data to send: with the server's ids, the credentials chosen there, and the note."""
 
         def new(identity: str) -> str:
             if identity == step.wanted.identity:
@@ -191,8 +191,8 @@ class DeployTransaction:
         return self.client.update(str(row["id"]), again)
 
     def give_way(self) -> None:
-        """Raises `AnotherDeployError` where somebody created a workflow a moment before this one
-        did, so that there are two: the younger goes."""
+        """Raises `AnotherDeployError` if another workflow was created just before this one: the
+        younger one is removed."""
         mine = {i: put.row for i, put in self._puts.items() if put.action == "created"}
         if not mine:
             return
@@ -206,7 +206,8 @@ class DeployTransaction:
                 raise AnotherDeployError(f"`{name}` was created by somebody else at the same time")
 
     def overtaken(self) -> tuple[str, ...]:
-        """Names of workflows that are not what was put there: another deploy came in between."""
+        """Names of workflows that differ from the deployed ones because of another deployment in
+        between."""
         found = []
         for identity, put in self._puts.items():
             if put.action == "unchanged":
@@ -219,7 +220,8 @@ class DeployTransaction:
     # -- published -----------------------------------------------------------------------------
 
     def publish(self, step: Step) -> None:
-        """Publish it, unless it is, or a person starts it. Raises `ServerError`, `Stopped`."""
+        """Publish it, unless it is published or a person starts it. Raises `ServerError`,
+        `Stopped`."""
         self._check()
         put = self._puts[step.wanted.identity]
         put.state = never_published(put.row, self.client.version) or "draft"
@@ -253,7 +255,7 @@ class DeployTransaction:
             raise NotLiveError(str(error)) from None
 
     def placed(self) -> tuple[Deployed, ...]:
-        """What is there now, in the order of the steps."""
+        """The current workflows, in the order of the steps."""
         return tuple(
             Deployed(
                 str(put.row.get("name")),
@@ -269,7 +271,8 @@ class DeployTransaction:
     # -- undone --------------------------------------------------------------------------------
 
     def roll_back(self) -> tuple[str, ...]:
-        """Undo everything, last first; the names of what could not be undone."""
+        """Undo everything, last first; returns the names of workflows that could not be
+        restored."""
         left: list[str] = []
         while self._undoing:
             name, undo = self._undoing.pop()

@@ -39,16 +39,16 @@ _LOOK_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class GroupResult:
-    """What became of workflows that belong together.
+    """The result for workflows that belong together.
 
     Attributes:
-        group: the steps, with what stood against them.
-        placed: what is there now; empty where it failed.
+        group: the steps, with their problems.
+        placed: the resulting workflows; empty after a failure.
         failed: the workflow at which it failed.
         error: how.
-        left: what could not be undone, in words.
-        skipped: whether nothing was tried, since the server had failed before.
-        overtaken: names of workflows that another deploy changed at the same time.
+        left: changes that could not be undone, in words.
+        skipped: whether nothing was tried because the server had failed before.
+        overtaken: names of workflows that another deployment changed at the same time.
     """
 
     group: Group
@@ -66,18 +66,18 @@ class GroupResult:
 
 @dataclass
 class DeployRun:
-    """One deploy to one server.
+    """One deployment to one server.
 
     Args:
-        client: with a key, and the version that workflows are written for.
+        client: with a key, and the target version of workflows.
         undo: the same server with shorter backoff, for undoing.
         publish: whether to publish.
-        take_over: whether to overwrite what others made or edited.
-        rollback: whether to deploy a model again that was replaced since.
+        take_over: whether to overwrite workflows that others created or edited.
+        rollback: whether to deploy an earlier model again.
         credentials: entries of a file, for nodes that need a credential and have none.
         keys: whether addresses that start a workflow get a random key.
         progress: called from this thread.
-        cancellation: asked whether to stop.
+        cancellation: determines whether to stop.
     """
 
     client: WorkflowClient
@@ -90,9 +90,9 @@ class DeployRun:
     progress: Progress = no_progress
     cancellation: Cancellation = field(default_factory=CancelFlag)
     results: dict[int, GroupResult] = field(default_factory=dict)
-    """By the place of the group; complete after `deploy`, also where that was interrupted."""
+    """By the place of the group; complete after `deploy`, even if it was interrupted."""
     seen: tuple[Json, ...] = ()
-    """The workflows of the server, as `plan` saw them."""
+    """The workflows of the server at the time of `plan`."""
 
     def __post_init__(self) -> None:
         self._stop = threading.Event()
@@ -109,7 +109,7 @@ class DeployRun:
             raise Stopped
 
     def plan(self, wanted: Sequence[Wanted]) -> tuple[Group, ...]:
-        """Look at the server and say what is to be done. Raises `ServerError`."""
+        """Read the server and determine the changes. Raises `ServerError`."""
         rows = tuple(self.client.listed())
         inventory = Inventory(rows, self.client.version)
         self.seen = rows
@@ -132,7 +132,7 @@ class DeployRun:
         return groups
 
     def transaction(self) -> DeployTransaction:
-        """What places one group."""
+        """The object that deploys one group."""
         return DeployTransaction(
             self.client, self.undo, lambda: self._stopped, self.publish, self.take_over,
             dict(self._known), self._store, AddressKeys(self.keys),
@@ -143,11 +143,11 @@ class DeployRun:
         return self._stop.is_set() or self.cancellation.cancelled
 
     def deploy(self, groups: Sequence[Group]) -> tuple[GroupResult, ...]:
-        """Carry out what has no problem; results in the order of the groups.
+        """Carry out everything without a problem; results in the order of the groups.
 
-        An interruption (`Cancelled`, Ctrl-C, a signal's exception) goes on its way when what is in
-        work has been undone; what was done stays. A second one does not wait for that: what was
-        in work is then reported as left behind.
+        An interruption (`Cancelled`, Ctrl-C, a signal's exception) continues after the current work
+        has been undone; completed work stays. A second interruption does not wait for that: the
+        current work is then reported as left behind.
         """
         total = sum(len(group.steps) for group in groups)
         done = 0

@@ -1,9 +1,9 @@
-"""Credentials from a file, created on the server and chosen in the nodes that need them.
+"""Credentials from a file, created on the server and selected in the nodes that need them.
 
 The file is JSON: a list of `{"name": …, "type": …, "data": {…}, "nodes": ["Confirm order"]}`.
 `type` is that of n8n (`smtp`, `httpBearerAuth` …), `data` its fields. `nodes` names the nodes that
-get it; without it, all nodes that need that type and have none do. What is in `data` is sent to the
-server alone. A credential of the same name and type that is on the server is used as it is.
+get it; without it, all nodes that need that type and have none do. The content of `data` is sent
+only to the server. An existing credential with the same name and type is used unchanged.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class GivenCredential(NamedTuple):
 
 
 def read_credentials(text: str) -> tuple[GivenCredential, ...]:
-    """The entries of a file. Raises `ValueError` with what is wrong, nothing of the data in it."""
+    """The entries of a file. Raises `ValueError` with the fault, without any of the data."""
     try:
         rows = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
@@ -57,19 +57,19 @@ def read_credentials(text: str) -> tuple[GivenCredential, ...]:
 
 
 def needed_credential(row: Mapping[str, Any]) -> str:
-    """The type of credential that a node has to have; empty where it needs none."""
+    """The type of credential that a node requires; empty if it needs none."""
     kind = node_types.of(short_type(row) or "")
     return kind.credential(mapping(row.get("parameters"))) if kind is not None else ""
 
 
 @dataclass
 class CredentialStore:
-    """Makes each credential of a file once, when a node first needs it.
+    """Creates each credential of a file once, when a node first needs it.
 
     Args:
         client: of the server.
         given: the entries.
-        made: ids on the server, by name and type; those of an earlier deploy among them.
+        made: ids on the server, by name and type, including those of an earlier deployment.
     """
 
     client: WorkflowClient
@@ -78,8 +78,8 @@ class CredentialStore:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def choose(self, body: Json) -> bool:
-        """Put credentials into the nodes of a workflow that need one and have none; whether there
-        were any. Raises `ServerError`."""
+        """Set credentials in the nodes of a workflow that need one and have none; returns whether
+        there were any. Raises `ServerError`."""
         changed = False
         for row in body["nodes"] if self.given else ():
             kind = needed_credential(row)
@@ -94,7 +94,8 @@ class CredentialStore:
         return changed
 
     def look(self) -> None:
-        """Ask the server what it has; an older one does not say. Raises `ServerError`."""
+        """Ask the server for its credentials; an older one does not list them. Raises
+        `ServerError`."""
         for row in self.client.credentials() if self.given else ():
             self.made.setdefault((str(row.get("name")), str(row.get("type"))), str(row.get("id")))
 

@@ -108,7 +108,7 @@ class N8nDeploySession(DeploySession):
     def remove(
         self, wanted: Sequence[Deployable], *, edited: bool, dry_run: bool
     ) -> Iterator[Removed]:
-        """See `DeploySession`: by the note that deploying left. What others call stays."""
+        """See `DeploySession`: by the note of the deployment. Workflows that others call stay."""
         found: dict[str, list[dict[str, Any]]] = {}
         rows = [row for row in self._server.client.listed() if not row.get("isArchived")]
         for row in rows:
@@ -177,7 +177,7 @@ class _Verifier:
 
 
 class N8nDeployPlan(DeployPlan):
-    """What one deploy will change on a server."""
+    """The changes of one deployment on a server."""
 
     def __init__(self, server: Server, run: DeployRun, groups: Sequence[Group]) -> None:
         self._server = server

@@ -1,9 +1,9 @@
-"""How a deployed workflow says whose it is: a sticky note that deploying adds.
+"""The owner of a deployed workflow: a sticky note added by the deployment.
 
-Measured on n8n 2.41.1: `meta` and tags are not taken by the API; static data belongs to the runs,
-which write it back whole; a note survives the API, the editor, export and import. Its text alone
+Measured on n8n 2.41.1: the API does not accept `meta` and tags; static data belong to the runs,
+which write all of them back; a note survives the API, the editor, export and import. Its text alone
 would also be in a person's copy; but copying, pasting and importing give nodes new ids, so the id
-of the note tells the deployed workflow from its copies.
+of the note distinguishes the deployed workflow from its copies.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from orgflow.backends.n8n.server.deploy.address_keys import without_keys
 Json = dict[str, Any]
 
 STAMP_PREFIX: Final = "orgflow-deploy 1 "
-"""First words of the line in the note."""
+"""The beginning of the line in the note."""
 
 RUN_MARK: Final = "run-"
-"""What identities of copies begin with that `run` makes for the time of its runs."""
+"""Identity prefix of copies that `run` creates for the duration of its runs."""
 
 # Notes of earlier versions have it as code.
 _LINE: Final = re.compile(rf"^(?:`|{re.escape(HIDDEN)}){STAMP_PREFIX}", re.MULTILINE)
@@ -48,20 +48,20 @@ _PARTS = ("name", "nodes", "connections", "settings", "nodeGroups")
 
 
 class DeploymentMarker(NamedTuple):
-    """What the note says.
+    """The content of the note.
 
     Attributes:
-        identity: which workflow this is.
-        digest: of the workflow as the server keeps it.
-        sent: of the workflow as it was sent; another one where the server changes something.
-        origin: the place of the file it is made from (`Origin`), empty where that is not known; for
-            the copy of a run its `owner`.
-        server: the id of the workflow on the server, so that no copy passes for it.
-        revision: how often it was deployed.
-        model: the hash of the model it is made from; empty where it was deployed from a file that
-            is not as it was compiled.
-        earlier: hashes of the models it was made from before, the latest last.
-        kept: whether a person's edits were merged into what was deployed.
+        identity: identifies the workflow.
+        digest: of the workflow stored by the server.
+        sent: of the workflow as sent; it differs if the server changes something.
+        origin: the place of its source file (`Origin`), empty if it is unknown; for the copy of a
+            run, its `owner`.
+        server: the id of the workflow on the server, so that no copy is mistaken for it.
+        revision: the number of its deployments.
+        model: the hash of its model; empty if it was deployed from a file that differs from the
+            compiled one.
+        earlier: hashes of its earlier models, the latest last.
+        kept: whether a person's edits were merged into the deployed workflow.
         plain: whether the deployed workflow is exactly the compiled one, without edits.
     """
 
@@ -78,7 +78,7 @@ class DeploymentMarker(NamedTuple):
 
     @property
     def noted(self) -> Json:
-        """As the note has it."""
+        """The form in the note."""
         said: Json = {"id": self.identity, "digest": self.digest, "sent": self.sent}
         more = {
             "from": self.origin, "at": self.server, "revision": self.revision,
@@ -89,8 +89,9 @@ class DeploymentMarker(NamedTuple):
 
 
 def identity_of(workflow: Mapping[str, Any]) -> str:
-    """What a workflow in a file is always called: by the note of an earlier deploy, else by its
-    id (compiled files have one that depends on the model alone), else by its name."""
+    """The constant identity of a workflow in a file: by the note of an earlier deployment,
+    otherwise by its id (the id of a compiled file depends on the model alone), otherwise by its
+    name."""
     note = _note(workflow)
     if note is not None:
         return note[1].identity
@@ -101,7 +102,7 @@ def identity_of(workflow: Mapping[str, Any]) -> str:
 
 
 def renamed(workflow: Mapping[str, Any], name: str | None) -> Json:
-    """A copy with another name and the identity that this name alone gives it; as it is for None.
+    """A copy with another name and the identity of this name alone; unchanged for None.
 
     Ids of nodes and paths of webhooks stay.
     """
@@ -114,7 +115,7 @@ def renamed(workflow: Mapping[str, Any], name: str | None) -> Json:
 
 
 def marker_of(workflow: Mapping[str, Any]) -> DeploymentMarker | None:
-    """The marker of a workflow on a server; None where it has none, and for a copy of one."""
+    """The marker of a workflow on a server; None if it has none, and for a copy of one."""
     note = _note(workflow)
     if note is None or note[0].get("id") != _note_id(note[1].identity):
         return None
@@ -133,7 +134,7 @@ def copied_from(workflow: Mapping[str, Any]) -> str | None:
 
 
 def is_edited(workflow: Mapping[str, Any]) -> bool:
-    """Whether a workflow with a marker is another one than was deployed."""
+    """Whether a workflow with a marker differs from the deployed one."""
     marker = marker_of(workflow)
     return marker is not None and digest_of(workflow) != marker.digest
 
@@ -149,8 +150,8 @@ def with_marker(
 
     Args:
         body: the workflow; identity, origin: see `DeploymentMarker`.
-        sent: the digest of what was sent, where this is what the server made of it.
-        like: has everything else that the note says.
+        sent: the digest of the sent workflow, if this is the server's version.
+        like: has the remaining content of the note.
     """
     found = without_marker(body)
     digest = digest_of(found)
@@ -189,14 +190,14 @@ def without_marker(workflow: Mapping[str, Any]) -> Json:
 
 
 def node_ids(workflow: Mapping[str, Any]) -> frozenset[str]:
-    """Ids of its nodes: compiled files have ids that no other workflow has."""
+    """Ids of its nodes: compiled files have globally unique ids."""
     return frozenset(str(row["id"]) for row in workflow.get("nodes", ()) if row.get("id"))
 
 
 def digest_of(workflow: Mapping[str, Any]) -> str:
-    """16 hex digits that change with anything but credentials, which are chosen on the server, keys
-    in addresses, settings that it adds or that only its editor sets, and the order of nodes, which
-    says nothing."""
+    """16 hex digits that change with anything except credentials, which are selected on the server,
+    keys in addresses, settings that it adds or that only its editor sets, and the insignificant
+    order of nodes."""
     bare = without_keys(without_marker(workflow))
     said = {part: _plain(bare[part]) for part in _PARTS if bare.get(part)}
     said["nodes"] = sorted(
