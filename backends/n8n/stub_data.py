@@ -1,4 +1,4 @@
-"""Stub data that makes a workflow take a run of the model: what each node outputs at each visit."""
+"""Stub data that make a workflow take a run of the model: the output of each node at each visit."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class StubData:
 
     @property
     def item(self) -> dict[str, Any]:
-        """The trigger's item, with the fields under `body` where it is a webhook."""
+        """The trigger's item, with the fields under `body` if it is a webhook."""
         if not self.body:
             return dict(self.trigger)
         return {"headers": {}, "params": {}, "query": {}, "body": dict(self.trigger)}
 
 
 def stub_data(compiled: CompiledScope, stimuli: Sequence[Stimulus]) -> StubData:
-    """What the nodes of one workflow output when they are driven by a list of stimuli."""
+    """The output of the nodes of one workflow when a list of stimuli drives them."""
     result = StubData()
     start = stimuli[0].element
     if start in compiled.graph.nodes:

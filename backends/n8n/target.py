@@ -1,4 +1,5 @@
-"""What n8n can say, as data: measured facts of N8N.md and DESIGN's "Tokens on n8n"."""
+"""The constructs that n8n supports, as data: measured facts of N8N.md and DESIGN's "Tokens on
+n8n"."""
 
 from __future__ import annotations
 
@@ -53,8 +54,8 @@ from orgflow_ir.targets.rules import UnsupportedTime
 
 
 def unstructured_inclusive(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
-    """`gateway.inclusive.unstructured`: an inclusive join without a split that it closes, where no
-    Merge waits for what can still come."""
+    """`gateway.inclusive.unstructured`: an inclusive join without a matching split, at which no
+    Merge waits for all tokens that may still arrive."""
     for process in model.processes:
         graph = ctx.analysis(ControlFlow, process)
         for join in inclusive_joins(process, graph, ctx).values():
@@ -98,19 +99,20 @@ def _why_not(position: str, definition: EventDefinition) -> str | None:
 
 
 def nothing_beside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
-    """Whether nothing else of the scope can be under way at an end event: terminating is ending."""
+    """Whether nothing else of the scope can be active at an end event, so that terminating equals
+    ending."""
     del model
     return use.scope is not None and not _beside(use, ctx)
 
 
 def named_beside(use: ConstructUse, model: Model, ctx: PassContext) -> str:
-    """What may run beside a terminate end event, for the refusal."""
+    """The elements that may be active in parallel with a terminate end event, for the refusal."""
     del model
     return f"{_named(use, ctx)} may still be active, and n8n has no way to end other branches"
 
 
 def raced(use: ConstructUse, model: Model, ctx: PassContext) -> str:
-    """What may run beside an error end event, for the refusal."""
+    """The elements that may be active in parallel with an error end event, for the refusal."""
     del model
     return (
         f"{_named(use, ctx)} may still be active, and the amount of work done by then depends on "
@@ -141,7 +143,7 @@ def leads_on(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 
 
 def why_not_on_error(use: ConstructUse, model: Model, ctx: PassContext) -> str:
-    """What keeps an error boundary event from being wired; nothing where it can be."""
+    """The reason why an error boundary event cannot be connected; empty if it can."""
     from orgflow_ir.analysis.failures import caught_errors
 
     event, scope = use.element, use.scope
@@ -173,12 +175,12 @@ def why_not_on_error(use: ConstructUse, model: Model, ctx: PassContext) -> str:
 
 
 def returns_it(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
-    """Whether the node of a call can lead to an escalation boundary event when it returns."""
+    """Whether the node of a call can lead to an escalation boundary event at its return."""
     return not why_not_returned(use, model, ctx)
 
 
 def why_not_returned(use: ConstructUse, model: Model, ctx: PassContext) -> str:
-    """What keeps an escalation boundary event from being wired; nothing where it can be."""
+    """The reason why an escalation boundary event cannot be connected; empty if it can."""
     event, scope = use.element, use.scope
     assert isinstance(event, Event)
     assert scope is not None
@@ -200,7 +202,7 @@ def why_not_returned(use: ConstructUse, model: Model, ctx: PassContext) -> str:
 
 
 def leaves_its_process(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
-    """Whether an event throws only an escalation that whoever calls the process catches."""
+    """Whether an event throws only an escalation that the caller of the process catches."""
     from orgflow_ir.analysis.escalations import heard_escalations
 
     del ctx
@@ -210,14 +212,14 @@ def leaves_its_process(use: ConstructUse, model: Model, ctx: PassContext) -> boo
 
 
 def from_outside(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
-    """Whether a signal comes from outside of the model, or goes there only."""
+    """Whether a signal comes from outside of the model, or only goes there."""
     del ctx
     assert isinstance(use.element, Event)
     return other_end(use.element, model) is None
 
 
 def why_not_signal(use: ConstructUse, model: Model, ctx: PassContext) -> str:
-    """Between which events of the model a signal is not carried."""
+    """The events of the model between which a signal is not transmitted."""
     assert isinstance(use.element, Event)
     if ctx.analysis(signal_around, model) is not None:
         return (
@@ -235,12 +237,12 @@ def why_not_signal(use: ConstructUse, model: Model, ctx: PassContext) -> str:
 
 
 def callable_process(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
-    """Whether a call can be emitted as one of the workflow of the process that it calls."""
+    """Whether a call can be emitted as a call of the called process's workflow."""
     return not why_not_call(use, model, ctx)
 
 
 _MAPPED_BY_CODE = ("variableMappingClass", "variableMappingDelegateExpression")
-"""Settings of engines that name a class which maps the variables of a call."""
+"""Settings of engines that name a class for the variable mappings of a call."""
 
 
 def _adds_only(call: CallActivity) -> bool:
@@ -257,7 +259,7 @@ def _adds_only(call: CallActivity) -> bool:
 
 
 def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
-    """What keeps a call from being emitted; nothing where it can be."""
+    """The reason why a call cannot be emitted; empty if it can."""
     call = use.element
     assert isinstance(call, CallActivity)
     called = callee(call, model)

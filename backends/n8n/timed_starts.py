@@ -1,4 +1,4 @@
-"""Starts at a time that comes once: a workflow that starts when it is published, and waits."""
+"""Starts at a single time: a workflow that starts when it is published, and waits."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter
 
 AT_ONCE = EventDefinition(kind="timer", timer="duration", expression=Expression(text="PT0S"))
-"""The timer of a start that comes as soon as its process is there."""
+"""The timer of an immediate start."""
 
 
 def starts_once(event: Event) -> bool:
-    """Whether an event starts a process once, at a date or a time after it was deployed, that n8n
-    can wait for."""
+    """Whether an event starts a process once, at a date or a time after its deployment, for which
+    n8n can wait."""
     if event.position != "start" or event.trigger != "timer":
         return False
     from orgflow.backends.n8n.node_types import wait
@@ -31,8 +31,8 @@ def starts_once(event: Event) -> bool:
 
 
 class StartOnceToWait(RewritePattern):
-    """A process that starts at a date, or some time after it was deployed, starts when its workflow
-    is published, and waits for that time before anything else."""
+    """A process that starts at a date, or some time after its deployment, starts when its workflow
+    is published, and first waits for that time."""
 
     name = "start-once-to-wait"
     consumes = ("timer.unsupported",)

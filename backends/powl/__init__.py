@@ -1,4 +1,4 @@
-"""POWL, partially ordered workflow models, out."""
+"""Writes POWL, partially ordered workflow models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The POWL backend: JSON of the published schema, or the Python code that makes the model."""
+"""The POWL backend: JSON of the published schema, or the Python code that builds the model."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _ONE = "use --process NAME to compile one process of the model"
 
 
 def unstructured(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
-    """`flow.unstructured`: the first gateway that no choice, loop or partial order covers, of each
-    process all of whose nodes POWL knows."""
+    """`flow.unstructured`: the first gateway outside of any choice, loop or partial order, for each
+    process with only nodes that POWL supports."""
     for process in model.processes:
         if not process.nodes or not _plain(process, model, ctx):
             continue
@@ -105,7 +105,7 @@ POWL_TARGET = TargetSpec(
 class PowlBackend(Backend):
     """Writes block-structured processes and partial orders as POWL; sound by construction.
 
-    Option `form`: `json` (the published schema, with conditions) or `python` (calls that make the
+    Option `form`: `json` (the published schema, with conditions) or `python` (calls that build the
     model).
     """
 
@@ -119,7 +119,7 @@ class PowlBackend(Backend):
         return POWL_TARGET
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
-        """One file a process."""
+        """One file per process."""
         from orgflow.backends.powl.writers import code_text, json_text
 
         stem = file_stem(model.source)

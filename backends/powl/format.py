@@ -1,8 +1,8 @@
 """POWL as a value: activities, silent steps, choices, loops and partial orders, nested.
 
-After Kourani and van Zelst, "POWL: Partially Ordered Workflow Language" (BPM 2023): a choice does
-one child, a loop does `do`, then any number of times `redo` and `do`, a partial order does all its
-nodes, each after those that are ordered before it.
+After Kourani and van Zelst, "POWL: Partially Ordered Workflow Language" (BPM 2023): a choice
+executes one child, a loop executes `do`, then any number of times `redo` and `do`, and a partial
+order executes all its nodes, each after its predecessors.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from orgflow_ir.model.source import SourceLocation
 
 MAX_NODES = 5_000
-"""Larger models are refused: one value may stand in many places, and would grow exponentially."""
+"""Larger models are refused: one value may occur in many places, and would grow exponentially."""
 
 MAX_DEPTH = 100
 
 
 class PowlError(ValueError):
-    """Something that is no POWL; the message is a clause, `loc` where it stands."""
+    """Something that is not POWL; the message is a clause, `loc` its place."""
 
     def __init__(self, message: str, loc: SourceLocation | None = None) -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class PowlError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Activity:
-    """A step; two activities with one label are two steps. `lane` and `pool` name who does it."""
+    """A step; two activities with one label are two steps. `lane` and `pool` name its performer."""
 
     label: str
     lane: str = ""
@@ -43,7 +43,7 @@ class Silent:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """One of the children is done; a condition for each, empty where none is stated."""
+    """One of the children is executed; one condition for each, empty if none is stated."""
 
     children: tuple[Powl, ...]
     conditions: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """`do`, then any number of times `redo` and `do`; conditions for both ways behind `do`."""
+    """`do`, then any number of times `redo` and `do`; conditions for both branches after `do`."""
 
     do: Powl
     redo: Powl
@@ -75,8 +75,8 @@ Powl = Activity | Silent | Choice | Loop | PartialOrder
 def partial_order(
     nodes: Sequence[Powl], edges: Iterable[tuple[int, int]], loc: SourceLocation | None = None
 ) -> PartialOrder:
-    """A partial order of nodes with the edges that are left when those that follow from others are
-    taken away. Raises `PowlError` for a cycle."""
+    """A partial order of nodes without the edges that follow from others. Raises `PowlError` for a
+    cycle."""
     later: dict[int, set[int]] = {n: set() for n in range(len(nodes))}
     for before, after in edges:
         if before == after:
@@ -127,8 +127,8 @@ def children(powl: Powl) -> tuple[Powl, ...]:
 
 
 def check_size(powl: Powl) -> None:
-    """Raises `PowlError` where a model has more than `MAX_NODES` nodes or `MAX_DEPTH` levels when
-    what stands in several places is counted in each."""
+    """Raises `PowlError` if a model has more than `MAX_NODES` nodes or `MAX_DEPTH` levels, where a
+    repeated part counts each time."""
     known: dict[int, tuple[int, int]] = {}
     stack: list[Powl] = [powl]
     while stack:
@@ -151,7 +151,7 @@ def check_size(powl: Powl) -> None:
 
 
 def activities(powl: Powl) -> Iterable[Activity]:
-    """Every activity, in order; one that stands in several places as often."""
+    """Every activity, in order; a repeated one each time."""
     stack: list[Powl] = [powl]
     while stack:
         node = stack.pop()

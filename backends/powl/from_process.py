@@ -1,14 +1,14 @@
-"""From a process to POWL: the graph of its gateways is reduced, part by part, until one flow from
-the start to the end is left, which then carries the whole model.
+"""From a process to POWL: the graph of its gateways is reduced, part by part, until a single flow
+from the start to the end carries the whole model.
 
-Every flow of the graph carries POWL: what happens on it. A task is a flow. The reductions are
+Every flow of the graph carries POWL: the activities on it. A task is a flow. The reductions are
 - a node with one flow in and one out: both become a sequence;
-- flows side by side between an exclusive split and an exclusive join: a choice;
+- parallel flows between an exclusive split and an exclusive join: a choice;
 - a join, a part, and a split that leads back to the join: a loop;
-- parallel gateways with one flow in and one out, however they are wired: a partial order.
-Where nothing of this is left to do, what several branches share up to the end is repeated in each.
-Each reduction keeps the language, so the result has that of the process. What is left when nothing
-can be reduced is no POWL: its gateways are what `Unstructured` names.
+- parallel gateways with one incoming and one outgoing flow, connected in any way: a partial order.
+If none of these applies, a part that several branches share up to the end is repeated in each. Each
+reduction preserves the language, so the result has that of the process. A graph that cannot be
+reduced further is not POWL: `Unstructured` names its gateways.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _START, _END = "start", "end"
 
 
 class Unstructured(ValueError):
-    """A process that no POWL model describes.
+    """A process without a POWL model.
 
     Attributes:
-        nodes: ids of the gateways (or starts) that no part of POWL covers; the first of them.
+        nodes: ids of the gateways (or starts) outside of any part of POWL; the first of them.
     """
 
     def __init__(self, nodes: tuple[str, ...]) -> None:
@@ -57,11 +57,11 @@ class _Edge:
 
 def powl_of(model: Model, process: Process) -> tuple[Powl, tuple[str, ...]]:
     """The POWL of a process of plain events, tasks, exclusive and parallel gateways, and the labels
-    of steps that stand in it more than once.
+    of repeated steps.
 
     Raises:
         Unstructured: no POWL describes it.
-        PowlError: it is larger than POWL files may be.
+        PowlError: it exceeds the maximum size of POWL files.
     """
     reduction = _Reduction(model, process)
     powl = reduction.powl()
@@ -331,7 +331,7 @@ def _row(powl: Powl) -> tuple[Powl, ...]:
 
 
 def is_sequence(order: PartialOrder) -> bool:
-    """Whether the nodes of an order follow each other in the order they are in."""
+    """Whether the nodes of an order are a sequence in their current order."""
     return order.order == frozenset(pairwise(range(len(order.nodes))))
 
 

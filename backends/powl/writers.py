@@ -1,4 +1,4 @@
-"""POWL as text: JSON of the published schema, and the Python code that makes it."""
+"""POWL as text: JSON of the published schema, and the Python code that builds it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _named(name: str) -> dict[str, str]:
 
 
 def code_text(powl: Powl, name: str) -> str:
-    """Calls of a model generator, a line a part; conditions and questions are comments."""
+    """Calls of a model generator, one line per part; conditions and questions are comments."""
     return _Code().text(powl, name)
 
 

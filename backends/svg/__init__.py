@@ -1,4 +1,4 @@
-"""Pictures of models as SVG, out."""
+"""Writes pictures of models as SVG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SVG backend: a picture of everything the IR can say."""
+"""The SVG backend: a picture of everything in the IR."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _ORDER = ("error", "warning", "info")
 
 
 class SvgBackend(Backend):
-    """Draws a model as one SVG file that needs nothing else: no script, no font, no network.
+    """Draws a model as one self-contained SVG file: no script, no font, no network.
 
     Options: `theme` (auto follows the reader's setting), `highlight=ID+ID` (elements to mark),
-    `findings=yes` (mark what the checks found, by its severity), `findings=list` (number it, and
-    list it below the diagram).
+        `findings=yes` (mark findings by severity), `findings=list` (number them, and list them
+        below the diagram).
     """
 
     name = "svg"

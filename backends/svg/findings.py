@@ -1,4 +1,4 @@
-"""What the checks found, as numbered badges on a picture and a list below it."""
+"""The findings of the checks, as numbered badges on a picture and a list below it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEAST_WIDTH = 460.0
 
 
 class Finding(NamedTuple):
-    """One line of the list: how severe, the words, and the element that carries its number."""
+    """One line of the list: severity, text, and the element with its number."""
 
     severity: str
     text: str
@@ -29,7 +29,7 @@ class Finding(NamedTuple):
 
 
 def findings_of(diagnostics: Iterable[Diagnostic]) -> tuple[Finding, ...]:
-    """The findings that nobody suppressed, the most severe first, else in the order reported."""
+    """The unsuppressed findings, the most severe first, otherwise in the order reported."""
     rows = (
         Finding(
             found.severity.value,

@@ -52,8 +52,8 @@ def _triangle(points: Sequence[Point], kind: str, long: float = 10, wide: float 
 
 
 def sequence(points: Sequence[Point], *, default: bool, conditional: bool) -> list[str]:
-    """A sequence flow; a default one is crossed near its begin, a conditional one, not from a
-    gateway, begins with a diamond."""
+    """A sequence flow; a default one has a slash near its beginning, a conditional one that does
+    not leave a gateway begins with a diamond."""
     found = [f'<path class="of-line" d="{rounded(points)}"/>', _triangle(points, "of-head")]
     begin = points[0]
     ahead = next((p for p in points if math.dist(p, begin) > 0.5), begin)
@@ -84,7 +84,7 @@ def message(points: Sequence[Point]) -> list[str]:
 
 
 def association(points: Sequence[Point], *, start: bool, end: bool) -> list[str]:
-    """An association or a data association: dotted, with open heads where it is directed."""
+    """An association or a data association: dotted, with open heads if it is directed."""
     found = [f'<path class="of-line of-soft of-dot" d="{rounded(points)}"/>']
     for wanted, way in ((end, points), (start, points[::-1])):
         if wanted:

@@ -1,4 +1,4 @@
-"""What is special about the elements of one picture: a run, findings, badges, notes."""
+"""Highlighted elements of one picture: a run, findings, badges, notes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ Point = tuple[float, float]
 
 
 class Look(NamedTuple):
-    """By element: severity, whether a run took it, letters of a badge, more words for its title."""
+    """By element: severity, whether a run took it, text of a badge, additional text for its
+    title."""
 
     highlights: Mapping[str, str]
     taken: Collection[str]
@@ -31,7 +32,7 @@ class Look(NamedTuple):
     signs: Mapping[str, str] = {}
 
     def opening(self, element: Element) -> str:
-        """The group of an element, with its classes and the title that pointing at it shows."""
+        """The group of an element, with its classes and its tooltip."""
         kinds = ["of-el"]
         if element.id in self.taken:
             kinds.append("of-taken")
@@ -46,20 +47,20 @@ class Look(NamedTuple):
         )
 
     def rank(self, element: str) -> int:
-        """What lies upon what, where lines run together: the special ones on top."""
+        """The drawing order of overlapping lines: highlighted ones on top."""
         if element in self.highlights:
             return 2 + SEVERITIES.index(self.highlights[element])
         return int(element in self.taken)
 
     def badge_width(self, element: str) -> float:
-        """Of all badges of an element."""
+        """Shared by all badges of an element."""
         sign = width(self.signs.get(element, "")) + 8
         return max(20.0, sign) * (element in self.highlights) + max(
             16.0, width(self.marks.get(element, "")) + 8
         )
 
     def badges(self, element: str, x: float, y: float) -> list[str]:
-        """How severe, and left of it the letters asked for."""
+        """The severity, and the requested text to the left of it."""
         found: list[str] = []
         severity = self.highlights.get(element)
         if severity is not None:
@@ -86,8 +87,8 @@ def look(
     notes: Mapping[str, str],
     signs: Mapping[str, str] | None = None,
 ) -> Look:
-    """A look; what is inside a closed sub-process shows on that. `signs` stand in the badges of
-    highlighted elements instead of `!` and `i`. Raises `ValueError` for a severity that is none."""
+    """A look; elements of a closed sub-process are shown on that. `signs` replace `!` and `i` in
+    the badges of highlighted elements. Raises `ValueError` for an unknown severity."""
     visible = shown_as(model, drawing)
     found: dict[str, str] = {}
     for name, value in highlights.items():
@@ -104,7 +105,7 @@ def look(
 
 
 def shown_as(model: Model, drawing: Diagram) -> Callable[[str], str]:
-    """What shows an element: itself, or the closed sub-process around it."""
+    """The visible element: itself, or the closed sub-process around it."""
     shown = {s.element for s in drawing.shapes} | {e.element for e in drawing.edges}
     around = _around(model)
 
@@ -134,8 +135,8 @@ def _around(model: Model) -> dict[str, str]:
 
 
 class Spots:
-    """Where the badges of lines go: on no words and on no other badge, in the longest piece that
-    no other line begins or ends with where that is possible."""
+    """The positions of line badges: on no text and no other badge, if possible in the longest
+    segment that no other line begins or ends with."""
 
     def __init__(self, drawing: Diagram, edges: Iterable[Edge]) -> None:
         self._space = Space()
@@ -149,7 +150,7 @@ class Spots:
                 self._begun[key] = self._begun.get(key, 0) + 1
 
     def take(self, edge: Edge, wide: float) -> Point:
-        """The middle of a badge, `wide` and 16 high, which is taken."""
+        """The centre of a badge, `wide` and 16 high, whose area is then occupied."""
         best: tuple[float, Point] | None = None
         for x, y in self._candidates(edge):
             cost = self._space.cost((x - wide / 2, y - 8, wide, 16))

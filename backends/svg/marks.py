@@ -1,4 +1,4 @@
-"""Pictures in nodes: types of tasks, kinds of events and gateways, markers of activities."""
+"""Symbols in nodes: types of tasks, kinds of events and gateways, markers of activities."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def num(value: float) -> str:
 
 
 def path(d: str, kind: str = "of-mark", x: float = 0, y: float = 0) -> str:
-    """A path moved to (x, y)."""
+    """A path translated to (x, y)."""
     move = f' transform="translate({num(x)} {num(y)})"' if x or y else ""
     return f'<path class="{kind}" d="{d}"{move}/>'
 
@@ -55,7 +55,7 @@ _TASKS: dict[str, tuple[tuple[str, str], ...]] = {
 
 
 def task_icon(kind: str, x: float, y: float) -> Marks:
-    """The picture of a task's type, 17 wide and high."""
+    """The symbol of a task's type, 17 wide and high."""
     return [path(d, cls or "of-mark", x, y) for d, cls in _TASKS.get(kind, ())]
 
 
@@ -82,7 +82,7 @@ _EVENTS = {
 
 
 def event_mark(event: Event, x: float, y: float) -> Marks:
-    """The picture in an event: filled where it throws."""
+    """The symbol in an event, filled if it throws."""
     trigger = event.trigger
     throws = event.position in ("throw", "end")
     if trigger == "none":
@@ -109,7 +109,7 @@ def event_mark(event: Event, x: float, y: float) -> Marks:
 
 
 def gateway_mark(gateway: Gateway, x: float, y: float) -> Marks:
-    """The picture in a gateway."""
+    """The symbol in a gateway."""
     match gateway.gateway_kind:
         case "exclusive":
             return [path("M-7 -8 7 8M7 -8-7 8", "of-mark of-thick", x, y)]
@@ -139,7 +139,7 @@ _MARKERS = {
 
 
 def markers(names: list[str], x: float, y: float) -> Marks:
-    """Markers side by side around x, the middle of the lower border of an activity."""
+    """Markers in a row around x, the centre of the lower border of an activity."""
     start = x - (len(names) - 1) * 10
     bold = {"parallel": "of-mark of-bar", "sequential": "of-mark of-bar"}
     solid = {"ad-hoc": "of-mark of-solid"}

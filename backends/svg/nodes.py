@@ -104,7 +104,7 @@ def gateway(node: Gateway, box: Box) -> list[str]:
 
 
 def opaque(node: Opaque, box: Box) -> list[str]:
-    """Something that is no element of BPMN: a dashed box with its name."""
+    """An element outside of BPMN: a dashed box with its name."""
     x, y, w, h = box
     block = wrap(node.caption, w - 14, 4)
     return [rect(box, "of-node of-dash", 4), *centred(block.lines, x + w / 2, y + h / 2)]
@@ -159,8 +159,8 @@ def _room(box: Box, others: Iterable[tuple[float, ...]]) -> tuple[float, float]:
 
 
 def artifact(value: Artifact, box: Box, others: Iterable[tuple[float, ...]] = ()) -> list[str]:
-    """A text annotation (an open bracket) or a group; the words of an annotation stand where none
-    of the boxes `others` is."""
+    """A text annotation (an open bracket) or a group; the text of an annotation avoids the boxes
+    `others`."""
     x, y, w, h = box
     if value.artifact_kind == "group":
         found = [rect(box, "of-line of-group", 10)]
@@ -179,7 +179,7 @@ def artifact(value: Artifact, box: Box, others: Iterable[tuple[float, ...]] = ()
 
 
 def pool(label: str, box: Box, *, empty: bool) -> list[str]:
-    """A pool: its name upright at the left, or across where it is a closed box."""
+    """A pool: its name upright at the left, or horizontal if it is a closed box."""
     x, y, w, h = box
     found = [rect(box, "of-frame")]
     if empty:

@@ -43,12 +43,12 @@ _LONG_LABEL = 96.0
 
 
 def element_ids(model: Model) -> frozenset[str]:
-    """Ids of everything that can be drawn."""
+    """Ids of all drawable elements."""
     return frozenset(element.id for element in _elements(model))
 
 
 def shown_ids(model: Model, drawing: Diagram) -> frozenset[str]:
-    """Ids of everything that a drawing shows, itself or by a closed sub-process around it."""
+    """Ids of all elements that a picture shows, directly or by a closed sub-process around them."""
     visible = shown_as(model, drawing)
     shown = {s.element for s in drawing.shapes} | {
         e.element for e in drawing.edges if len(e.waypoints) > 1
@@ -80,24 +80,26 @@ def render(
     notes: Mapping[str, str] | None = None,
     findings: Sequence[Finding] = (),
 ) -> str:
-    """`model` as SVG text that needs nothing else; several can stand in one HTML page.
+    """`model` as self-contained SVG text; several can be in one HTML page.
 
-    All elements are told by id: nodes, flows, message flows, data, artifacts, lanes, pools. Ids of
-    nothing drawn have no effect, but what is in a closed sub-process colours that.
+    All elements are identified by id: nodes, flows, message flows, data, artifacts, lanes, pools.
+    Unknown ids have no effect, but elements in a closed sub-process colour that.
 
-    - `drawing`: where things are (default: the model's own drawing, or a layout); pass the one from
-      `orgflow_ir.layout.keep.drawn` to draw several runs of one model without laying it out again
+    - `drawing`: positions (default: the model's own diagram, or a layout); pass the one from
+      `orgflow_ir.layout.keep.drawn` to draw several runs of one model without repeating the layout
     - `theme`: `auto` (follows the reader's setting), `light`, `dark`
     - `highlights`: `error`, `warning` or `info` (or a `Severity`) of an element, for findings and
-      for where a run left the model: coloured, with a badge; stronger than `taken`
-    - `taken`: nodes and flows of a run: coloured, on top of those that were not
-    - `marks`: a few letters for a badge, say how often a node or flow was taken (`3`, `2×`)
-    - `notes`: words that pointing at the element shows below its name, say the finding's message
+      for the place where a run left the model: coloured, with a badge; takes precedence over
+      `taken`
+    - `taken`: nodes and flows of a run: coloured, on top of the others
+    - `marks`: a short text for a badge, such as the number of times that a node or flow was taken
+      (`3`, `2×`)
+    - `notes`: additional lines of an element's tooltip, such as a finding's message
     - `findings`: listed below the diagram, with their numbers on the elements and the run of the
       first one that has a run coloured, unless `taken` names another one
 
     Each element is a group `<g class="of-el …" data-element="ID">` for styles and scripts of the
-    page around it. Raises `ValueError` for a theme or a severity that is none.
+    page around it. Raises `ValueError` for an unknown theme or severity.
     """
     drawing, headings = stacked(model, drawn(model) if drawing is None else drawing)
     special = look(

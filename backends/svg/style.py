@@ -1,4 +1,5 @@
-"""Colours of pictures, light and dark, as style sheets without variables: every viewer has them."""
+"""Colours of pictures, light and dark, as style sheets without variables, which every viewer
+supports."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from typing import NamedTuple
 
 
 class Palette(NamedTuple):
-    """Colours by what they are for."""
+    """Colours by purpose."""
 
     paper: str
     node: str

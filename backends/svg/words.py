@@ -1,4 +1,4 @@
-"""Text as SVG: lines of their own, escaped."""
+"""Text as SVG: separate lines, escaped."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _MARKS = (
 
 
 def plain(text: str) -> str:
-    """Words without the marks of Markdown (headings, bold, code, links), white space folded."""
+    """Text without Markdown markup (headings, bold, code, links), white space folded."""
     for pattern, instead in _MARKS:
         text = pattern.sub(instead, text)
     return " ".join(text.split())
 
 
 def escaped(text: str) -> str:
-    """Text or attribute value; what XML cannot hold is replaced."""
+    """Text or attribute value; characters that XML does not permit are replaced."""
     for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
         text = text.replace(char, entity)
     return writable(text)

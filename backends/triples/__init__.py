@@ -1,4 +1,4 @@
-"""Procedural graphs as lines of text, out."""
+"""Writes procedural graphs as lines of text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The backend of procedural graphs: steps, gateways and flows a line each."""
+"""The backend of procedural graphs: steps, gateways and flows, one per line."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ TRIPLES_TARGET = TargetSpec(
 
 
 class TriplesBackend(Backend):
-    """Writes a step or gateway a line (`T1 check the order | Sales`), then a flow a line
-    (`X1 -(in stock)-> T2`): any wiring of tasks and gateways."""
+    """Writes one step or gateway per line (`T1 check the order | Sales`), then one flow per line
+    (`X1 -(in stock)-> T2`): any graph of tasks and gateways."""
 
     name = "triples"
     summary = "a procedural graph as lines of text: steps, gateways and flows"
@@ -79,7 +79,7 @@ class TriplesBackend(Backend):
         return TRIPLES_TARGET
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:
-        """One file a process."""
+        """One file per process."""
         from orgflow.backends.triples.writer import GraphText
 
         stem = file_stem(model.source)

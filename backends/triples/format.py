@@ -1,4 +1,4 @@
-"""What the lines of a procedural graph are made of, for the reader and for the writer."""
+"""The elements of lines in a procedural graph, for the reader and the writer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ ARROW = re.compile(
     r"\s*(?:(?:-+|=+)\s*(?:\((?P<a>[^()]*(?:\([^()]*\)[^()]*)*)\)|\[(?P<b>[^\]]*)\]|\|(?P<c>[^|]*)\|)"
     r"\s*(?:-+|=+)?>|(?:-+|=+)>|→|⟶|➔|->)\s*"
 )
-"""Between the ends of a flow, with its condition."""
+"""Patterns between the ends of a flow, with its condition."""
 
 _SENTENCE = re.compile(r"s?\s*(\d+)(?:\s*(?:-|–|to)\s*s?\s*(\d+))?", re.IGNORECASE)
 
@@ -17,11 +17,11 @@ GATEWAY_WORDS = frozenset(
      "xor split", "xor join", "and split", "and join", "or split", "or join",
      "exclusive split", "exclusive join", "parallel split", "parallel join")
 )  # fmt: skip
-"""Names of gateways that say no more than what they are."""
+"""Names of gateways that only state their kind."""
 
 
 def clean(text: str) -> str:
-    """Without white space, quotes, emphasis and full stops around it."""
+    """Text without surrounding white space, quotes, emphasis and full stops."""
     plain = " ".join(text.split())
     while True:
         before = plain
@@ -34,7 +34,7 @@ def clean(text: str) -> str:
 
 
 def sentence_numbers(text: str) -> tuple[int, ...]:
-    """`s1, s3-4` as numbers; empty where the text is something else."""
+    """`s1, s3-4` as numbers; empty for any other text."""
     found: list[int] = []
     for part in re.split(r"[,;\s]+(?=s?\s*\d)", text.strip()):
         match = _SENTENCE.fullmatch(part.strip())
@@ -46,8 +46,8 @@ def sentence_numbers(text: str) -> tuple[int, ...]:
 
 
 def plain_text(text: str) -> str:
-    """A text as a part of a line can have it: what would be read as an arrow or as the border of a
-    part is replaced. A text that needs none of it is itself."""
+    """A text in a form that can be part of a line: characters that would be read as an arrow or a
+    separator are replaced. A text without such characters is unchanged."""
     plain = clean(text.replace("|", "/"))
     while ARROW.search(plain):
         plain = clean(ARROW.sub(" to ", plain))
@@ -55,7 +55,7 @@ def plain_text(text: str) -> str:
 
 
 def condition_text(text: str) -> str:
-    """A text as a condition can have it: its parentheses are balanced and not nested."""
+    """A text in a form for conditions: its parentheses are balanced and not nested."""
     plain = plain_text(text)
     depth = deepest = 0
     for character in plain:

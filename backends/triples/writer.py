@@ -32,8 +32,8 @@ class GraphText:
     """The lines of one process.
 
     Attributes:
-        names: what each node is called in the lines, by id.
-        changed: labels that the lines cannot have as they are.
+        names: the name of each node in the lines, by id.
+        changed: labels that had to be changed for the lines.
     """
 
     def __init__(self, process: Process) -> None:

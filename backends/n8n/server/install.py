@@ -1,7 +1,8 @@
 """Install a whole n8n server from npm into a cache folder, on the user's command.
 
 n8n's packages are under the Sustainable Use License: they are never part of this project. The
-server needs Node 24 and one native module: Node comes from npm too, with the headers to build it.
+server needs Node 24 and one native module: Node also comes from npm, with the headers for building
+it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from orgflow.backends.n8n.engine.npm import InstallError as InstallError
 
 N8N_VERSION = "2.41.1"
 OLDER_VERSION = "1.123.81"
-"""The last release of n8n 1: deploying is tried on it, too."""
+"""The last release of n8n 1, on which deployment is also tested."""
 
 _OVERRIDES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -48,7 +49,8 @@ VERSIONS = tuple(_OVERRIDES)
 NODE_VERSION = "24.21.0"
 
 LAYOUT = 1
-"""Raised when the content of a server folder changes in a way that needs a new install."""
+"""It increases when the content of a server folder changes in a way that needs a new
+installation."""
 
 _APP = "app"
 _NODE = "node24"
@@ -73,7 +75,7 @@ class ServerFiles:
     """An installed server.
 
     Attributes:
-        node: the Node that runs it.
+        node: the Node for it.
         script: n8n's command line.
         version: n8n's version.
     """
@@ -89,8 +91,8 @@ class ServerStatus:
 
     Attributes:
         path: the server folder, whether or not it exists.
-        files: what to start; None if the server cannot be used.
-        problem: why it cannot, in words; empty if it can.
+        files: the files to start; None if the server cannot be used.
+        problem: the reason, in words; otherwise empty.
     """
 
     path: Path
@@ -106,8 +108,8 @@ def server_dir(version: str = N8N_VERSION) -> Path:
     """The server folder: ORGFLOW_N8N_SERVER (ORGFLOW_N8N_SERVER_1 for n8n 1), else one in the
     user's cache.
 
-    A folder that is named may have been filled by anybody: `app/node_modules/n8n` and
-    `node24/node_modules/node-…` have to be in it.
+    A named folder may come from anywhere: it must contain `app/node_modules/n8n` and
+        `node24/node_modules/node-…`.
     """
     named = os.environ.get(_variable(version))
     if named:
@@ -118,7 +120,7 @@ def server_dir(version: str = N8N_VERSION) -> Path:
 
 
 def status(version: str = N8N_VERSION) -> ServerStatus:
-    """Look at the server folder; starts nothing."""
+    """Examine the server folder; starts nothing."""
     path = server_dir(version)
     named = _variable(version) if os.environ.get(_variable(version)) else ""
     older = "" if version == N8N_VERSION else f" --n8n {version}"
@@ -139,19 +141,20 @@ def status(version: str = N8N_VERSION) -> ServerStatus:
 def install(
     on_line: OnLine | None = None, force: bool = False, version: str = N8N_VERSION
 ) -> ServerStatus:
-    """Install the server (2.9 GB; two to five minutes) unless it is there already.
+    """Install the server (2.9 GB; two to five minutes) unless it exists.
 
-    It is made beside the final folder and moved into place when n8n's command line has said its
-    version and the native module loads; a second install of the same folder waits for the first.
+    It is created next to the final folder and moved into place after n8n's command line has printed
+    its version and the native module has loaded; a second installation of the same folder waits for
+    the first.
 
     Args:
         on_line: called with each line of progress.
-        force: install again although it is there.
+        force: install again even if it exists.
         version: one of `VERSIONS`.
 
     Raises:
-        NodeError: there is no Node or npm to begin with.
-        InstallError: npm failed, what it installed does not run, or there is no Node package for
+        NodeError: there is no initial Node or npm.
+        InstallError: npm failed, the installed server does not run, or there is no Node package for
             this platform.
     """
     say = on_line or (lambda _: None)

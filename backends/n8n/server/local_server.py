@@ -1,4 +1,4 @@
-"""The n8n server that `engine start` and `serve` use: one a user, with its data, port and login."""
+"""The n8n server of `engine start` and `serve`: one per user, with its data, port and login."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from orgflow_ir.plugins.contracts import RunnerError
 from orgflow_ir.plugins.engines import LocalServer, RunningServer, ServerExecution
 
 PORTS = range(5690, 5790)
-"""Where a port is looked for the first time: beside n8n's own, 5678, which stays free."""
+"""The first port to try: near n8n's own, 5678, which stays free."""
 
 _HOST = "127.0.0.1"
 _STOP_SECONDS = 15.0
@@ -38,12 +38,12 @@ OnLine = Callable[[str], None]
 
 
 class LocalServerError(RunnerError):
-    """The local server is not installed, does not start or end, or its port is taken."""
+    """The local server is not installed, does not start or end, or its port is in use."""
 
 
 def server_home() -> Path:
-    """The folder of the server's data, port and login: ORGFLOW_N8N_HOME, else one in the user's
-    cache."""
+    """The folder of the server's data, port and login: ORGFLOW_N8N_HOME, otherwise one in the
+    user's cache."""
     named = os.environ.get("ORGFLOW_N8N_HOME")
     if named:
         return Path(named).expanduser().absolute()
@@ -53,13 +53,12 @@ def server_home() -> Path:
 
 
 class LocalN8n(LocalServer):
-    """n8n in the folder `server_home()`: `server.json` has its port and process, `login.json` the
-    account of the editor, `api-key` the key, `data` what n8n itself keeps.
+    """n8n in the folder `server_home()`: `server.json` contains its port and process, `login.json`
+    the account of the editor, `api-key` the key, `data` n8n's own data.
 
-    A process is only taken for the server, and ended, if it began when the server did: a number
-    of a process is used again for another program. The process is noted before n8n answers, with
-    the command that waits for it: if that is killed, n8n ends by itself (`server_guard.cjs`), and
-    the next command ends it where it has not yet.
+    A process counts as the server, and is ended, only if its start time matches, since process ids
+    are reused. The process is recorded before n8n answers, with the waiting command: if that is
+    killed, n8n ends by itself (`server_guard.cjs`), or the next command ends it.
 
     Args:
         files: an installed server; the default is `install.status().files`.
@@ -317,7 +316,7 @@ class LocalN8n(LocalServer):
 
 
 def is_free(port: int) -> bool:
-    """Whether nobody listens on a port of this machine."""
+    """Whether no program listens on a port of this machine."""
     with socket.socket() as tried:
         if sys.platform != "win32":  # connections that are ending do not count
             tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

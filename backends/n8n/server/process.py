@@ -1,4 +1,4 @@
-"""One n8n server of this machine: booted with a data folder of its own, and stopped reliably."""
+"""One local n8n server: booted with its own data folder, and stopped reliably."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from orgflow.backends.n8n.engine.npm import end_group
 from orgflow.backends.n8n.server.install import ServerFiles, status
 
 BOOT_SECONDS = 180.0
-"""How long n8n may take until it answers; idle machines need 5-8 s, the first boot some more."""
+"""Maximum time until n8n answers; idle machines need 5-8 s, the first boot slightly more."""
 
 _STOP_SECONDS = 12.0
 _POLL_SECONDS = 0.2
@@ -52,12 +52,12 @@ def _disabled(files: ServerFiles) -> str:
 
 
 class ServerStartError(RuntimeError):
-    """n8n's server is not installed, ended while it started, or did not get ready in time."""
+    """n8n's server is not installed, ended during its start, or was not ready in time."""
 
 
 @dataclass(frozen=True)
 class Owner:
-    """The account a fresh server gets; its password lives as long as its data folder."""
+    """The account of a new server; its password lasts as long as its data folder."""
 
     email: str = "owner@example.com"
     password: str = field(default_factory=lambda: f"Aa1-{secrets.token_hex(16)}", repr=False)
@@ -66,17 +66,18 @@ class Owner:
 class N8nServer:
     """An n8n server on a port of 127.0.0.1.
 
-    Use as a context manager, or call `start()` and `stop()`. It runs in a process group of its own
-    and ends with this process, even if that is killed, unless it is released; its environment holds
-    nothing of the caller's. Nothing is sent to n8n's makers.
+    Use it as a context manager, or call `start()` and `stop()`. It runs in its own process group
+    and ends with this process, even if that is killed, unless it is released; its environment
+    contains nothing of the caller's. Nothing is sent to n8n's makers.
 
     Args:
-        data: where it keeps its data; the default is a temporary folder that goes with it.
+        data: its data folder; the default is a temporary folder that is removed with it.
         files: an installed server; the default is `install.status().files`.
-        settings: environment variables of n8n besides those it gets anyway.
-        port: where it listens; 0 takes a free one.
-        outlives: it can be released once it runs, and goes on when this process has ended.
-        on_process: called with the process id as soon as there is a process, before it answers.
+        settings: additional environment variables of n8n.
+        port: its port; 0 selects a free one.
+        outlives: whether it can be released once it runs, and continue after the end of this
+            process.
+        on_process: called with the process id as soon as the process exists, before it answers.
     """
 
     def __init__(
@@ -114,12 +115,12 @@ class N8nServer:
 
     @property
     def url(self) -> str:
-        """Where it answers, without a slash at the end."""
+        """Its address, without a trailing slash."""
         return f"http://{_HOST}:{self.port}"
 
     @property
     def pid(self) -> int | None:
-        """The process id of the server, None while there is none."""
+        """The process id of the server, None without one."""
         return self._child.pid if self._child is not None else None
 
     @property
@@ -128,7 +129,7 @@ class N8nServer:
         return self._child is not None and self._child.poll() is None
 
     def log_text(self) -> str:
-        """The last lines it wrote."""
+        """The last lines of its output."""
         if self._data is None:
             return ""
         try:
@@ -165,7 +166,7 @@ class N8nServer:
             return
 
     def release(self) -> None:
-        """Leave a server that `outlives` this process to itself."""
+        """Release a server that `outlives` this process."""
         if not self._outlives:
             raise ValueError("only a server that outlives this process can be released")
         _ALIVE.discard(self)
@@ -177,7 +178,8 @@ class N8nServer:
         self.stop()
 
     def stop(self) -> None:
-        """End it and all it started, and remove a temporary data folder; may be called again."""
+        """End it and all its descendants, and remove a temporary data folder; may be called
+        repeatedly."""
         _ALIVE.discard(self)
         child, self._child = self._child, None
         try:

@@ -1,4 +1,4 @@
-"""A connection to an n8n server as commands need it: checked, with its version, and tidied up."""
+"""A connection to an n8n server for commands: checked, with its version, and cleaned up."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Server(NamedTuple):
     """A server that answers.
 
     Attributes:
-        client: with the key.
-        undo: the same with shorter backoff, for tidying up.
-        version: what workflows for it are written for.
+        client: the client with the key.
+        undo: the same with shorter backoff, for cleaning up.
+        version: the target version of its workflows.
     """
 
     client: WorkflowClient
@@ -42,13 +42,13 @@ class Server(NamedTuple):
 
     @property
     def options(self) -> dict[str, str]:
-        """Target options for workflows that this server takes."""
+        """Target options for workflows that this server accepts."""
         return {"version": str(self.version)}
 
 
 @contextlib.contextmanager
 def connected(access: ServerAccess, ctx: PassContext) -> Iterator[Server | None]:
-    """A server by its address; None after an error, which is in `ctx` then.
+    """A server by its address; None after an error in `ctx`.
 
     Raises:
         AccessError: the address or the key is malformed.
@@ -90,6 +90,6 @@ def connected(access: ServerAccess, ctx: PassContext) -> Iterator[Server | None]
 def clear_stale(
     rows: Iterable[dict[str, Any]], undo: WorkflowClient | None, ctx: PassContext
 ) -> None:
-    """Remove what killed runs have left among the workflows of a server, and report it; `undo`
-    None only looks."""
+    """Remove the leftovers of killed runs among the workflows of a server, and report them; with
+    `undo` None, only search."""
     report_stale_runs(clear_stale_runs(rows, undo, datetime.datetime.now(datetime.UTC)), ctx)

@@ -1,1 +1,1 @@
-"""Translation validation of n8n workflows against the processes they were made of."""
+"""Translation validation of n8n workflows against their source processes."""

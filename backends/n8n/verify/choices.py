@@ -1,11 +1,12 @@
-"""How a node that decides reads a gateway's decision: by conditions, not by where its wires go.
+"""How a deciding node reads a gateway's decision: by conditions, not by the targets of its
+connections.
 
-Conditions are compared as text, with every `$('Name')` replaced by what that node stands for, so
-that renamed nodes change nothing. Those of version 1 and 2 nodes are written as later versions do
-where that means the same. A condition that the reference has too says which branch it is true for,
-and so does its negation. One that differs in its value is true for none, one that differs in the
-variable it reads may be true or not, unless the step that sets the decision names the new value or
-variable. Any other is *changed*: it is reported, and taken to choose as the one in its place did.
+Conditions are compared as text, with every `$('Name')` replaced by the element of that node, so
+renamed nodes make no difference. Those of version 1 and 2 nodes are converted to later versions if
+the meaning is equal. A condition that the reference also has determines the branch for which it is
+true, and so does its negation. One with a different value is true for no branch, one with a
+different variable may be true or not, unless the step that sets the decision names the new value or
+variable. Any other is *changed*: it is reported, and assumed to choose like the one in its place.
 """
 
 from __future__ import annotations
@@ -40,17 +41,17 @@ _AT = re.compile(r"\$\(@([^)]*)\)")
 _MOST_UNKNOWN = 4
 
 Predicate = frozenset[str]
-"""True where any of these branches (flow ids of the graph) is taken."""
+"""True if any of these branches (flow ids of the graph) is taken."""
 
 OTHER_VALUE: Predicate = frozenset({"\0"})
-"""True for a value that no branch has, so where no branch is taken that a run can decide for."""
+"""True for a value without a branch, so if no branch is taken that a run can decide for."""
 
 NO_BRANCH: Predicate = frozenset()
-"""True where a variable was never set, so that no branch may be taken."""
+"""True if a variable was never set, so no branch may be taken."""
 
 
 class Key(NamedTuple):
-    """A gateway of the graph and what a condition of it is true for."""
+    """A gateway of the graph and the values for which a condition of it is true."""
 
     gateway: str
     predicate: Predicate
@@ -62,14 +63,14 @@ class Reader:
 
     Attributes:
         gateway: the gateway of the graph whose decision it reads.
-        main: whether it stands for the gateway, so that the model's step belongs to it.
-        predicates: for each rule what it is true for; None where nobody knows.
+        main: whether it represents the gateway, so the model's step belongs to it.
+        predicates: for each rule, the values for which it is true; None if they are unknown.
         every: whether all outputs with a true condition are taken, or only the first.
-        fallback: the output taken where none is true; None: the items are dropped.
-        negated: places of rules that are true where their predicate is not.
-        ports: the output of each rule; None: that of its place.
-        broken: names of nodes that it reads and that are not there.
-        compiled: whether the compiler made it, so that it has to stop where no branch fits.
+        fallback: the output taken if none is true; None: the items are dropped.
+        negated: indexes of rules that are true if their predicate is not.
+        ports: the output of each rule; None: that with its index.
+        broken: names of missing nodes that it reads.
+        compiled: whether it is compiler output, so it has to stop if no branch matches.
     """
 
     gateway: str
@@ -94,7 +95,7 @@ class Reader:
 
     def outputs(self, taken: frozenset[str]) -> Iterator[tuple[int, ...]]:
         """Outputs by which an item leaves when the branches `taken` are decided for; several
-        answers where a rule is unknown."""
+        alternatives if a rule is unknown."""
         free = [i for i, p in enumerate(self.predicates) if p is None][:_MOST_UNKNOWN]
         for values in itertools.product((True, False), repeat=len(free)):
             chosen = dict(zip(free, values, strict=True))
@@ -118,9 +119,9 @@ class Reader:
 def readers(
     ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
 ) -> tuple[dict[str, Reader], list[Changed]]:
-    """The deciding nodes of `workflow` by name, and the expressions in them that have changed.
+    """The deciding nodes of `workflow` by name, and the changed expressions in them.
 
-    A node that was drawn by hand and whose outputs cannot all be distinguished is none of them.
+    A manually added node with indistinguishable outputs is not included.
     """
     return _Reading(ref, matching, workflow).run()
 
@@ -140,14 +141,14 @@ class _Rules(NamedTuple):
 
 
 class Names:
-    """Replaces node names in expressions by what the nodes stand for."""
+    """Replaces node names in expressions by the elements of the nodes."""
 
     def __init__(self, key_of: Mapping[str, NodeKey], existing: set[str] | None) -> None:
         self.key_of = key_of
         self.existing = existing
 
     def canonical(self, filter_: Mapping[str, Any], loose: bool) -> str:
-        """A text that two filters share exactly where they mean the same."""
+        """A text that two filters share exactly if they are equivalent."""
         options = mapping(filter_.get("options"))
         conditions = [
             [
@@ -164,7 +165,7 @@ class Names:
         return json.dumps([conditions, combinator, validation, case], ensure_ascii=False)
 
     def resolved(self, value: Any) -> Any:
-        """A value with the references in it replaced; white space around an expression is none."""
+        """A value with the references in it replaced, without white space around expressions."""
         if not isinstance(value, str):
             return value
         text = self.in_text(value)
@@ -181,7 +182,7 @@ class Names:
         return _LAST.sub(r"\1.first(0)", text)  # as compiled once: of one item the same
 
     def missing(self, value: Any) -> list[str]:
-        """Nodes that an expression names and that are not there."""
+        """Missing nodes that an expression names."""
         if not isinstance(value, str) or self.existing is None or not is_expression(value):
             return []
         names = [_name(m) for m in _REFERENCE.finditer(value)]
@@ -425,11 +426,10 @@ def _parameters(step: Node) -> str:
 
 
 class Difference(NamedTuple):
-    """What makes one condition another.
+    """The difference between two conditions.
 
     Attributes:
-        kind: it holds where the other does not, compares with another value, or reads another
-            variable.
+        kind: it is negated, compares with another value, or reads another variable.
         word: the new value or the last part of the new variable's path.
     """
 
@@ -445,8 +445,8 @@ _OF_VALUE = re.compile(r"(?:===? |\.includes\()\0\)* \}\}")
 
 
 def difference(was: str, now: str) -> Difference | None:
-    """What makes one canonical condition of a single comparison another. None where they differ
-    otherwise, or in more than one thing."""
+    """The difference between two canonical conditions of a single comparison. None if they differ
+    otherwise, or in more than one point."""
     (mine, *options), (its, *others) = json.loads(was), json.loads(now)
     if options != others or len(mine) != 1 or len(its) != 1:
         return None

@@ -1,9 +1,9 @@
-"""Whether conditions can see what tasks set: process variables followed over the wires of a
-workflow.
+"""Whether conditions see the values that tasks set: process variables followed over the connections
+of a workflow.
 
-At each output of a node the item either has a variable as a task left it, or the task's value is
-*lost* there: another node replaced the item, or a Merge put a stale copy over it. What the compiler
-writes to keep variables is compared with its own text; where it is the same, it does what it says.
+At each output of a node, the item either has a variable as a task left it, or the task's value is
+*lost* there: another node replaced the item, or a Merge overwrote it with an outdated copy. The
+compiler's code for keeping variables is compared as text; equal code has the same effect.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 class DataFlow:
-    """The variables of one workflow, and where what a node hands on is lost.
+    """The variables of one workflow, and the places where the output of a node is lost.
 
     Args:
-        carried: what the compiler puts into its own workflow for them.
-        names: replaces references to nodes by what they stand for.
+        carried: the compiler's additions to its own workflow for them.
+        names: replaces references to nodes by their elements.
     """
 
     def __init__(
@@ -61,8 +61,8 @@ class DataFlow:
         self.lost = self._lost()
 
     def difference(self) -> Difference | None:
-        """The first condition that cannot see what some task may set, and which; before that the
-        first node that reads the answers of a form which may not have been asked."""
+        """The first condition that cannot see the value of some task, and that value; before it,
+        the first node that reads the answers of a form which may not have been asked."""
         early = next(self._early(), None)
         if early is not None:
             return early

@@ -1,4 +1,4 @@
-"""Runs of the workflow that go on indefinitely without doing anything the model does."""
+"""Runs of the workflow that continue indefinitely without any step of the model."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from orgflow.backends.n8n.verify.points import Move, Point
 
 
 class Onward(NamedTuple):
-    """A move seen from where it begins: where it leads, and whether the model moves, too."""
+    """A move from its beginning: its target, and whether the model also moves."""
 
     to: Point
     moved: bool
 
 
 def circle(after: Mapping[Point, Sequence[Onward]]) -> Point | None:
-    """The first point of a circle that the workflow can never leave and in which the model stands
-    still; None where there is none. `after` has every point, in the order in which it was found.
+    """The first point of a cycle that the workflow can never leave and in which the model makes no
+    step; None if there is none. `after` contains every point, in the order of discovery.
 
-    A circle that can be left, such as one that tries something again, is none.
+    A cycle with an exit, such as a retry, does not count.
     """
     before: dict[Point, list[Point]] = {point: [] for point in after}
     for point, onward in after.items():
@@ -66,9 +66,9 @@ def _without_dead_ends(
 
 
 def pumped(back: Iterable[tuple[Point, Move]], point: Point) -> bool:
-    """Whether the way to `point` (`back` are its moves from the last one on, each with the point it
-    is made from) repeats itself indefinitely: the same node with the same items runs again, the
-    model has not moved, and what was pending below it then was never touched."""
+    """Whether the path to `point` (`back` are its moves from the last one on, each with its source)
+    repeats indefinitely: the same node with the same items runs again, the model has not moved, and
+    the pending work below it was never touched."""
     frame = point.config.frames[0]
     top, lowest = frame.stack[-1], len(frame.stack)
     for earlier, move in back:

@@ -1,4 +1,5 @@
-"""The model's side of the product: what the token game allows, in the words of the model."""
+"""The model's side of the product: the permitted moves of the token game, in the words of the
+model."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _SHOWN = 3
 
 
 class Fired(NamedTuple):
-    """The model after an element happened: the point, the steps, and how a line tells it."""
+    """The model after an element happened: the point, the steps, and their description."""
 
     point: Point
     steps: tuple[Step, ...]
@@ -28,7 +29,7 @@ class Fired(NamedTuple):
 
 
 class Loosened(NamedTuple):
-    """A state behind choices that no node takes, the steps there, and how a line tells them."""
+    """A state after choices that no node takes, the steps to it, and their description."""
 
     state: State
     steps: tuple[Step, ...]
@@ -37,7 +38,7 @@ class Loosened(NamedTuple):
 
 @dataclass
 class Marking:
-    """Moves the model along with the workflow; keeps what it found out about states."""
+    """Moves the model along with the workflow; remembers results about states."""
 
     game: Game
     roles: Roles
@@ -52,8 +53,8 @@ class Marking:
     # -- steps that nothing shows ---------------------------------------------------------------
 
     def settled(self, state: State) -> tuple[State, tuple[Step, ...]]:
-        """The state after all steps that no node shows: gateways that do not decide. They are
-        confluent, so one order stands for all. Raises `TooMuch`."""
+        """The state after all steps without a node: gateways that do not decide. They are
+        confluent, so one order represents all. Raises `TooMuch`."""
         known = self._settled.get(state)
         if known is not None:
             return known
@@ -76,8 +77,8 @@ class Marking:
         return None
 
     def loosened(self, state: State, wanted: Callable[[State], bool]) -> Loosened | None:
-        """The nearest state that is `wanted`, by choices at gateways that no node decides; None
-        where there is none."""
+        """The nearest state that is `wanted`, by choices at gateways that no node decides; None if
+        there is none."""
         if not self.roles.loose:
             return None
         seen = {state}
@@ -123,8 +124,8 @@ class Marking:
     def fires(self, point: Point, element: str, items: int, name: str) -> Fired:
         """The element happens in the workflow, once for each item. Raises `Differs`.
 
-        An element that takes one of its own flows has to be able to happen; which flow it takes is
-        decided by the node that decides, later (`begun`).
+        An element that takes one of its own flows has to be enabled; the deciding node selects the
+        flow later (`begun`).
         """
         point, before, text = self._reached(point, element)
         state, begun, fired = point.state, list(point.begun), list(before)
@@ -145,9 +146,9 @@ class Marking:
         return Fired(after, tuple(fired), f"{text} {said}".strip())
 
     def splits(self, point: Point, element: str, items: int, name: str) -> Iterator[Fired]:
-        """An activity happens in the workflow, some of whose flows are always taken: what is on
-        those may run before a node reads which others were chosen, so the choice is made here,
-        each in turn, and kept in the point for the node that reads it. Raises `Differs`."""
+        """An activity happens in the workflow, some of whose flows are always taken: their targets
+        may run before a node reads the other choices, so each choice is made here in turn and kept
+        in the point for the node that reads it. Raises `Differs`."""
         point, before, text = self._reached(point, element)
         gateway = next(g for g, owner in self.roles.owners.items() if owner == element)
         state, opened = self._opened(point.state, element)
@@ -231,7 +232,7 @@ class Marking:
     def not_allowed(
         self, point: Point, name: str, times: int = 0, steps: tuple[Step, ...] = ()
     ) -> Differs:
-        """The workflow does something that the model does not, here."""
+        """The workflow does something that the model does not allow here."""
         if point.unfit:
             return Differs(
                 f"if no branch of `{point.unfit}` matches, the workflow continues with `{name}`; "
@@ -257,7 +258,7 @@ class Marking:
         )
 
     def next(self, point: Point) -> list[str]:
-        """Labels of what the model can do now."""
+        """Labels of the currently possible steps of the model."""
         found = {
             self.label(s.element): None
             for s in self.game.enabled(point.state)
@@ -266,11 +267,11 @@ class Marking:
         return list(found)
 
     def label(self, element: str) -> str:
-        """What an element is called."""
+        """The name of an element."""
         return self.labels.get(element, element)
 
     def ways(self, taken: tuple[str, ...]) -> str:
-        """What the branches taken are called."""
+        """The names of the branches taken."""
         return " + ".join(self.labels.get(f, "otherwise") or f for f in taken) or "none"
 
 

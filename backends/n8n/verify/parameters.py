@@ -1,5 +1,5 @@
-"""What else decides in a workflow besides its If and Switch nodes, and has been changed: Merges,
-waits, type versions, and steps that set what a gateway reads. Reported, not judged."""
+"""Other deciding parts of a workflow that were changed, besides its If and Switch nodes: Merges,
+waits, type versions, and steps that set a gateway's variables. Reported, not judged."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TIMES = ("resume", "amount", "unit", "dateTime", "limitWaitTime", "resumeAmount
 def changed_parameters(
     ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
 ) -> Iterator[Changed]:
-    """Everything of that kind, in the order of the matched nodes."""
+    """All changed parts, in the order of the matched nodes."""
     compiled = Names({n.name: key for key, n in ref.compiled.workflow_graph.nodes.items()}, None)
     names = Names(matching.key_of, set(workflow.steps))
     setters: dict[NodeKey, list[str]] = {}

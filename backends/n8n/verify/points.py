@@ -1,4 +1,4 @@
-"""The nodes and steps of the product, and what its walk knows about a workflow."""
+"""The nodes and steps of the product, and the data of its exploration about a workflow."""
 
 from __future__ import annotations
 
@@ -18,41 +18,42 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.escalations import Escalated
 
 OPEN: Final = ("?",)
-"""A decision that is set and not read yet; no flow has this id."""
+"""A decision that is set and not yet read; no flow has this id."""
 
 
 @dataclass(frozen=True)
 class Roles:
-    """What the nodes of one workflow do for one process.
+    """The roles of the nodes of one workflow for one process.
 
     Attributes:
         stands: task or event of the source by node name.
         readers: deciding nodes by name.
         owners: gateway of the graph → element of the source whose step decides.
         branches: gateway → flows of its branches in order, and its default, if any.
-        coded: gateways that read data the model does not model: free at every visit.
+        coded: gateways that read unmodelled data: free at every visit.
         sets: node name → gateways whose decision it sets each time it runs.
-        given: gateways whose decision comes with the trigger.
-        helpers: nodes that the compiler made and that stand for nothing.
-        disabled: nodes that are switched off.
+        given: gateways whose decision is part of the trigger's data.
+        helpers: compiler-generated nodes without an element.
+        disabled: disabled nodes.
         silent: elements of the source that need no node: gateways that do not decide.
-        dissolved: sub-processes of the source, and events that undo work, of which only the content
-            is in the workflow.
+        dissolved: sub-processes of the source, and compensation events, of which the workflow
+            contains only the content.
         splitting: activities some of whose flows are always taken and others chosen.
-        idle: events of the source at which nothing is done, so that switching their node off
-            changes nothing.
+        idle: events of the source without an effect, whose node may be disabled without a
+            difference.
         equal: gateway → groups of its branches that have the same condition.
         several: gateways that may take several branches.
-        loose: elements of the source that decide, without a node that does.
-        refusals: Stop nodes right behind nodes that decide.
-        failing: nodes with an error output that leads to boundary events → the task they stand for.
+        loose: deciding elements of the source without a deciding node.
+        refusals: Stop nodes directly after deciding nodes.
+        failing: nodes with an error output that leads to boundary events → their task.
         uncaught: nodes that stop a run with an error that no event of the model catches.
-        stubs: nodes that stop a run before what n8n does not support → the element of the source,
-            or nothing where it has happened by then.
+        stubs: nodes that stop a run before an unsupported element → the element of the source, or
+            nothing if it has already happened.
         escalating: nodes of calls with events that catch escalations.
-        escalated: nodes behind these that tell what was thrown, with what each output stands for.
-        guards: nodes that lead back to the form before them where it was not answered, which is one
-            answer for the model.
+        escalated: nodes after these that evaluate the thrown escalations, with the meaning of each
+            output.
+        guards: nodes that lead back to the preceding unanswered form, which is one answer for the
+            model.
     """
 
     stands: Mapping[str, str]
@@ -84,14 +85,14 @@ class Point(NamedTuple):
     """A node of the product.
 
     Attributes:
-        config: of the engine.
-        state: of the token game.
-        decided: for each gateway that may still be read, the branches decided for, or `OPEN`.
-        begun: elements that have run in the workflow and whose branches are not decided yet.
-        chosen: gateways and the branches chosen for them when the activity before them ran, oldest
+        config: the configuration of the engine.
+        state: the state of the token game.
+        decided: for each gateway that may still be read, the selected branches, or `OPEN`.
+        begun: elements that have run in the workflow and whose branches are undecided.
+        chosen: gateways and the branches chosen for them when the preceding activity ran, oldest
             first, until a node reads the choice.
-        early: events that have happened in the model, and whose nodes are still to run.
-        unfit: label of the gateway where a value came that is no branch's: only a stop may follow.
+        early: events that have happened in the model, and whose nodes have not run yet.
+        unfit: label of the gateway that received a value without a branch: only a stop may follow.
     """
 
     config: Config
@@ -104,7 +105,7 @@ class Point(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A step of the product: where it leads, and what both sides did."""
+    """A step of the product: its target, and the steps of both sides."""
 
     to: Point
     lines: tuple[SideBySide, ...]
@@ -112,7 +113,7 @@ class Move(NamedTuple):
 
 
 class Differs(Exception):
-    """Here the two part; `lines` and `steps` are the last ones."""
+    """The point where the two differ; `lines` and `steps` are the last ones."""
 
     def __init__(
         self,
@@ -126,16 +127,16 @@ class Differs(Exception):
 
 
 class TooMuch(Exception):
-    """A bound was hit; the text says which."""
+    """A bound was reached, which the text names."""
 
 
 class PilesUp(TooMuch):
-    """The engine has more and more to do."""
+    """The engine's pending work grows without bound."""
 
 
 def live_decisions(machine: EngineModel, roles: Roles) -> list[frozenset[str]]:
-    """For each node of the main workflow the gateways whose decision may be read from there on
-    before it is set again; all else about them can be forgotten."""
+    """For each node of the main workflow, the gateways whose decision may be read from there on
+    before it is set again; the other ones can be forgotten."""
     flow = machine.flows[0]
     reads: list[set[str]] = [set() for _ in flow.nodes]
     sets: list[set[str]] = [set() for _ in flow.nodes]
@@ -161,9 +162,9 @@ def live_decisions(machine: EngineModel, roles: Roles) -> list[frozenset[str]]:
 
 
 def inert_nodes(machine: EngineModel, roles: Roles) -> frozenset[int]:
-    """Added nodes of the main workflow from which nothing leads on: they pass items into nowhere.
+    """Added nodes of the main workflow without an effect: nothing follows them.
 
-    Nodes that can stop the run, wait, decide or call are none.
+    Nodes that can stop the run, wait, decide or call are excluded.
     """
     flow = machine.flows[0]
     inert = {

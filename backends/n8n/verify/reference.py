@@ -1,4 +1,4 @@
-"""What the compiler makes of a process: the workflow that another one is compared with."""
+"""The compiler's output for a process, with which another workflow is compared."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ __all__ = ["ConditionError", "NotLegal", "Reference", "condition", "reference", 
 
 
 class NotLegal(ValueError):
-    """The model has something that n8n cannot say, so that there is nothing to compare with.
+    """The model contains a construct that n8n does not support, so there is nothing to compare
+    with.
 
     `diagnostics` say what.
     """
@@ -52,7 +53,7 @@ class Reference(NamedTuple):
     """The compiled form of one process.
 
     Attributes:
-        process: of the *source* model, before anything was lowered but its loops.
+        process: of the *source* model, in which only loops were lowered.
         compiled: the graph, whose elements may be lowered ones.
         nodes: the nodes of the compiled workflow by graph key.
         deciders: gateways of the graph by the element of the source whose step decides them.
@@ -75,8 +76,8 @@ class Reference(NamedTuple):
         return self.compiled.decisions[gateway]
 
     def label_of(self, key: str) -> str:
-        """What the source element behind a node of the graph is called, by the text of the node's
-        key; that text where there is none."""
+        """The name of the source element behind a node of the graph, by the text of the node's key;
+        that text if there is none."""
         nodes = self.compiled.workflow_graph.nodes
         node = next((node for one, node in nodes.items() if str(one) == key), None)
         if node is None:
@@ -86,7 +87,7 @@ class Reference(NamedTuple):
         return self.labels.get(source, source)
 
     def stands(self, key: NodeKey) -> str | None:
-        """The task or event of the source that a graph node stands for."""
+        """The task or event of the source for a graph node."""
         node = self.compiled.workflow_graph.nodes[key]
         if node.role not in ("element", "trigger"):
             return None
@@ -108,15 +109,15 @@ class Reference(NamedTuple):
 def references(
     model: Model, ctx: PassContext, emitted: Emitted | None = None
 ) -> dict[str, Reference]:
-    """The compiled form of every process with anything to run, by id.
+    """The compiled form of every process with executable content, by id.
 
     Args:
         model: the source model, not lowered.
-        ctx: options of the target.
-        emitted: what the model was compiled to, where it was; else it is compiled here.
+        ctx: has the options of the target.
+        emitted: the existing output for the model, otherwise it is compiled here.
 
     Raises:
-        NotLegal: n8n cannot say what the model says.
+        NotLegal: n8n does not support the model.
     """
     compiled = compiled_forms(model, ctx) if emitted is None else emitted.compiled
     sources = {p.id: p for p in as_executed(model).processes}
@@ -124,7 +125,7 @@ def references(
 
 
 def compiled_forms(model: Model, ctx: PassContext) -> dict[str, CompiledProcess]:
-    """Every process with anything to run, compiled for being compared with. Raises `NotLegal`."""
+    """Every process with executable content, compiled for comparison. Raises `NotLegal`."""
     quiet = PassContext(
         registry=ctx.registry,
         target=N8N_TARGET,

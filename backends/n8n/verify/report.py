@@ -28,8 +28,8 @@ def verify_file(
 ) -> tuple[Verification, ...]:
     """Verify each process of `model` against its workflow in `source`; findings go to `ctx`.
 
-    `emitted` is what the model was compiled to, where it was.
-    Empty after an error that leaves nothing to verify.
+    `emitted` is the existing output for the model, if there is one. Empty after an error that
+    prevents the verification.
     """
     try:
         flows = workflows_of(parse_json(source.path, source.data).root.value)
@@ -73,7 +73,7 @@ def verify_file(
 def paired(
     model: Model, references: Mapping[str, Reference], flows: Sequence[WorkflowDocument]
 ) -> dict[str, WorkflowDocument | None]:
-    """The workflow of each process: the one whose map names it, or that has its title, or most of
+    """The workflow of each process: the one whose map names it, or with its title, or with most of
     its nodes; the only one for the only process."""
     left = list(flows)
     found: dict[str, WorkflowDocument | None] = dict.fromkeys(references)

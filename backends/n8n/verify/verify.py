@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.verify.data_flow import DataFlow
 
 MOST_STATES = 50_000
-"""Pairs of configuration and marking looked at, over all starts of a process."""
+"""Maximum number of explored pairs of configuration and marking, over all starts of a process."""
 
 SETTINGS = "the workflow's settings"
-"""Where `Changed` has no node."""
+"""Used if `Changed` has no node."""
 
 _V1 = "executionOrder v1"
 _SHOWN = 5
@@ -62,15 +62,15 @@ def verify_process(
     Args:
         model: the source model, not lowered.
         process: one of its processes.
-        workflow: an n8n workflow in file form: ours, or one edited since.
-        ctx: options of the target.
-        strict: added steps, changed expressions, and whatever stands still while the workflow
-            waits, are differences.
-        most: pairs of states looked at before the verdict is `bounded`.
-        against: the compiled form of the process, if it is at hand.
+        workflow: an n8n workflow in file form: unedited or edited compiler output.
+        ctx: has the options of the target.
+        strict: whether added steps, changed expressions, and blocked parallel work during waits
+            count as differences.
+        most: maximum number of explored pairs of states before the verdict is `bounded`.
+        against: the compiled form of the process, if it exists already.
 
     Raises:
-        NotLegal: n8n cannot say what the model says, so that there is nothing to compare with.
+        NotLegal: n8n does not support the model, so there is nothing to compare with.
     """
     ref = against or reference(model, process, ctx)
     if not isinstance(workflow, WorkflowDocument):
@@ -92,7 +92,7 @@ def _hands_on(step: WorkflowNode) -> bool:
 def data_flow(
     ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
 ) -> DataFlow | None:
-    """How the workflow keeps process variables, where conditions of the model read any."""
+    """How the workflow keeps process variables, if conditions of the model read any."""
     carried = ref.compiled.carried
     if carried is None:
         return None
@@ -516,7 +516,7 @@ class _Verifier:
 
 
 def is_stub(node: Node) -> bool:
-    """Whether a run stops in the place of an element."""
+    """Whether a run stops in place of an element."""
     return isinstance(node, Opaque) and node.stops is not None
 
 

@@ -1,12 +1,12 @@
-"""The product walk: n8n's engine on one side, the token game on the other.
+"""The exploration of the product: n8n's engine on one side, the token game on the other.
 
-The engine moves; where a node stands for a task or an event the marking has to allow its step, and
-where a node decides, the marking's choices are followed one by one, so that none is missing. What
-neither side shows (merges, joins, wires, splits into parallel work) happens on its own. Everything
-is memoised, so loops are closed instead of unrolled.
+The engine moves; if a node represents a task or an event, the marking has to allow its step, and if
+a node decides, the marking's choices are all followed one by one. Steps that neither side shows
+(merges, joins, connections, splits into parallel work) happen automatically. Everything is
+memoised, so loops are closed instead of unrolled.
 
 A decision is read from the node that sets it (`$('Check stock').last()`), not from the item, so a
-choice is free once for each time the setter ran; reading it again gives the same answer.
+choice is free once per run of the setter; reading it again gives the same answer.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ _MOST_ITEMS_PER_NODE = 4
 
 @dataclass
 class Walk:
-    """The walk over one workflow and one process.
+    """The exploration of one workflow and one process.
 
     Attributes:
         machine: the workflow.
         marking: the model.
-        roles: what the nodes do.
-        most: points looked at before it gives up.
-        states: points looked at.
-        delayed: what stands still while the workflow waits, in words.
+        roles: the roles of the nodes.
+        most: maximum number of explored points.
+        states: number of explored points.
+        delayed: work that is blocked while the workflow waits, in words.
         stopped: nodes of stubs at which runs stopped.
     """
 
@@ -76,7 +76,7 @@ class Walk:
         self.most_items = _MOST_ITEMS_PER_NODE * len(self.flow.nodes)
 
     def run(self, start: Point, steps: tuple[Step, ...] = ()) -> Difference | None:
-        """The first difference of the runs from `start`, breadth first; None where there is none.
+        """The first difference of the runs from `start`, breadth first; None if there is none.
 
         `steps` are those of the model before it. Raises `TooMuch`.
         """

@@ -1,4 +1,4 @@
-"""What went wrong with a server, as diagnostics."""
+"""Failures of a server, as diagnostics."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _AGAIN = "run the same command again: it completes the rest"
 
 
 class Explanation(NamedTuple):
-    """A rule, and what to do in this case."""
+    """A rule, and the remedy in this case."""
 
     rule: type[Rule]
     help: str
 
 
 def explain(error: ServerError) -> Explanation:
-    """Which rule an error of the server falls under."""
+    """The rule for an error of the server."""
     match error:
         case UnreachableError():
             return Explanation(
@@ -96,7 +96,7 @@ def _taken(said: str) -> bool:
 
 
 def report_error(error: ServerError, ctx: PassContext, about: str = "") -> None:
-    """Emit one error of the server; `about` is the workflow it stopped."""
+    """Emit one error of the server; `about` is the affected workflow."""
     explained = explain(error)
     said = str(error).removesuffix(".")
     said = f"`{about}` was not deployed: {said}" if about else said
@@ -104,7 +104,7 @@ def report_error(error: ServerError, ctx: PassContext, about: str = "") -> None:
 
 
 def report_version(version: ServerVersion, ctx: PassContext) -> None:
-    """OF604 for a server that is too old, OF605 where its version is not known."""
+    """OF604 for a server that is too old, OF605 if its version is unknown."""
     if version.known is None:
         ctx.emit(
             rules.UnsupportedServer,
@@ -120,7 +120,7 @@ def report_version(version: ServerVersion, ctx: PassContext) -> None:
 
 
 def report_fit(wanted: Wanted, version: N8nVersion, ctx: PassContext) -> bool:
-    """Whether the server has every node in its version; OF606 for each other one."""
+    """Whether the server has every node in its version; OF606 for each missing one."""
     fits = True
     for node in too_new(wanted.workflow, version):
         fits = False
@@ -134,7 +134,7 @@ def report_fit(wanted: Wanted, version: N8nVersion, ctx: PassContext) -> bool:
 
 
 def report_step(step: Step, ctx: PassContext) -> None:
-    """Emit what stands against deploying a workflow, and what else is to be known of it."""
+    """Emit the problems of deploying a workflow, and further information about it."""
     for problem in step.problems:
         _problem(step.wanted, problem, ctx)
     if step.merged is not None:
@@ -268,7 +268,7 @@ def report_stale_runs(left: Iterable[StaleRun], ctx: PassContext) -> None:
 
 
 def report_results(results: Iterable[GroupResult], ctx: PassContext) -> None:
-    """Emit what stood against each group, how it failed, and what could not be undone."""
+    """Emit the problems of each group, its failure, and changes that could not be undone."""
     for result in results:
         for step in result.group.steps:
             report_step(step, ctx)

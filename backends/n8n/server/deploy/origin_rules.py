@@ -1,4 +1,4 @@
-"""Rules about what a workflow on a server is made from, and what is left there: OF620 to OF623."""
+"""Rules about the source of a workflow on a server, and about leftovers there: OF620 to OF623."""
 
 from __future__ import annotations
 

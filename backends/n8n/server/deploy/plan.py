@@ -1,4 +1,5 @@
-"""What a deploy will do: workflows paired with those on the server, in the order of their calls."""
+"""The plan of a deployment: workflows paired with those on the server, in the order of their
+calls."""
 
 from __future__ import annotations
 
@@ -36,24 +37,24 @@ from orgflow.backends.n8n.server.deploy.references import called
 Json = dict[str, Any]
 
 MOST_NAME = 128
-"""Characters of a name that n8n takes."""
+"""Maximum number of characters of a name in n8n."""
 
 _COMPILED = ("id", "name", "nodes", "connections", "settings")
 _SHARE = 0.5
-"""Nodes of ours that a workflow without its note must still have to be taken for ours."""
+"""Share of orgflow's nodes that a workflow without its note must still have to be recognised."""
 
 
 class Wanted(NamedTuple):
     """A workflow to deploy, in file form.
 
     Attributes:
-        workflow: what is in the file.
+        workflow: the content of the file.
         source: the file; workflows of one file are deployed together or not at all.
-        origin: where the model stands that it is compiled from.
-        named: whether it was given its name for this deploy, so that it is meant as one of its own.
-        verify: of a compiled model: how a workflow differs from what the model says, in words, or
+        origin: the place of its source model.
+        named: whether it was named for this deployment, and so is a separate workflow.
+        verify: for a compiled model, the differences of a workflow from the model, in words, or
             nothing. None for a file.
-        bases: gives the packed base that a file keeps beside the source, by its id.
+        bases: returns the packed base stored next to the source, by its id.
         kept: whether a person's edits are merged into it.
     """
 
@@ -75,21 +76,21 @@ class Wanted(NamedTuple):
 
     @property
     def model(self) -> str:
-        """The hash of the model it is made from; empty for a file that is not as compiled."""
+        """The hash of its source model; empty for a file that differs from the compiled one."""
         if self.verify is None and not is_as_compiled(self.workflow):
             return ""
         return WorkflowDocument(self.workflow).map.model
 
 
 class Problem(NamedTuple):
-    """What stands against deploying a workflow.
+    """A problem that prevents the deployment of a workflow.
 
     Attributes:
-        kind: `edited`, `foreign` (not made by deploying), `copy` (of a deployed one), `ambiguous`,
-            `circle`, `twice`, `missing`, `another` (made from another process), `other-file` (from
-            another file that is still there), `renamed` (the same process under another name),
-            `conflict` (with what a person changed), `unverified` (merged, it would not do what the
-            model says), `older` (a model that was deployed before and replaced since).
+        kind: `edited`, `foreign` (not created by a deployment), `copy` (of a deployed one),
+            `ambiguous`, `circle`, `twice`, `missing`, `another` (from another process),
+            `other-file` (from another file that still exists), `renamed` (the same process under
+            another name), `conflict` (with a person's edits), `unverified` (merged, it would not
+            behave like the model), `older` (a model that was deployed before and replaced since).
     """
 
     kind: str
@@ -98,16 +99,16 @@ class Problem(NamedTuple):
 
 @dataclass
 class Step:
-    """One workflow of a deploy.
+    """One workflow of a deployment.
 
     Attributes:
-        wanted: what shall be there.
-        existing: what is there of it, as the server has it; None for a new one.
-        problems: what stands against it.
-        moved_from: the place of the file it was made from so far, where that is another one and
-            not there any more.
-        spare: ids of unpublished twins of `existing`, which a deploy that was killed left behind.
-        merged: what became of a person's edits.
+        wanted: the workflow to deploy.
+        existing: its current version on the server; None for a new one.
+        problems: the problems that prevent its deployment.
+        moved_from: the place of its previous source file, if it is another one that no longer
+            exists.
+        spare: ids of unpublished twins of `existing`, which a killed deployment left behind.
+        merged: the result of merging a person's edits.
     """
 
     wanted: Wanted
@@ -130,11 +131,11 @@ class Group:
 
 
 class Inventory:
-    """The workflows of a server by what deploying looks for; archived ones are left out.
+    """The workflows of a server by the search keys of a deployment; archived ones are omitted.
 
     Args:
-        rows: as the server lists them.
-        version: of the server.
+        rows: the server's list.
+        version: the version of the server.
     """
 
     def __init__(self, rows: Iterable[Json], version: N8nVersion = DEFAULT_VERSION) -> None:
@@ -158,8 +159,8 @@ class Inventory:
     def partner(
         self, wanted: Wanted, take_over: bool, claimed: frozenset[str] = frozenset()
     ) -> Step:
-        """The workflow paired with the one to update, or with none; `claimed` are the identities
-        of all that is deployed with it."""
+        """The workflow paired with the one to update, or with none; `claimed` are the identities of
+        all workflows of the deployment."""
         mine = self.by_identity.get(wanted.identity, [])
         if mine:
             return self._compared(_among(wanted, mine, take_over), take_over)
@@ -272,7 +273,7 @@ def _is_complete(row: Json) -> bool:
 
 
 def is_as_compiled(workflow: Mapping[str, Any]) -> bool:
-    """Whether a workflow is exactly what a model was compiled to."""
+    """Whether a workflow is exactly the compiled form of a model."""
     rows = [row for row in workflow.get("nodes", ()) if isinstance(row, Mapping)]
     contents = [str(mapping(row.get("parameters")).get("content", "")) for row in rows]
     try:
@@ -290,14 +291,14 @@ def plan(
     rollback: bool = False,
     beside: frozenset[str] = frozenset(),
 ) -> tuple[Group, ...]:
-    """Groups in the order of the files; what stands against a workflow is in its step.
+    """Groups in the order of the files; the problems of a workflow are in its step.
 
     Args:
-        wanted: what is to be deployed.
-        inventory: what is there.
-        take_over: whether to overwrite what others made or edited.
-        rollback: whether a model that was replaced since may be deployed again.
-        beside: identities of what else is deployed by the same command.
+        wanted: the workflows to deploy.
+        inventory: the existing workflows.
+        take_over: whether to overwrite workflows that others created or edited.
+        rollback: whether a replaced model may be deployed again.
+        beside: identities of the other workflows of the same command.
     """
     claimed = beside | {one.identity for one in wanted}
     steps = [inventory.partner(one, take_over, claimed) for one in wanted]

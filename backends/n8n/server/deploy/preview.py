@@ -1,4 +1,4 @@
-"""What deploying a workflow would change, in words: `--dry-run`."""
+"""The changes of deploying a workflow, in words: `--dry-run`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _COPY = "  it is a copy of a deployed workflow: its note belongs to another one\
 
 
 def preview(deployer: DeployRun, step: Step, width: int) -> str:
-    """One paragraph: whether it would be created, updated or left alone, and what would change
-    from the server's version to the file's."""
+    """One paragraph: whether it would be created, updated or left alone, and the differences
+    between the server's version and the file's."""
     name = f"`{step.wanted.name}`"
     if step.existing is None:
         left = " (in conflict: see the message)" if step.problems else ""

@@ -1,7 +1,7 @@
-"""Whether two workflows are of the same process, by their steps, and which file one is made from.
+"""Whether two workflows are of the same process, by their steps, and the source file of a workflow.
 
-The ids that identities are made of (file name, process id, name) are often the drawing tool's
-defaults, so they alone do not prove that a workflow on the server may be overwritten.
+The data of identities (file name, process id, name) are often defaults of the modelling tool, so
+they alone do not prove that a workflow on the server may be overwritten.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 Json = Mapping[str, Any]
 
 SAME_PROCESS: Final = Fraction(1, 3)
-"""Steps of the smaller one that must be in both for an update of what has the same identity."""
+"""Share of the smaller one's steps that must be in both for an update of the same identity."""
 
 SAME_UNDER_ANOTHER_NAME: Final = Fraction(1, 2)
-"""Steps of the larger one that must be in both for another name of the same process."""
+"""Share of the larger one's steps that must be in both for another name of the same process."""
 
 _DEFAULT_NAMES: Final = frozenset({"start", "end"})
 _NUMBERED: Final = frozenset(
@@ -34,7 +34,8 @@ _NUMBERED: Final = frozenset(
         "usertask", "xor",
     }
 )  # fmt: skip
-"""What tools, and people in a hurry, number: `Task_1` of two models is not the same step."""
+"""Names that are numbered by tools and in hasty models: `Task_1` of two models is not the same
+step."""
 
 _LETTERS = re.compile(r"[^a-z]+")
 
@@ -43,9 +44,9 @@ class Steps(NamedTuple):
     """The steps of a workflow.
 
     Attributes:
-        process: the id of the process it is made from, None where it does not say.
-        elements: by the name of each step the id of its element, empty where it has none that
-            tells it from steps of other models.
+        process: the id of its source process, None if it is unknown.
+        elements: the id of the element by the name of each step, empty if it does not distinguish
+            the step from those of other models.
     """
 
     process: str | None
@@ -53,8 +54,8 @@ class Steps(NamedTuple):
 
 
 def steps_of(workflow: Json) -> Steps:
-    """The steps of a workflow, but for triggers, ends and what only serves the wiring, unless it
-    has no others: `Start` is in most models."""
+    """The steps of a workflow, without triggers, ends and auxiliary nodes, unless it has no others:
+    `Start` is in most models."""
     document = WorkflowDocument(workflow)
     wired = {wire.source for wire in document.wires if wire.kind == "main"}
     every: dict[str, str] = {}
@@ -81,7 +82,8 @@ def is_renamed(old: Steps, new: Steps, same_file: bool) -> bool:
 
     Args:
         old, new: the steps of the two.
-        same_file: whether they are made from one file; else the process must have kept its id.
+        same_file: whether they have the same source file; otherwise the process must have the same
+            id.
     """
     if not same_file and (old.process is None or old.process != new.process):
         return False
@@ -101,18 +103,18 @@ def _tells(element: str) -> bool:
 
 
 class Origin(NamedTuple):
-    """The file that a workflow is made from.
+    """The source file of a workflow.
 
     Attributes:
-        root: the folder that `place` is in; of this machine, never sent anywhere.
-        place: path from there, with `/`; empty where it says nothing.
+        root: the folder that contains `place`; specific to this machine and never sent anywhere.
+        place: path relative to it, with `/`; empty if it is unknown.
     """
 
     root: Path
     place: str
 
     def is_there(self, place: str) -> bool:
-        """Whether another place, as a note on a server says it, is a file here, too."""
+        """Whether another place, from a note on a server, is also a local file."""
         parts = PurePosixPath(place)
         if not place or parts.is_absolute() or ".." in parts.parts or "\0" in place:
             return False
@@ -126,8 +128,8 @@ NOWHERE: Final = Origin(Path(), "")
 
 
 def origin_of(file: str) -> Origin:
-    """Where a file stands: within its git repository, else in its folder, the two of which are the
-    same on other machines, too. Standard input stands nowhere."""
+    """The place of a file: relative to its git repository, otherwise to its folder, which are the
+    same on other machines. Standard input has no place."""
     if file == "-":
         return NOWHERE
     path = Path(file).resolve()

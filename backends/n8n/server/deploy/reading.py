@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 
 def read_workflows(source: SourceFile, ctx: PassContext) -> list[Json]:
-    """The workflows in a file; an error in `ctx` where there is none, or one is not a workflow."""
+    """The workflows in a file; an error in `ctx` if there is none, or one is invalid."""
     try:
         flows = workflows_in(parse_json(source.path, source.data))
     except JsonFault as fault:

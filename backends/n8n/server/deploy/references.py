@@ -1,4 +1,4 @@
-"""Which workflows a workflow calls by id, and its copy that calls them by other ids."""
+"""The workflows that a workflow calls by id, and its copy with other ids."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orgflow.backends.n8n.format.json_values import mapping
 Json = dict[str, Any]
 
 _TOOL: Final = "@n8n/n8n-nodes-langchain.toolWorkflow"
-"""A sub-node by which an agent calls a workflow; it names it as the node type does."""
+"""A sub-node by which an agent calls a workflow; it has the same parameter as the node type."""
 # What the editor remembers of a workflow that was chosen in a list: another server's.
 _REMEMBERED: Final = ("cachedResultName", "cachedResultUrl")
 
@@ -30,7 +30,7 @@ def called(workflow: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def rewritten(workflow: Mapping[str, Any], new: Callable[[str], str]) -> Json:
-    """A copy that calls `new(id)` where it called `id`."""
+    """A copy that calls `new(id)` instead of `id`."""
     found: Json = copy.deepcopy(dict(workflow))
     for row in found.get("nodes", ()):
         old = _value(row)

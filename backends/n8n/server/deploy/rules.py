@@ -411,4 +411,4 @@ SERVER_RULES: tuple[type[Rule], ...] = (
     FailedServer,
     NotLive,
 )
-"""A server failed, and not a workflow."""
+"""A server failed, not a workflow."""

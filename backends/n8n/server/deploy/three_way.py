@@ -1,4 +1,4 @@
-"""A deploy over a workflow that somebody edited: the new compile is merged into it."""
+"""A deployment over an edited workflow: the new output is merged into it."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Json = dict[str, Any]
 def merge_step(
     step: Step, identities: Mapping[str, str], version: N8nVersion, *, take_over: bool
 ) -> None:
-    """Let a step keep what people did to the workflow that is there.
+    """Let a step keep people's edits of the existing workflow.
 
-    A model is always merged: what was merged once is part of what was deployed, and the addresses
-    that callers know stay. A file is what its owner wants, and is merged only where both it and
-    what it was deployed from are plain compiles.
+    A model is always merged: the deployed version contains earlier merges, and known addresses
+    stay. A file has priority, and is merged only if both it and the deployed version are plain
+    compiler output.
 
     Args:
-        step: its wanted workflow and its problems are replaced.
+        step: the step whose workflow and problems are replaced.
         identities: identities of workflows by their ids on the server.
-        version: of the server.
-        take_over: whether to overwrite; a workflow under another name is merged all the same.
+        version: the version of the server.
+        take_over: whether to overwrite; a workflow under another name is merged nevertheless.
     """
     row, wanted = step.existing, step.wanted
     marker = marker_of(row) if row is not None else None

@@ -1,4 +1,5 @@
-"""What the deciding nodes of a stored execution chose, read from the outputs items left by."""
+"""The choices of deciding nodes in a stored execution, read from the outputs by which items
+left."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 def visits_of(
     order: Sequence[StoredRun], tie: Tie
 ) -> tuple[dict[str, tuple[Visit, ...]], frozenset[int]]:
-    """What each choosing element took, read from the outputs of the nodes that decide for it; and
-    the places in `order` where one failed or found no branch."""
+    """The choices of each element, read from the outputs of its deciding nodes; and the indexes in
+    `order` at which one failed or found no branch."""
     found: dict[str, list[Visit]] = {}
     stopped: set[int] = set()
     for owner, gateways in tie.reference.deciders.items():

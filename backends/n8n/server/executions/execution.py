@@ -1,4 +1,4 @@
-"""Read what a server stored of a run: the node runs of an execution and of those it called."""
+"""Read the stored data of a run: the node runs of an execution and of those it called."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Json = Mapping[str, Any]
 
 
 class StoredRun(NamedTuple):
-    """One node run, as the server stored it.
+    """One stored node run.
 
     Attributes:
         node: its name.
@@ -18,8 +18,8 @@ class StoredRun(NamedTuple):
         run: n8n's run index within that execution.
         outputs: items on each output.
         status: success, error or waiting.
-        error: n8n's message, also where the run went on.
-        began: when, in ms; `ended` likewise. After a wait both are those of its end.
+        error: n8n's message, also if the run continued.
+        began: start time in ms; `ended` likewise. After a wait, both are those of its end.
     """
 
     node: str
@@ -37,13 +37,13 @@ class StoredExecution(NamedTuple):
     """One execution.
 
     Attributes:
-        id: the server's id; ids count up.
+        id: the server's id; ids are ascending.
         workflow: the id of its workflow.
-        status: as the server names it.
+        status: the server's name of the status.
         parent: the id of the execution that called it, None without one.
-        waited: whether that one waited for it.
-        order: its own node runs in the order in which they began.
-        items: what its first node handed on.
+        waited: whether the parent waited for it.
+        order: its own node runs in starting order.
+        items: the output of its first node.
     """
 
     id: str
@@ -59,7 +59,7 @@ class StoredExecution(NamedTuple):
 
 
 def read_execution(answer: Json) -> StoredExecution:
-    """Read an execution with its data, as the public API gives it."""
+    """Read an execution with its data, in the form of the public API."""
     data = answer.get("data") or {}
     by_node: Mapping[str, Sequence[Json]] = (data.get("resultData") or {}).get("runData") or {}
     parent = _parent(data, by_node)
@@ -112,15 +112,15 @@ def _parent(data: Json, by_node: Mapping[str, Sequence[Json]]) -> Json:
 def nested(
     root: StoredExecution, called: Iterable[StoredExecution], callers: Iterable[tuple[str, str]]
 ) -> tuple[StoredRun, ...]:
-    """The node runs of an execution with those it waited for where they happened.
+    """The node runs of an execution, with those of called executions at their position.
 
     Args:
         root: the execution.
-        called: the executions it and they called and waited for.
+        called: the executions that it and they called and waited for.
         callers: workflow and name of the nodes that call and wait.
 
     Raises:
-        ValueError: an execution that was called fits no run of a calling node.
+        ValueError: a called execution matches no run of a calling node.
     """
     children: dict[str, list[StoredExecution]] = {}
     for execution in sorted(called, key=lambda one: int(one.id)):

@@ -1,4 +1,4 @@
-"""Finished executions of a deployed workflow, pulled from a server or read from a file."""
+"""Finished executions of a deployed workflow, from a server or a file."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from orgflow_ir.plugins.executions import ExecutionQuery, NotDeployed, time_of
 Json = Mapping[str, Any]
 
 STATUSES = ("success", "error", "crashed", "canceled", "waiting")
-"""Those that n8n lists; running executions have nothing stored yet."""
+"""The stored ones that n8n lists; running executions have no data yet."""
 
 
 def find_deployed(
     client: WorkflowClient, compiled: Iterable[tuple[str, Json]], named: str | None = None
 ) -> list[Json]:
-    """The workflows on the server that a model became, as the server has them now.
+    """The workflows of a model on the server, in their current version.
 
     Args:
         client: with a key.
-        compiled: the processes and the workflow each becomes.
-        named: the server's id of the one that is meant, whatever it says of itself.
+        compiled: the processes and the workflow of each.
+        named: the server's id of the requested one, regardless of its marker.
 
     Raises:
-        NotDeployed: there is none, or several could be meant.
+        NotDeployed: there is none, or several are possible.
         ServerError: see the client.
     """
     if named is not None:
@@ -90,10 +90,10 @@ def _takes(wanted: ExecutionQuery, execution: Json) -> bool:
 
 
 def saved(path: str, data: bytes, wanted: ExecutionQuery) -> list[Json]:
-    """Executions in a file: what the API answered (one, a page, a list), or one a line.
+    """Executions in a file: the API's answer (one, a page, a list), or one per line.
 
     Raises:
-        ValueError: it is not JSON, or there are none in it; the message says so.
+        ValueError: it is not JSON, or contains none; the message gives the reason.
     """
     found = [e for e in _read(path, data) if _takes(wanted, e)]
     return found if wanted.most is None else found[: wanted.most]

@@ -1,10 +1,10 @@
-"""A workflow made fit to play scripted runs on a plain server, and the calls that play them.
+"""A workflow prepared for scripted runs on a plain server, and the calls that run it.
 
-As on the local engine only the bodies of placeholders are replaced, and forms are answered at once:
-here by a node in their place, which hands on the hidden fields and what the run enters. A webhook
-in front of the trigger gets the data of a run; it is read by expressions that are the same in every
-run, so that one deployed workflow plays all of them. No label gets into an expression: stubs are
-numbered.
+As on the local engine, only the bodies of placeholders are replaced, and forms are answered
+immediately: here by a node in their place, which outputs the hidden fields and the input of the
+run. A webhook before the trigger receives the data of a run; expressions that are the same in every
+run read them, so one deployed workflow executes all of them. No label is part of an expression:
+stubs are numbered.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Json = dict[str, Any]
 _FRONT: Final = "orgflow run"
 _ANSWER: Final = "orgflow answer"
 _SECONDS: Final = 120
-"""After which n8n itself ends a run that nobody looks after any more."""
+"""Seconds after which n8n itself ends an abandoned run."""
 _SENT: Final = {"formMode": "production"}
-"""What n8n adds to the answers of a page: what hands on an item without it is no form."""
+"""Fields that n8n adds to the answers of a page: an item without them is not from a form."""
 _TIMED: Final = frozenset({"timeInterval", "specificTime"})
 _WAIT: Final = {"resume": "timeInterval", "amount": 0.01, "unit": "seconds"}
 
@@ -37,12 +37,12 @@ class Harness:
     """A deployable copy of a workflow.
 
     Args:
-        request: a run; the workflow, the trigger and which nodes are stubs are the same in all.
-        path: the path of its webhook; nobody else may know it.
-        version: of the server.
+        request: a run; the workflow, the trigger and the stubs are the same in all of them.
+        path: the secret path of its webhook.
+        version: the version of the server.
 
     Raises:
-        ValueError: the run needs something that a plain server cannot be given.
+        ValueError: the run needs something that a plain server does not provide.
     """
 
     def __init__(self, request: RunRequest, path: str, version: N8nVersion) -> None:
@@ -62,7 +62,7 @@ class Harness:
         self.workflow = self._made(request)
 
     def body(self, request: RunRequest) -> Json:
-        """What its webhook is called with for one run."""
+        """The data for the webhook in one run."""
         stubs, answers = request.stubs or {}, request.answers or {}
         items = list(request.items or [{"json": {}}])
         if len(items) != 1:
@@ -170,7 +170,7 @@ class Harness:
         }
 
     def engine_run(self, stored: StoredExecution, answer: Mapping[str, Any]) -> EngineRun:
-        """An execution in the shape of a local run, without the nodes in front."""
+        """An execution in the form of a local run, without the nodes before the trigger."""
         order = tuple(
             NodeRun(run.node, None, run.run, run.outputs, run.status, run.error, None)
             for run in stored.order

@@ -1,7 +1,7 @@
-"""What stored executions of a workflow did, in terms of the model that it was made of.
+"""The behaviour of a workflow's stored executions, in terms of its source model.
 
-An execution carries the workflow it ran, so each is read by its own version. Nodes are tied to the
-model as `verify` does it, but never by their neighbours: what is only likely is named as unknown.
+An execution contains its workflow, so each is read by its own version. Nodes are matched with the
+model as in `verify`, but never by their neighbours: a merely probable match is reported as unknown.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from orgflow_ir.targets.verification import Changed
 Json = Mapping[str, Any]
 
 _SURE, _SAID = 0.5, 0.2
-"""The part of a process that has to be found in a workflow; less where its map names the process,
-by an id that may be another's, too, such as `Process_1`."""
+"""Share of a process that must be found in a workflow; lower if its map names the process, by an id
+that other processes may share, such as `Process_1`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """One version of a deployed workflow, tied to a process.
+    """One version of a deployed workflow, matched with a process.
 
     Attributes:
         reference: the compiled form of the process.
-        workflow: as it ran.
-        matching: which node stands for what, without guesses.
-        readers: nodes that decide, and how.
-        changed: expressions that decide otherwise than the compiled ones.
+        workflow: the executed version.
+        matching: the element of each node, without guesses.
+        readers: deciding nodes, with their decisions.
+        changed: expressions whose decisions differ from the compiled ones.
     """
 
     reference: Reference
@@ -67,8 +67,8 @@ class Tie:
 
     @cached_property
     def visible(self) -> frozenset[str]:
-        """Elements whose execution is seen: tasks and events, gateways where a node stands for
-        them. What was taken out of the workflow is among them: it should have run."""
+        """Elements with a visible execution: tasks and events, and gateways with a node. Removed
+        elements are included, since they should have run."""
         workflow_graph = self.reference.compiled.workflow_graph
         found = {e for k in workflow_graph.nodes if (e := self._step(k)) is not None}
         known = {n.id for n in self.reference.source_nodes}
@@ -85,24 +85,24 @@ class Tie:
 
     @cached_property
     def unknown(self) -> tuple[str, ...]:
-        """Nodes that stand for nothing known, in the order of the file."""
+        """Nodes without a known element, in the order of the file."""
         return self.matching.added
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
-        """Tasks and events that no node stands for."""
+        """Tasks and events without a node."""
         gone = (self._step(key) for key in self.matching.missing)
         return tuple(dict.fromkeys(e for e in gone if e is not None))
 
     @cached_property
     def disabled(self) -> tuple[str, ...]:
-        """Elements whose node is switched off."""
+        """Elements with a disabled node."""
         found = (self.element(n) for n, step in self.steps.items() if step.disabled)
         return tuple(dict.fromkeys(e for e in found if e is not None))
 
     @cached_property
     def rewired(self) -> tuple[str, ...]:
-        """What leads elsewhere than the compiled workflow has it, in words."""
+        """Connections that differ from the compiled workflow, in words."""
         workflow_graph, key_of = self.reference.compiled.workflow_graph, self.matching.key_of
         made = {(a.node, b.node) for a, b in workflow_graph.wires}
         now: dict[tuple[NodeKey, NodeKey], tuple[str, str]] = {}
@@ -122,11 +122,11 @@ class Tie:
 
     @cached_property
     def edited(self) -> bool:
-        """Whether it is another workflow than the model gives now, in what it does."""
+        """Whether its behaviour differs from the current output for the model."""
         return bool(self.unknown or self.missing or self.disabled or self.rewired or self.changed)
 
     def element(self, node: str) -> str | None:
-        """The element of the model that a node belongs to."""
+        """The model element of a node."""
         key = self.matching.key_of.get(node)
         if key is None:
             return None
@@ -137,7 +137,7 @@ class Tie:
         return element
 
     def stands(self, node: str) -> bool:
-        """Whether a node is the one that does an element's work, and is switched on."""
+        """Whether a node performs an element's work and is enabled."""
         key = self.matching.key_of.get(node)
         if key is None or self.steps[node].disabled:
             return False
@@ -151,7 +151,7 @@ class Observer(ExecutionObserver):
 
     Args:
         references: the compiled form of each process (`verify.reference.references`).
-        workflow: what an execution ran that does not say it.
+        workflow: the workflow of an execution that does not contain it.
     """
 
     references: Mapping[str, Reference]
@@ -159,7 +159,7 @@ class Observer(ExecutionObserver):
     ties: dict[str, Tie | None] = field(default_factory=dict)
 
     def observe(self, execution: Json) -> tuple[Observed, Tie]:
-        """What one execution did. Raises `UnreadableExecution`."""
+        """The behaviour of one execution. Raises `UnreadableExecution`."""
         identity = str(execution.get("id", "?"))
         workflow = execution.get("workflowData") or self.workflow
         if not isinstance(workflow, Mapping) or not isinstance(workflow.get("nodes"), list):
@@ -186,7 +186,7 @@ class Observer(ExecutionObserver):
         return _observed(execution, stored.order, stored.status, tie), tie
 
     def tie(self, workflow: Json) -> Tie | None:
-        """A version of a workflow, tied; None where it is made of something else."""
+        """A matched version of a workflow; None if it is from another source."""
         parts = [workflow.get("name"), workflow["nodes"], workflow.get("connections")]
         key = json.dumps(parts, sort_keys=True)
         if key not in self.ties:

@@ -25,7 +25,7 @@ from orgflow_ir.targets.artifact import Emitted
 
 
 class N8nExecutions(ExecutionReader):
-    """Executions with their data, as n8n's public API gives them."""
+    """Executions with their data, in the form of n8n's public API."""
 
     statuses = fetch.STATUSES
     saved_help = "pass the response of n8n to GET /api/v1/executions?includeData=true"
@@ -37,7 +37,7 @@ class N8nExecutions(ExecutionReader):
         return Observer(references(model, PassContext(), emitted), workflow)
 
     def saved(self, source: SourceFile, query: ExecutionQuery) -> Sequence[Execution]:
-        """See `ExecutionReader`: one answer of the API, a page of them, a list, or one a line."""
+        """See `ExecutionReader`: one answer of the API, a page of them, a list, or one per line."""
         return fetch.saved(source.path, source.data, query)
 
     @contextlib.contextmanager
@@ -48,13 +48,14 @@ class N8nExecutions(ExecutionReader):
 
 
 class N8nExecutionStore(ExecutionStore):
-    """The executions that one server has kept."""
+    """The executions that one server stores."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
 
     def workflows(self, emitted: Emitted, named: str | None) -> Sequence[StoredWorkflow]:
-        """See `ExecutionStore`: by the note that deploying left, else by the map of the nodes."""
+        """See `ExecutionStore`: by the note of the deployment, otherwise by the map of the
+        nodes."""
         compiled = [(process, one.root.workflow) for process, one in emitted.compiled.items()]
         rows = fetch.find_deployed(self._server.client, compiled, named)
         return [StoredWorkflow(str(row["id"]), str(row.get("name"))) for row in rows]

@@ -1,4 +1,4 @@
-"""A runner that plays the runs of a model on a real n8n server, with an API key alone."""
+"""A runner that executes the runs of a model on a real n8n server, with only an API key."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 RUN_SECONDS = 30.0
-"""Wall time granted to one run."""
+"""Maximum elapsed time of one run."""
 
 _CALL_AGAIN = Backoff(3.0)
 _LOOK_SECONDS = (0.02, 0.16)
@@ -40,16 +40,16 @@ _SETTLE_LOOKS = 20
 
 
 class ServerRunner(LocalRunner):
-    """Workflow, stubs and results as in `LocalRunner`; the runs themselves on a server.
+    """Workflow, stubs and results as in `LocalRunner`; the runs are executed on a server.
 
-    A workflow is created once for all runs of a process (first as it would be delivered, so that
-    n8n has taken that, too), and deleted afterwards. What a run that was killed left behind,
-    `clear_stale_runs` finds.
+    A workflow is created once for all runs of a process (first in its deliverable form, so that
+    n8n's acceptance is also tested), and deleted afterwards. `clear_stale_runs` finds the leftovers
+    of killed runs.
 
     Args:
         client: with a key, and the version of the server.
         undo: the same server with shorter backoff, for deleting.
-        seconds: wall time granted to one run.
+        seconds: maximum elapsed time of one run.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class ServerRunner(LocalRunner):
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """As on the local engine, and a webhook in front of the trigger."""
+        """As on the local engine, with a webhook before the trigger."""
         return (*super().changed, "every run starts at its own webhook")
 
     def data_of(self, run: Run) -> tuple[Stimulus, ...]:
@@ -77,8 +77,8 @@ class ServerRunner(LocalRunner):
         return super().data_of(run)
 
     def play_requests(self, requests: Sequence[RunRequest]) -> list[EngineRun]:
-        """Play requests on copies of their workflows, one for those with the same trigger. Raises
-        `ServerError`; nothing is left on the server then, either."""
+        """Execute requests on copies of their workflows, one per trigger. Raises `ServerError`;
+        nothing is left on the server in that case either."""
         self._stopped = False
         if not requests:
             return []
@@ -202,7 +202,7 @@ class ServerRunner(LocalRunner):
             self._made.discard(workflow_id)
 
     def close(self) -> None:
-        """Delete what is left; the clients stay open."""
+        """Delete the remaining copies; the clients stay open."""
         self._remove()
         super().close()
 

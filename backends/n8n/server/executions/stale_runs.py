@@ -1,8 +1,8 @@
-"""Copies that `run` published for the time of its runs, and which of them nobody needs any more.
+"""Copies that `run` published for the duration of its runs, and those that are obsolete.
 
-A process that is killed cannot take its copy away. The note on the copy says which process made
-it, so that the next command on the same machine knows at once whether that one is over; another
-machine only knows after an hour.
+A killed process cannot remove its copy. The note on the copy names the process that created it, so
+the next command on the same machine knows whether that process has ended; another machine only
+knows after an hour.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from orgflow.backends.n8n.server.deploy.deployment_marker import RUN_MARK, marke
 Json = dict[str, Any]
 
 STALE_SECONDS: Final = 3600.0
-"""After which a copy is taken to be left where it cannot be known: no run takes so long, since n8n
-itself ends each of its executions after two minutes."""
+"""Age after which a copy counts as abandoned if its process is unknown: no run takes that long,
+since n8n itself ends each of its executions after two minutes."""
 
 _SEPARATOR = "."
 
 
 class StaleRun(NamedTuple):
-    """A copy that a run made.
+    """A copy that a run created.
 
     Attributes:
         id: the server's id.
         name: its name.
-        fate: `removed`; `over` where that was only looked for; `kept` where its run may go on;
-            `stuck` where it could not be removed.
+        fate: `removed`; `over` if it was only searched; `kept` if its run may still be active;
+            `stuck` if it could not be removed.
     """
 
     id: str
@@ -45,12 +45,13 @@ class StaleRun(NamedTuple):
 
 
 def owner() -> str:
-    """Which process this is, for the note on a copy; says nothing of the machine to others."""
+    """The identity of this process for the note on a copy, which reveals nothing about the
+    machine."""
     return _SEPARATOR.join((_machine(), str(os.getpid()), _begun(os.getpid())))
 
 
 def is_over(said: str) -> bool | None:
-    """Whether the process that a note names has ended; None where that cannot be known here."""
+    """Whether the process in a note has ended; None if this is unknown here."""
     machine, _, rest = said.partition(_SEPARATOR)
     number, _, begun = rest.partition(_SEPARATOR)
     # Windows has no harmless signal.
@@ -73,7 +74,7 @@ def clear_stale_runs(
 
     Args:
         rows: the workflows of a server.
-        undo: the server; None only looks.
+        undo: the server; None only searches.
         now: the time.
     """
     found: list[StaleRun] = []
