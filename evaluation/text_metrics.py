@@ -110,7 +110,7 @@ def behaviour(draft: Model, truth: Model, embedder: Embedder | None = None) -> f
     matched tasks that stand in the same relation, of all pairs of tasks of both models. Tasks of
     two scopes are in no relation.
 
-    Models of one task have no pairs: there it is whether the tasks match.
+    For models of one task, which have no pairs, the value is whether the tasks match.
     """
     matched = match_steps(steps_of(draft), steps_of(truth), embedder)
     here, there = relations(draft), relations(truth)

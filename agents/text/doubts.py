@@ -62,8 +62,8 @@ class AnswersError(ValueError):
 def questions(model: Model) -> tuple[Question, ...]:
     """Gateways whose kind does not follow clearly from the text.
 
-    - Splits: parallel splits without a word for it, inclusive splits, and exclusive splits without
-      a condition between steps that are joined by `or`.
+    - Splits: parallel splits without a supporting word, inclusive splits, and exclusive splits
+      without a condition between steps that are joined by `or`.
     - Joins: joins of another kind than their split if there is no question about the split, and
       joins without a split that wait for several branches.
     """

@@ -75,7 +75,7 @@ class TriplesBackend(Backend):
 
     @property
     def target(self) -> TargetSpec:
-        """What the lines support: steps and gateways."""
+        """The constructs that the lines support: steps and gateways."""
         return TRIPLES_TARGET
 
     def emit(self, model: Model, ctx: PassContext) -> Emitted:

@@ -299,7 +299,7 @@ def read_event(r: Reading, node: XmlElement) -> dict[str, Any]:
 
 
 def report_detached(r: Reading, event: Event, node: XmlElement, activities: set[str]) -> None:
-    """OF153 unless the boundary event is attached to an activity of its own scope."""
+    """OF153 unless the boundary event is attached to an activity in its scope."""
     if event.attached_to in activities:
         return
     on = r.ids.get(event.attached_to) if event.attached_to else None

@@ -205,12 +205,12 @@ def read_maildir(
 
 
 def unreadable(path: str, error: OSError) -> BrokenMessage:
-    """What is reported of a file or folder among others that the system refuses to read."""
+    """The report on one of several files or folders that the system cannot read."""
     return BrokenMessage(path, 0, f"cannot be read: {(error.strerror or str(error)).lower()}")
 
 
 def flagged(name: str) -> str:
-    """Why a mail of a Maildir is not read, by the flags in its file's name; empty for others."""
+    """Why a mail of a Maildir is skipped, by the flags in its file name; otherwise empty."""
     flags = found.group(1) if (found := _FLAGS.search(name)) else ""
     if "T" in flags:
         return "was deleted by its owner"

@@ -105,7 +105,7 @@ def read_slack(
                 yield BrokenMessage(where, 0, f"is no JSON: {error}")
                 continue
             if not isinstance(entries, list):
-                yield BrokenMessage(where, 0, "is no list of messages")
+                yield BrokenMessage(where, 0, "is not a list of messages")
                 continue
             for number, entry in enumerate(entries):
                 if isinstance(entry, dict):

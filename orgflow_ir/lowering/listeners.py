@@ -99,8 +99,8 @@ def _has_work(element: Element) -> bool:
 
 class ListenerToTask(RewritePattern):
     """A listener becomes a task at the point where the engine calls it: a script, or the class, the
-    delegate expression or the job that it names. What is called where no step is possible is not
-    changed."""
+    delegate expression or the job that it names. A listener at
+    a point without room for a step is unchanged."""
 
     name = "listener-to-task"
     consumes = (LISTENER,)

@@ -157,8 +157,8 @@ class Backend(ABC):
         elements."""
 
     def link(self, made: Sequence[tuple[Model, Emitted]], ctx: PassContext) -> tuple[Emitted, ...]:
-        """What several models that are compiled together became, in their order: parts that they
-        share are in the first that has them, and no two files have one path. By default, a second
+        """The output for several models that are compiled together, in their order: shared parts
+        are in the first output that has them, and no two files have one path. By default, a second
         file of a path gets a number."""
         del ctx
         taken: set[str] = set()
@@ -171,7 +171,7 @@ class Backend(ABC):
         ctx: PassContext,
         bases: Callable[[str], str | None],
     ) -> tuple[Emitted, ...]:
-        """What was compiled, with the work that people implemented in files of an earlier compile
+        """The output, with the work that people implemented in files of an earlier compilation
         (`there`) which are about to be overwritten. Work that would be lost is an error in `ctx`.
         `bases` is as for `merge`. By default, nothing is kept."""
         del there, ctx, bases

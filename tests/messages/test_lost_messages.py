@@ -454,7 +454,7 @@ def test_what_is_attached_to_a_message_in_slack(tmp_path: Path) -> None:
     found = list(read_messages(str(tmp_path)))
     assert bodies(found) == [
         "see", "New ticket\nT-5\nPump broken", "Alert 5\nPriority: high", "same",
-        "*Who* Ann\nby the desk", "is no list of messages",
+        "*Who* Ann\nby the desk", "is not a list of messages",
     ]  # fmt: skip
     assert isinstance(found[0], Message)
     assert found[0].quoted == "The offer"

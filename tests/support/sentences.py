@@ -24,8 +24,8 @@ PACKAGES = (
 FILES = ("api.py", "cli.py", "compiler.py")
 CORE = ("orgflow_ir/", "frontends/", "passes/")
 """Folders whose messages are the area `messages`; those of the others are `commands`."""
-PUBLIC = ("orgflow_ir/", "api.py")
-"""Where docstrings are part of the documented interface."""
+PUBLIC = (*(f"{p}/" for p in PACKAGES), *FILES)
+"""The modules whose public docstrings are collected: all of them."""
 TEMPLATES = ("commands/templates", "evaluation/templates")
 NOT_READ = ("evaluation/corpus/", "backends/n8n/format/merge_base.py")
 """Invented mails and chats, and phrases that stored workflows are packed with."""

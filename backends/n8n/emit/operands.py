@@ -56,15 +56,15 @@ _UNFIT_PAIR: dict[Demanded, str] = {
 
 _MESSAGES: dict[Demanded, tuple[str, str]] = {
     "flag": ("is neither true nor false", "asks whether it is true"),
-    "truth": ("is no truth value", "reads it as one"),
-    "text": ("is no text", "compares it with a text"),
+    "truth": ("is not a Boolean", "reads it as one"),
+    "text": ("is not a text", "compares it with a text"),
     "scalar": ("is neither a text nor a number", "compares it with a text"),
-    "numeral": ("is no number", "reads it as one"),
+    "numeral": ("is not a number", "reads it as one"),
     "whole numeral": ("is neither a number nor the text of a whole number", "reads it as one"),
-    "number": ("is no number", "reads it as one"),
+    "number": ("is not a number", "reads it as one"),
     "summand": ("is neither a number nor a text", "adds to it"),
     "printable": ("is a list or an object", "adds it to a text"),
-    "only text": ("is no text", "compares it with a text"),
+    "only text": ("is not a text", "compares it with a text"),
     "there": ("has no value", "asks whether it equals another"),
     "object": ("has no value", "reads a part of it"),
 }

@@ -54,8 +54,8 @@ class OutsideNode(NamedTuple):
 def outside_node(
     act: Act, binding: AnyBinding, sender: str, after: tuple[Statement, ...] = ()
 ) -> OutsideNode:
-    """The node of the request, mail or operation of a binding; `sender` is who sends mails of which
-    the model does not say it, if anybody, and `after` is what is computed after it."""
+    """The node of the request, mail or operation of a binding; `sender` is the
+    default sender of mails, if any, and `after` contains the statements that follow it."""
     pause = dict(binding.parameters).get("retryBackoff", "")
     retries = f"{binding.retries or ''} {pause}".strip()
     tries = read_retries(retries)

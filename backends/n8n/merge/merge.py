@@ -59,7 +59,7 @@ def merge(
 
 
 def compiled_alike(base: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
-    """Whether two workflows of a compile are the same, but for the map."""
+    """Whether two compiled workflows are equal except for the map."""
     try:
         return pack_base(base) == pack_base(ours)
     except (KeyError, TypeError, IndexError, AttributeError):
