@@ -24,8 +24,6 @@ PACKAGES = (
 FILES = ("api.py", "cli.py", "compiler.py")
 CORE = ("orgflow_ir/", "frontends/", "passes/")
 """Folders whose messages are the area `messages`; those of the others are `commands`."""
-PUBLIC = (*(f"{p}/" for p in PACKAGES), *FILES)
-"""The modules whose public docstrings are collected: all of them."""
 TEMPLATES = ("commands/templates", "evaluation/templates")
 NOT_READ = ("evaluation/corpus/", "backends/n8n/format/merge_base.py")
 """Invented mails and chats, and phrases that stored workflows are packed with."""
@@ -179,7 +177,7 @@ def _of_module(name: str, tree: ast.Module) -> Iterator[Sentence]:
             for statement in node.body:  # docstrings, also those of attributes
                 if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
                     docs.add(id(statement.value))
-    yield from _docstrings(name, tree, public=name.startswith(PUBLIC))
+    yield from _docstrings(name, tree, public=True)
     area = "messages" if name.startswith(CORE) else "commands"
     inner: set[int] = set()
     options: set[int] = set()
@@ -220,7 +218,7 @@ def _short(part: ast.AST) -> str:
 
 
 def _docstrings(name: str, node: ast.AST, public: bool) -> Iterator[Sentence]:
-    """Docstrings of rules, of commands, and of public names where the module is documented."""
+    """Docstrings of rules, of commands, and of public names."""
     if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         return
     label = getattr(node, "name", "")
