@@ -6,8 +6,9 @@ models of the PMo dataset. Every figure is held out: the weights by which messag
 that were fitted without it. `plain` has roles and threads and a quarter of noise; `hard` has staff
 that work in several processes, no roles and no threads. `--fresh` measures two corpora of the
 examples and of MIWG's reference models instead, one of them in German, on which nothing was chosen.
-`--wordings` measures two corpora of terse mail that is not written like `synth`
-(`tests/support/terse_mails.py`), one of them in German, by the weights of the program.
+`--wordings` measures four corpora of terse mail that is not written like `synth`
+(`tests/support/terse_mails.py`), two of them in German, by the weights of the program; the last
+two are referees, by which nothing was chosen.
 `--short` measures mailboxes of short threads instead (`tests/support/short_threads.py`).
 Prints the figures of each corpus, their median and range. `--sample` prints steps, each with a
 sentence behind it, for a person to judge; `--named` prints which share of the true tasks the
@@ -73,6 +74,9 @@ FRESH = {"fresh D": "en", "fresh E": "de"}
 TERSE = {"terse F": ("en", 31), "terse G": ("de", 32)}
 """Corpora of other wordings: their language and seed."""
 
+REFEREES = {"terse H": ("en referee", 33), "terse I": ("de referee", 34)}
+"""More of them, by which nothing in the program was chosen."""
+
 HELD_OUT = Path(__file__).resolve().with_name("held_out_weights.json")
 HARD = "shared-staff,lost-threads,lost-roles"
 
@@ -125,8 +129,8 @@ def make(folder: Path, name: str, kind: str) -> tuple[Path, Path]:
         stress = HARD if kind == "hard" else ""
         orgflowc("synth", *models, "-o", str(place), "--stress", stress, "--seed",
                  str(ord(name[-1])))  # fmt: skip
-    elif name in TERSE:
-        language, seed = TERSE[name]
+    elif name in TERSE or name in REFEREES:
+        language, seed = (TERSE | REFEREES)[name]
         records, known = terse_mails(language, seed, kind == "hard")
         lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
         stream.write_text("".join(lines), "utf-8")
@@ -363,7 +367,7 @@ def main() -> None:
         print("\n".join(short(range(arguments.seed, arguments.seed + 6))))
         return
     names = list(FRESH) if arguments.fresh else ["communications", *SYNTH]
-    names = list(TERSE) if arguments.wordings else names
+    names = [*TERSE, *REFEREES] if arguments.wordings else names
     names = [arguments.only] if arguments.only else names
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(arguments.keep or temporary)

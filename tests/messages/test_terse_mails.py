@@ -9,7 +9,7 @@ from orgflow.evaluation.discovery import read_truth
 from terse_mails import LANGUAGES, TALK, terse_mails
 
 EACH = pytest.mark.parametrize(
-    ("language", "hard"), [("en", False), ("en", True), ("de", False), ("de", True)]
+    ("language", "hard"), [(language, hard) for language in LANGUAGES for hard in (False, True)]
 )
 
 

@@ -14,6 +14,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from terse_words import ENGLISH, GERMAN, TALK_ENGLISH, TALK_GERMAN, Kind
+from terse_words_referee import (
+    ENGLISH_REFEREE,
+    GERMAN_REFEREE,
+    TALK_ENGLISH_REFEREE,
+    TALK_GERMAN_REFEREE,
+)
 
 
 class Language(NamedTuple):
@@ -26,16 +32,21 @@ class Language(NamedTuple):
     cases: int
 
 
+_ENGLISH = Language(
+    ENGLISH, TALK_ENGLISH, ("Hi", "Hello", "Dear"),
+    ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday"), 5,
+)  # fmt: skip
+_GERMAN = Language(
+    GERMAN, TALK_GERMAN, ("Hallo", "Guten Tag", "Moin"),
+    ("Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag"), 6,
+)  # fmt: skip
 LANGUAGES = {
-    "en": Language(
-        ENGLISH, TALK_ENGLISH, ("Hi", "Hello", "Dear"),
-        ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday"), 5,
-    ),
-    "de": Language(
-        GERMAN, TALK_GERMAN, ("Hallo", "Guten Tag", "Moin"),
-        ("Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag"), 6,
-    ),
-}  # fmt: skip
+    "en": _ENGLISH,
+    "de": _GERMAN,
+    "en referee": _ENGLISH._replace(kinds=ENGLISH_REFEREE, talk=TALK_ENGLISH_REFEREE),
+    "de referee": _GERMAN._replace(kinds=GERMAN_REFEREE, talk=TALK_GERMAN_REFEREE),
+}
+"""Nothing in the program is chosen by what is measured on the referees."""
 
 TALK = 0.25
 """Messages of no process for each of a process."""
