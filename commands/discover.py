@@ -309,15 +309,20 @@ def _with_model(
 
 def _report_languages(messages: Sequence[Message], ctx: PassContext) -> None:
     """Report messages whose steps cannot be parsed since they are not in English."""
-    from orgflow.agents.discovery.languages import ENGLISH, languages, named
+    from orgflow.agents.discovery.languages import ENGLISH, GERMAN, languages, named
 
     counts = Counter(code for code in languages(messages) if code != ENGLISH)
     if counts:
         parts = [f"{number} in {named(code)}" for code, number in counts.most_common()]
+        how = {True: "steps of German messages are named without a parser, by word forms",
+               False: "steps of the others are named after subject lines"}  # fmt: skip
+        if GERMAN not in counts:
+            how = {False: "their steps are named after subject lines"}
+        ways = [how[german] for german in sorted({c == GERMAN for c in counts}, reverse=True)]
         ctx.emit(
             SimplerDiscovery,
             f"{counts.total()} of {len(messages)} messages are not in English "
-            f"({', '.join(parts)}): their steps are named after subject lines",
+            f"({', '.join(parts)}): {', and '.join(ways)}",
         )
 
 

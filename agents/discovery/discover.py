@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 from orgflow.agents.discovery.case_weights import WEIGHTS
 from orgflow.agents.discovery.cases import SMALLEST, find_groups
-from orgflow.agents.discovery.languages import ENGLISH, languages
+from orgflow.agents.discovery.german import ACTS as GERMAN_ACTS
+from orgflow.agents.discovery.german import german_phrases
+from orgflow.agents.discovery.languages import ENGLISH, GERMAN, languages, small_words
 from orgflow.agents.discovery.phrases import (
     ACTS,
     CLEAR,
@@ -210,18 +212,26 @@ def grouped(
 
 def said_in(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[Phrase]]:
     """The phrases of every message in cases, by its place; those of other messages are empty.
-    Without a parser for the language of a message, its subject is the phrase."""
+    Without a parser for the language of a message, its subject is the phrase, also in German
+    if no message of the case has any."""
     said: list[list[Phrase]] = [[] for _ in traits.messages]
     parsed = frozenset(_parsed(traits))
+    tongues = languages(traits.messages)
     everywhere = sorted(place for case in cases for place in case)
-    for place in everywhere:
-        if place not in parsed:
-            said[place] = titled(traits.messages[place].subject)
-    places = [place for place in everywhere if place in parsed]
-    texts = [traits.messages[place].body for place in places]
-    topics = [subject_phrase(traits.messages[place].subject) for place in places]
-    for place, found in zip(places, phrases(texts, traits.names, topics), strict=True):
-        said[place] = found
+    english = [place for place in everywhere if place in parsed]
+    german = [place for place in everywhere if tongues[place] == GERMAN]
+    for readable, read in ((english, phrases), (german, german_phrases)):
+        texts = [traits.messages[place].body for place in readable]
+        topics = [subject_phrase(traits.messages[place].subject) for place in readable]
+        for place, found in zip(readable, read(texts, traits.names, topics), strict=True):
+            said[place] = found
+    unread = set(everywhere).difference(english, german)
+    for case in cases:
+        without = [place for place in case if tongues[place] == GERMAN]
+        if not any(said[place] for place in without):
+            unread.update(without)
+    for place in unread:
+        said[place] = titled(traits.messages[place].subject)
     return said
 
 
@@ -338,10 +348,15 @@ def _matters(
     """The words that belong to a process most: those of one case alone name its things, not the
     process."""
     shares = [Counter(w for i in case for w in traits.words[i]) for case in cases]
+    small = small_words()
     own = {
         word: weight * min(1.0, sum(share[word] > 0 for share in shares) / len(cases)) ** 2
         for word, weight in weights.items()
-        if word.isalpha() and len(word) > 3 and word not in traits.names and word not in FUNCTION
+        if word.isalpha()
+        and len(word) > 3
+        and word not in traits.names
+        and word not in FUNCTION
+        and word not in small
     }
     best: dict[str, str] = {}
     for word in sorted(own, key=lambda word: (-own[word], word)):
@@ -371,8 +386,11 @@ def _process_name(steps: Sequence[Step], matters: Sequence[str]) -> str:
     """The step that most speaks for, among those about what the process is about."""
 
     def own(step: Step) -> float:
-        verb, *words = step.name.lower().split()
-        about = max((len(matters) - matters.index(w) for w in words if w in matters), default=0)
-        return step.support * (1 + about / max(1, len(matters))) * (1.0 if verb in ACTS else 0.6)
+        first, *words = step.name.lower().split()
+        act = first in ACTS or (bool(words) and words[-1] in GERMAN_ACTS)
+        about = max(
+            (len(matters) - matters.index(w) for w in (first, *words) if w in matters), default=0
+        )
+        return step.support * (1 + about / max(1, len(matters))) * (1.0 if act else 0.6)
 
     return max(steps, key=own).name

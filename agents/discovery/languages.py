@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from orgflow_ir.model.message import Message
 
-ENGLISH = "en"
+ENGLISH, GERMAN = "en", "de"
 
 NAMES = {
     "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian",
@@ -59,6 +59,13 @@ _VOTES = {
     for words in _WORDS.values()
     for word in words.split()
 }
+
+
+def small_words() -> frozenset[str]:
+    """The small words of all languages, which are about nothing."""
+    return frozenset(_VOTES)
+
+
 SHORT = 60
 """Maximum number of characters of a short message."""
 

@@ -106,21 +106,33 @@ def test_other_languages_are_reported(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "in German" in said
 
 
-def test_what_cannot_be_parsed_is_named_after_its_subject() -> None:
+@pytest.mark.parametrize(
+    ("titles", "text", "steps"),
+    [
+        (("Commande", "Livraison", "Facture"), "Merci de vous occuper de la {} pour nous.",
+         ("Commande", "Livraison", "Facture")),
+        (("Bestellung", "Lieferung", "Rechnung"), "Bitte die {} noch heute für uns prüfen, danke.",
+         ("Bestellung prüfen", "Lieferung prüfen", "Rechnung prüfen")),
+    ],
+    ids=["fr", "de"],
+)  # fmt: skip
+def test_without_a_parser_steps_are_verbs_in_german_and_subjects_elsewhere(
+    titles: tuple[str, ...], text: str, steps: tuple[str, ...]
+) -> None:
     people = (Person("Anke (Einkauf)"), Person("Uwe (Lager)"))
     start = datetime(2026, 3, 2, 9, tzinfo=UTC)
     messages = [
         Message(f"{case}-{number}", start + timedelta(days=30 * case, hours=number), "email",
                 people[number % 2], (people[1 - number % 2],), f"Re: AB-7{case}: {title}",
-                f"Bitte die {title} noch heute für uns erledigen, danke.", thread=f"{case}")
+                text.format(title), thread=f"{case}")
         for case in range(2)
-        for number, title in enumerate(("Bestellung", "Lieferung", "Rechnung"))
+        for number, title in enumerate(titles)
     ]  # fmt: skip
     embedder = HashedWords()
     traits = traits_of(messages, embedder)
     cases = [[0, 1, 2], [3, 4, 5]]
     (found,) = describe(traits, cases, [[0, 1]], said_in(traits, cases), embedder).found
-    assert found.steps == ("Bestellung", "Lieferung", "Rechnung")
+    assert found.steps == steps
     ctx = PassContext()
     texts = {m.id: m.text for m in messages}
     model = Model(id="m", processes=(found.process,))
