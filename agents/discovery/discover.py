@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from orgflow.agents.discovery.automatic import automatic, exchanged
 from orgflow.agents.discovery.case_weights import WEIGHTS
 from orgflow.agents.discovery.cases import SMALLEST, find_groups
 from orgflow.agents.discovery.german import ACTS as GERMAN_ACTS
@@ -182,7 +183,12 @@ def grouped(
     traits = traits_of(messages, embedder)
     progress(1, STAGES, "cases")
     groups, smallest = find_groups(traits, weights)
-    cases = [group for group in groups if len(group) >= smallest]
+    programs = automatic(traits.messages)
+    groups = [group for group in groups if not programs.issuperset(group)]
+    cases = [
+        group for group in groups
+        if len(group) >= smallest and exchanged(traits.messages, group, programs)
+    ]  # fmt: skip
     progress(2, STAGES, "phrases")
     said = said_in(traits, cases)
     parsed = frozenset(_parsed(traits))

@@ -1,0 +1,74 @@
+"""Mail that programs send is no process, whether or not its addresses say so."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from orgflow.agents.discovery.automatic import automatic, exchanged
+from orgflow.agents.discovery.discover import discover
+from orgflow.store.embedder import local_embedder
+from program_mails import program_mails
+
+from orgflow_ir.model.message import Message, Person
+
+ANN, BOB = Person("Ann", "ann@firm.example"), Person("Bob", "bob@firm.example")
+AT = datetime(2026, 3, 2, tzinfo=UTC)
+
+
+def mail(sender: Person, body: str, subject: str = "", number: int = 0) -> Message:
+    to = BOB if sender == ANN else ANN
+    return Message(
+        f"m{number}", AT + timedelta(hours=number), "email", sender, (to,), subject, body
+    )
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("marks", [True, False])
+def test_mail_of_programs_shows_no_process(seed: int, marks: bool) -> None:
+    assert discover(program_mails(seed, marks), local_embedder()).found == ()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        mail(Person("Shop", "newsletter@shop.example"), "Ten ideas for spring."),
+        mail(Person("Desk", "no-reply+77@it.example"), "Ticket 77 was closed."),
+        mail(ANN, "I read your mail on Friday.", "Automatic reply: order 4711"),
+        mail(ANN, "Ich lese Ihre Mail am Freitag.", "Automatische Antwort: Bestellung"),
+        mail(ANN, "Ich bin bis Freitag nicht im Büro."),
+        mail(ANN, "I'm out of the office until Friday."),
+        mail(Person("Shop", "hello@shop.example"), "Big sale.\nUnsubscribe here."),
+    ],
+)
+def test_what_is_mail_of_a_program(message: Message) -> None:
+    assert automatic([message]) == {0}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        mail(ANN, "Please send the newsletter to the printer.", "Newsletter"),
+        mail(ANN, "The reply is automatic from now on, I set it up.", "Re: automatic reply"),
+        mail(ANN, "Do you have the notification of the bank?"),
+    ],
+)
+def test_what_people_write_about_such_mail(message: Message) -> None:
+    assert automatic([message]) == frozenset()
+
+
+def test_a_sender_of_one_template_is_a_program() -> None:
+    desk = Person("Desk", "desk@it.example")
+    many = [mail(desk, f"Ticket {n} of Mr N{n} was closed.", f"Ticket {n}", n) for n in range(6)]
+    assert automatic(many) == set(range(6))
+    answer = Message("a", AT, "email", ANN, (desk,), "Re: Ticket 3", "It is not solved.")
+    assert automatic([*many, answer]) == frozenset()  # somebody reads what is written to it
+
+
+def test_an_exchange_needs_two_people() -> None:
+    messages = [mail(ANN, "One."), mail(ANN, "Two."), mail(BOB, "Three.")]
+    assert not exchanged(messages, [0, 1], frozenset())
+    assert exchanged(messages, [0, 2], frozenset())
+    assert not exchanged(messages, [0, 2], frozenset([2]))
+    unknown = Message("u", AT, "chat", None, (), "", "Done.")
+    assert exchanged([unknown], [0], frozenset())
