@@ -43,7 +43,15 @@ CORPORA = {
 }
 WRITTEN = "communications"
 
-AGAINST = {"strangers", "interleaved", "newcomers", "steps again"}
+AGAINST = {
+    "strangers",
+    "interleaved",
+    "newcomers",
+    "people of many",
+    "rival numbers",
+    "rival names",
+    "steps again",
+}
 EITHER = {"always", "duration", "smaller", "larger", "likeness of many"}
 """What may speak for and against; the rest speaks for one case, the more of it there is."""
 

@@ -55,8 +55,8 @@ MEASURES = (
     "always", "pause", "reply", "handover", "again", "other receiver", "other sender",
     "strangers", "same subject", "interleaved", "duration",
     "people", "other people", "numbers", "other numbers", "names", "other names", "subjects",
-    "other subjects", "smaller", "larger", "newcomers", "likeness", "likeness of many",
-    "steps again",
+    "other subjects", "smaller", "larger", "newcomers", "people of many", "rival numbers",
+    "rival names", "likeness", "likeness of many", "steps again",
 )  # fmt: skip
 """The measures of two groups, in this order."""
 
@@ -172,7 +172,20 @@ class Pairs:
             for few, many in ((one, other), (other, one))
         )
         found.append(math.log1p(min(new)))
+        team = max(0.0, min(self._repeated(PEOPLE, one, other), 15.0))
+        found.append(team * math.log(sizes[0]))
+        found += (self._rivals(kind, one, other) for kind in (NUMBERS, NAMES))
         return found
+
+    @staticmethod
+    def _rivals(kind: int, one: Group, other: Group) -> float:
+        """How often each of two groups repeats something that the other never has."""
+        few, many = one.counts[kind], other.counts[kind]
+        own = (
+            max((n for trait, n in mine.items() if trait not in others), default=0)
+            for mine, others in ((few, many), (many, few))
+        )
+        return math.log(max(1, min(own)))
 
     def _row(self, one: Sequence[int], other: Sequence[int]) -> Measured:
         """What the rows of messages tell: the links from message to message that one case has, less

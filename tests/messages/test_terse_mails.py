@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 
 import pytest
-from orgflow.evaluation.discovery import read_truth
+from orgflow.agents.discovery.cases import find_cases
+from orgflow.agents.discovery.traits import traits_of
+from orgflow.evaluation.discovery import pairwise_f1, read_truth
+from orgflow.store.embedder import HashedWords
 from terse_mails import LANGUAGES, TALK, terse_mails
+
+from orgflow_ir.model.message import Message, Person
 
 EACH = pytest.mark.parametrize(
     ("language", "hard"), [(language, hard) for language in LANGUAGES for hard in (False, True)]
@@ -61,3 +67,25 @@ def test_nothing_is_left_to_fill_in_and_hard_corpora_lack_roles_and_threads(
             for person in people:
                 works.setdefault(person, set()).add(process)
     assert (max(map(len, works.values())) > 1) == hard
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_overlapping_cases_of_the_same_people_are_told_apart(language: str) -> None:
+    """Two people for each role work on five or six cases of each process in three months."""
+    records, truth = terse_mails(language, 7)
+    messages = [
+        Message(
+            one["id"], datetime.fromisoformat(one["date"]), one["channel"], Person(one["sender"]),
+            tuple(map(Person, one["receivers"])), one["subject"], one["text"],
+            thread=one["thread"],
+        )
+        for one in records
+    ]  # fmt: skip
+    traits = traits_of(messages, HashedWords())
+    known = read_truth(json.dumps(truth)).case
+    found = {
+        traits.messages[place].id: number
+        for number, case in enumerate(find_cases(traits)) for place in case
+    }  # fmt: skip
+    ids = [message.id for message in messages]
+    assert pairwise_f1([known.get(id_) for id_ in ids], [found.get(id_) for id_ in ids]) > 0.8
