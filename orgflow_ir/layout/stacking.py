@@ -21,15 +21,20 @@ class Block:
 def merge(upper: Block, lower: Block) -> tuple[Block, int]:
     """Keeps `lower` in place if that is free, otherwise puts it below `upper`, as high as possible;
     also returns the number of rows by which it was moved down."""
-    small, large = sorted((upper.rows, lower.rows), key=len)
+    small, large = upper.rows, lower.rows
+    if len(large) < len(small):
+        small, large = large, small
+    offset = lower.shift - upper.shift
     shift = 0
     clash = False
     for column in small:
         if column in large:
-            high, bottom = (r + upper.shift for r in upper.rows[column])
-            top, low = (r + lower.shift for r in lower.rows[column])
-            clash = clash or (top <= bottom and high <= low)
-            shift = max(shift, bottom + 1 - top)
+            high, bottom = upper.rows[column]
+            top, low = lower.rows[column]
+            top += offset
+            clash = clash or (top <= bottom and high <= low + offset)
+            if shift <= bottom - top:
+                shift = bottom + 1 - top
     if not clash:
         shift = 0
     lower.shift += shift

@@ -130,8 +130,8 @@ class Value:
 
     def content(self) -> dict[str, Any]:
         """The fields that equality uses, in order: all except provenance."""
-        fields = self.__dict__
-        return {name: fields[name] for name in self._names}
+        names = self._names
+        return dict(zip(names, map(self.__dict__.__getitem__, names), strict=True))
 
     def replace(self, **changes: Any) -> Self:
         """A copy with other fields, not validated. Raises `TypeError` for an unknown field."""

@@ -37,10 +37,14 @@ _NAME = 56
 _FAR = 4
 """A connection over more columns passes a part of the workflow."""
 
-_ROOT: NodeKey = "\x00root"
+_ROOT = -1
 _MAX_SPAN = 200
 _MOST_CLIMBS = 20
 _NONE: Mapping[NodeKey, int] = MappingProxyType({})
+
+
+_Number = int
+"""Of a node among those drawn: keys of helpers are tuples, which take longer to look up."""
 
 
 @dataclass(eq=False, repr=False)
@@ -48,13 +52,13 @@ class _Drawing:
     """What is drawn: `forward` has no wires back, `children` are those in the dominator tree,
     `exits` are the branches of decisions that a wire leads out of past much else."""
 
-    succ: dict[NodeKey, list[NodeKey]]
-    layer: dict[NodeKey, int]
-    forward: dict[NodeKey, list[NodeKey]]
-    children: dict[NodeKey, list[NodeKey]]
-    ports: Mapping[NodeKey, int]
-    exits: set[NodeKey]
-    offset: dict[NodeKey, int] = field(default_factory=dict)
+    succ: dict[_Number, list[_Number]]
+    layer: dict[_Number, int]
+    forward: dict[_Number, list[_Number]]
+    children: dict[_Number, list[_Number]]
+    ports: Mapping[_Number, int]
+    exits: set[_Number]
+    offset: dict[_Number, int] = field(default_factory=dict)
 
 
 def lift(ports: int) -> int:
@@ -79,38 +83,46 @@ def grid(
         late: nodes placed directly before their target, since the connection to it is straight and
             one to another row would run through nodes.
     """
-    succ: dict[NodeKey, list[NodeKey]] = {n: [] for n in nodes}
-    into: dict[NodeKey, int] = dict.fromkeys(nodes, 0)
+    number = {node: at for at, node in enumerate(nodes)}
+    numbers = range(len(nodes))
+    succ: dict[_Number, list[_Number]] = {n: [] for n in numbers}
+    begins = [True] * len(nodes)
     for source, target in wires:
-        if target not in succ[source]:
-            succ[source].append(target)
-            into[target] += 1
-    succ[_ROOT] = [n for n in nodes if into[n] == 0] or list(nodes[:1])
-    lost = _unreached(nodes, succ)
+        into = number[target]
+        if into not in (out := succ[number[source]]):
+            out.append(into)
+            begins[into] = False
+    succ[_ROOT] = [n for n in numbers if begins[n]] or list(numbers[:1])
+    lost = _unreached(numbers, succ)
     succ[_ROOT] += lost
     forward, order = _forward(succ)
     layer = dict.fromkeys(succ, 0)
     layer[_ROOT] = -1
     for node in reversed(order):
+        after = layer[node] + 1
         for target in forward[node]:
-            layer[target] = max(layer[target], layer[node] + 1)
+            if layer[target] < after:
+                layer[target] = after
+    delayed = {number[key] for key in late if key in number}
     for node in order:  # successors come first
-        if node in late and forward[node]:
+        if node in delayed and forward[node]:
             layer[node] = max(layer[node], min(layer[t] for t in forward[node]) - 1)
     idom = dominators(_ROOT, forward)
-    children: dict[NodeKey, list[NodeKey]] = {n: [] for n in succ}
-    for node in sorted(idom, key=lambda n: layer[n]):
+    children: dict[_Number, list[_Number]] = {n: [] for n in succ}
+    for node in sorted(idom, key=layer.__getitem__):
         children[idom[node]].append(node)
-    exits = _exits(forward, layer, idom, choices) if choices else set()
-    drawing = _Drawing(succ, layer, forward, children, ports, exits)
+    chosen = {number[key] for key in choices if key in number}
+    exits = _exits(forward, layer, idom, chosen) if chosen else set()
+    high = {number[key]: count for key, count in ports.items()}
+    drawing = _Drawing(succ, layer, forward, children, high, exits)
     _pack(drawing)
     rows = _absolute(drawing)
-    return {n: (layer[n], rows[n]) for n in nodes}
+    return {key: (layer[n], rows[n]) for key, n in number.items()}
 
 
-def _unreached(nodes: Sequence[NodeKey], succ: Mapping[NodeKey, list[NodeKey]]) -> list[NodeKey]:
-    seen: set[NodeKey] = set()
-    extra: list[NodeKey] = []
+def _unreached(nodes: Sequence[_Number], succ: Mapping[_Number, list[_Number]]) -> list[_Number]:
+    seen: set[_Number] = set()
+    extra: list[_Number] = []
     stack = list(succ[_ROOT])
     for node in (None, *nodes):
         if node is not None and node not in seen:
@@ -126,12 +138,12 @@ def _unreached(nodes: Sequence[NodeKey], succ: Mapping[NodeKey, list[NodeKey]]) 
 
 
 def _forward(
-    succ: Mapping[NodeKey, list[NodeKey]],
-) -> tuple[dict[NodeKey, list[NodeKey]], list[NodeKey]]:
+    succ: Mapping[_Number, list[_Number]],
+) -> tuple[dict[_Number, list[_Number]], list[_Number]]:
     """Wires without those back to a node on the way, and all nodes in post-order."""
-    forward: dict[NodeKey, list[NodeKey]] = {n: [] for n in succ}
-    state: dict[NodeKey, int] = {_ROOT: 1}
-    order: list[NodeKey] = []
+    forward: dict[_Number, list[_Number]] = {n: [] for n in succ}
+    state: dict[_Number, int] = {_ROOT: 1}
+    order: list[_Number] = []
     work = [(_ROOT, iter(succ[_ROOT]))]
     while work:
         node, rest = work[-1]
@@ -150,13 +162,13 @@ def _forward(
 
 
 def _exits(
-    forward: Mapping[NodeKey, list[NodeKey]],
-    layer: Mapping[NodeKey, int],
-    idom: Mapping[NodeKey, NodeKey],
-    choices: Collection[NodeKey],
-) -> set[NodeKey]:
+    forward: Mapping[_Number, list[_Number]],
+    layer: Mapping[_Number, int],
+    idom: Mapping[_Number, _Number],
+    choices: Collection[_Number],
+) -> set[_Number]:
     """Branches of decisions that a long wire leads out of."""
-    found: set[NodeKey] = set()
+    found: set[_Number] = set()
     left = _MOST_CLIMBS * len(layer)
     for source, targets in forward.items():
         for target in targets:
@@ -172,14 +184,14 @@ def _exits(
 
 def _pack(drawing: _Drawing) -> None:
     """Offsets of every node's block against its dominator's, bottom-up."""
-    blocks: dict[NodeKey, Block] = {}
-    last: dict[NodeKey, float] = {}
+    blocks: dict[_Number, Block] = {}
+    last: dict[_Number, float] = {}
     """The last column of each block, wires left out."""
     d = drawing
     depth_first = postorder(_ROOT, d.children)
     for node in depth_first:
         own = d.layer[node]
-        block = Block({own: (0, _more_rows(d.ports.get(node, 0)))})
+        block = Block({own: (0, _more_rows(d.ports[node]) if node in d.ports else 0)})
         heads = set(d.children[node])
         last[node] = max([own, *(last[child] for child in heads)])
         for target in d.forward[node]:
@@ -204,13 +216,13 @@ def _more_rows(ports: int) -> int:
     return max(0, NODE + max(0, ports - 2) * PORT - lift(ports) + _NAME - 1) // ROW
 
 
-def _stack(d: _Drawing, block: Block, child: NodeKey, blocks: dict[NodeKey, Block]) -> Block:
+def _stack(d: _Drawing, block: Block, child: _Number, blocks: dict[_Number, Block]) -> Block:
     merged, shift = merge(block, blocks.pop(child))
     d.offset[child] = shift
     return merged
 
 
-def _absolute(d: _Drawing) -> dict[NodeKey, int]:
+def _absolute(d: _Drawing) -> dict[_Number, int]:
     rows = {_ROOT: 0}
     stack = [_ROOT]
     while stack:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from orgflow.backends.n8n import node_types
@@ -38,7 +39,8 @@ _KEEP = "Keep this note: orgflow reads it when it updates this workflow."
 
 def model_hash(model: Model) -> str:
     """12 hex digits that depend on the content of the model, not on its order in a file."""
-    said = {k: v for k, v in _fields_of(model).items() if k != "diagram"}
+    said = _fields_of(model)
+    said.pop("diagram", None)
     text = json.dumps(said, default=_fields_of, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
@@ -112,7 +114,10 @@ def _positions(
         order = [lane.id for lane in compiled.scope.lanes]
         cells, bands = banded(cells, member, ["", *order], ports)
         bands.pop("", None)
-    positions = {k: (c * COLUMN, r * ROW - lift(ports.get(k, 0))) for k, (c, r) in cells.items()}
+    positions = {k: (c * COLUMN, r * ROW) for k, (c, r) in cells.items()}
+    for k, count in ports.items():
+        x, y = positions[k]
+        positions[k] = (x, y - lift(count))
     edges = {n: (a * ROW - _ABOVE, (b + 1) * ROW - _ABOVE) for n, (a, b) in bands.items()}
     return positions, edges
 
@@ -180,45 +185,44 @@ def _is_placeholder(planned: GraphNode, compiled: CompiledScope) -> bool:
     return isinstance(element, Task)
 
 
+_Wire = tuple[tuple[int, int, int], Port, str | None]
+"""Where a wire stands among those of its output, its end, and the flow that it is of."""
+
+
 def _connections(compiled: CompiledScope, positions: dict[NodeKey, tuple[int, int]]) -> Any:
     """Wires per output, top target first, since that is the order in which n8n runs them."""
     workflow_graph = compiled.workflow_graph
+    nodes = compiled.workflow_graph.nodes
     inputs = _inputs_from_top(compiled, positions)
-    outputs: dict[NodeKey, dict[int, list[Port]]] = {}
-    for source, target in workflow_graph.wires:
-        outputs.setdefault(source.node, {}).setdefault(source.number, []).append(target)
+    outputs: dict[NodeKey, dict[int, list[_Wire]]] = {}
+    for (source, target), flow in compiled.workflow_graph.wires.items():
+        x, y = positions[target.node]
+        wire = ((y, x, target.number), target, flow)
+        outputs.setdefault(source.node, {}).setdefault(source.number, []).append(wire)
     result: dict[str, Any] = {}
-    for key, node in workflow_graph.nodes.items():
+    for key, node in nodes.items():
         if key not in outputs:
             continue
         by_index = outputs[key]
         main: list[list[dict[str, Any]]] = []
         for index in range(max(by_index) + 1):
-            targets = sorted(
-                by_index.get(index, []),
-                key=lambda p: (positions[p.node][1], positions[p.node][0], p.number),
-            )
-            for position, port in enumerate(targets):
-                flow = workflow_graph.wires[(Port(key, index), port)]
+            wires = by_index.get(index, [])
+            if len(wires) > 1:
+                wires.sort(key=itemgetter(0))
+            ends = []
+            for position, (_, target, flow) in enumerate(wires):
                 if flow is not None:
                     compiled.wired[(node.name, index, position)] = flow
-            main.append(
-                [
-                    {
-                        "node": workflow_graph.nodes[p.node].name,
-                        "type": "main",
-                        "index": inputs.get((p.node, p.number), p.number),
-                    }
-                    for p in targets
-                ]
-            )
+                number = inputs.get(target, target.number) if inputs else target.number
+                ends.append({"node": nodes[target.node].name, "type": "main", "index": number})
+            main.append(ends)
         result[node.name] = {"main": main}
     return result
 
 
 def _inputs_from_top(
     compiled: CompiledScope, positions: dict[NodeKey, tuple[int, int]]
-) -> dict[tuple[NodeKey, int], int]:
+) -> dict[Port, int]:
     """Inputs of Merges renumbered from top to bottom by where their wires come from."""
     height: dict[NodeKey, dict[int, tuple[int, int]]] = {}
     for source, target in compiled.workflow_graph.wires:
@@ -226,10 +230,10 @@ def _inputs_from_top(
             x, y = positions[source.node]
             seen = height.setdefault(target.node, {})
             seen[target.number] = min(seen.get(target.number, (y, x)), (y, x))
-    result: dict[tuple[NodeKey, int], int] = {}
+    result: dict[Port, int] = {}
     for key, tops in height.items():
         for new, old in enumerate(sorted(tops, key=lambda i: (tops[i], i))):
-            result[(key, old)] = new
+            result[Port(key, old)] = new
     return result
 
 

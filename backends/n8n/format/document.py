@@ -18,9 +18,8 @@ TYPE_PREFIX: Final = "n8n-nodes-base."
 
 # Must never change: node ids are derived from it, and `verify` finds nodes by id among other ways.
 _UUID_NAMESPACE: Final = bytes.fromhex("7d3e3c0e53c55a0f9a530c4e1b2f6d17")
-_UUID_VERSION_5: Final = 5 << 76 | 2 << 62
-"""The bits of a UUID for its version and variant (RFC 9562, 4)."""
-_UUID_KEPT: Final = ~(0xF << 76 | 3 << 62)
+_UUID_VARIANT: Final = {f"{digit:x}": f"{digit & 3 | 8:x}" for digit in range(16)}
+"""The digit of a UUID whose upper two bits state its variant (RFC 9562, 4.1), by that of a hash."""
 
 # N8N.md "API": what POST /workflows takes; any other key is answered with 400.
 _API_KEYS: Final = ("name", "nodes", "connections", "settings", "staticData")
@@ -213,10 +212,9 @@ def _standard(value: object, newline: str) -> str:
 
 def node_uuid(text: str) -> str:
     """A UUID that depends on the text alone: `uuid.uuid5`, in a third of its time."""
-    digest = hashlib.sha1(_UUID_NAMESPACE + text.encode(), usedforsecurity=False).digest()
-    number = int.from_bytes(digest[:16], "big")
-    digits = f"{number & _UUID_KEPT | _UUID_VERSION_5:032x}"
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+    digits = hashlib.sha1(_UUID_NAMESPACE + text.encode(), usedforsecurity=False).hexdigest()
+    variant = _UUID_VARIANT[digits[16]]
+    return f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 
 
 def node_type(short: str) -> str:

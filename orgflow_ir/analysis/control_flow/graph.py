@@ -164,13 +164,14 @@ def components(succ: Mapping[_N, list[_N]]) -> dict[_N, int]:
                     stack.append(nxt)
                     work.append((nxt, iter(succ[nxt])))
                     break
-                if nxt not in result:
-                    low[node] = min(low[node], index[nxt])
+                if nxt not in result and index[nxt] < low[node]:
+                    low[node] = index[nxt]
             else:
                 work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == index[node]:
+                lowest = low[node]
+                if work and lowest < low[work[-1][0]]:
+                    low[work[-1][0]] = lowest
+                if lowest == index[node]:
                     while True:
                         member = stack.pop()
                         result[member] = found
@@ -195,34 +196,32 @@ def dominators(root: _N, succ: Mapping[_N, list[_N]]) -> dict[_N, _N]:
         else:
             order.append(node)
             work.pop()
+    # From here on a node is its number in post-order; the root has the last.
     number = {n: i for i, n in enumerate(order)}
-    pred: dict[_N, list[_N]] = {n: [] for n in order}
-    for node in order:
+    pred: list[list[int]] = [[] for _ in order]
+    for source, node in enumerate(order):
         for nxt in succ.get(node, ()):
-            pred[nxt].append(node)
-    idom = {root: root}
+            pred[number[nxt]].append(source)
+    last = len(order) - 1
+    idom = [-1] * last + [last]
     changed = True
     while changed:
+        # Without a cycle every predecessor comes before its node, and one round finds all.
         changed = False
-        for node in reversed(order):
-            if node == root:
-                continue
-            new: _N | None = None
-            for p in pred[node]:
-                if p not in idom:
-                    continue
-                if new is None:
+        for at in range(last - 1, -1, -1):
+            new = -1
+            for p in pred[at]:
+                if idom[p] < 0:
+                    changed = True
+                elif new < 0:
                     new = p
-                    continue
-                a, b = p, new
-                while a != b:
-                    while number[a] < number[b]:
-                        a = idom[a]
-                    while number[b] < number[a]:
-                        b = idom[b]
-                new = a
-            if new is not None and idom.get(node) != new:
-                idom[node] = new
-                changed = True
-    del idom[root]
-    return idom
+                else:
+                    while p != new:
+                        while p < new:
+                            p = idom[p]
+                        while new < p:
+                            new = idom[new]
+            if idom[at] != new:
+                changed = changed or idom[at] >= 0
+                idom[at] = new
+    return {order[at]: order[idom[at]] for at in range(last - 1, -1, -1)}
