@@ -69,6 +69,8 @@ def read_data_associations(r: Reading, owner: XmlElement, name: str) -> list[Dat
     itself and the data object. Further sources of one association are kept as elements.
     """
     found = [n for n in owner.children if n.local in DATA_ASSOCIATIONS and n.ns == BPMN]
+    if not found:
+        return []
     found.sort(key=lambda n: n.local)  # inputs first, as the schema has them
     return [_association(r, node, name) for node in found]
 

@@ -85,12 +85,13 @@ class Reading:
         ids = self.ids
         flows = []
         for node in self.document.elements:
-            raw = node.attrs.get("id")
-            if raw and node.ns == BPMN:
+            if node.ns != BPMN:
+                continue
+            if raw := node.attrs.get("id"):
                 raw = raw.strip()
                 if ids.setdefault(raw, node) is not node:
                     again.setdefault(raw, [ids[raw]]).append(node)
-            if node.local == "sequenceFlow" and node.ns == BPMN:
+            if node.local == "sequenceFlow":
                 flows.append(node)
         ids.pop("", None)
         again.pop("", None)
@@ -286,15 +287,16 @@ class Reading:
             if not node.children and attrs.keys() <= attributes
             else self.kept(node, attributes, children)
         )
-        evidence = self.evidence(node) if self.ours and node.children else ()
-        return {
+        args: dict[str, Any] = {
             "id": name,
             "name": attrs.get("name") or self.own(node).get("name", ""),
             "doc": doc,
             "loc": self.loc(node, name),
             "extra": extra,
-            **({"evidence": evidence} if evidence else {}),
         }
+        if self.ours and node.children and (evidence := self.evidence(node)):
+            args["evidence"] = evidence
+        return args
 
     def root_evidence(self, root: XmlElement) -> tuple[Evidence, ...]:
         """The passages that orgflow's writer put into an attribute of the root."""

@@ -40,9 +40,8 @@ def check_specification(r: Reading) -> None:
     state = _Specification(r)
     table = _CHECKS if any(map(state.on, _OPTIONAL_RULES)) else _ALWAYS
     for node in r.document.elements:
-        checks = table.get(node.local)
-        if checks is not None and node.ns == BPMN:
-            for check in checks:
+        if node.local in table and node.ns == BPMN:
+            for check in table[node.local]:
                 check(state, node)
 
 

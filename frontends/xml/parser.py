@@ -85,6 +85,7 @@ class _Parse:
         self.parser = expat.ParserCreate()
         self.elements: list[XmlElement] = []
         self.open: list[XmlElement] = []
+        """Without an end so far; the first is what is around the root."""
         self.scope = Scope({"xml": XML}, {})
         self.declared: str | None = None
         self.wide = _wide_encoding(data)
@@ -138,8 +139,12 @@ class _Parse:
     def _set_handlers(self, skip: frozenset[tuple[str, str]]) -> None:
         """The handlers are closures: attribute look-ups on `self` would double the time."""
         parser, data, stack, top = self.parser, self.data, self.open, self.scope
-        max_depth, max_elements = self.limits.max_depth, self.limits.max_elements
+        deepest, max_elements = self.limits.max_depth + 1, self.limits.max_elements
         push, pop, keep, create = stack.append, stack.pop, self.elements.append, XmlElement.__new__
+        # What is around the root, so that every element is in another one.
+        outside = create(XmlElement)
+        outside.scope, outside.children = top, _NONE
+        push(outside)
         closing = "/>".encode(self.wide) if self.wide else b"/>"
         width = len(closing)
         elements = self.elements
@@ -151,7 +156,8 @@ class _Parse:
 
         def start(qname: str, attrs: dict[str, str]) -> None:
             node = create(XmlElement)
-            scope = stack[-1].scope if stack else top
+            parent = stack[-1]
+            scope = parent.scope
             node.start = at = parser.CurrentByteIndex
             if at < last:
                 for key in attrs:
@@ -159,16 +165,14 @@ class _Parse:
                         scope = _declare(scope, attrs)
                         break
             name = scope.names.get(qname) or scope.element_name(qname)
-            if name in skip and stack:
+            if name in skip and parent is not outside:
                 self._use(self.skipping)
                 self.skipped = 1
                 return
-            if stack:
-                parent = stack[-1]
-                if parent.children:
-                    parent.children.append(node)
-                else:
-                    parent.children = [node]
+            if parent.children:
+                parent.children.append(node)
+            else:
+                parent.children = [node]
             node.ns, node.local = name
             node.qname, node.attrs, node.scope = qname, attrs, scope
             node.line = parser.CurrentLineNumber
@@ -176,7 +180,7 @@ class _Parse:
             node.children, node.text = _NONE, ""
             push(node)
             keep(node)
-            if len(stack) > max_depth:
+            if len(stack) > deepest:
                 raise self._deep()
             if len(elements) > max_elements:
                 raise self._fault("large", f"the file has more than {max_elements:,} elements")
@@ -203,7 +207,7 @@ class _Parse:
 
         def skip_start(qname: str, attrs: dict[str, str]) -> None:
             self.skipped += 1
-            if len(stack) + self.skipped > max_depth:
+            if len(stack) + self.skipped > deepest:
                 raise self._deep()
 
         def skip_end(qname: str) -> None:
@@ -258,7 +262,7 @@ class _Parse:
         line, column = error.lineno, error.offset + 1
         offset = max(0, self.parser.ErrorByteIndex)
         kind, message = "syntax", expat.ErrorString(error.code) or "not well-formed"
-        inner = self.open[-1] if self.open else None
+        inner = self.open[-1] if len(self.open) > 1 else None
         if error.code in _TRUNCATED:
             where = f" inside `<{inner.qname}>` of line {inner.line}" if inner else ""
             message = f"the file ends{where} before the document does"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from orgflow_ir.model.bindings import Binding, SubProcessCall
@@ -310,6 +311,9 @@ class Artifact(Element):
     direction: Literal["none", "one", "both"] = "none"
 
 
+_kind = attrgetter("kind")
+
+
 class _Scope(Element):
     """What processes and sub-processes share."""
 
@@ -326,7 +330,8 @@ class _Scope(Element):
         while stack:
             scope = stack.pop()
             yield scope
-            stack.extend([n for n in reversed(scope.nodes) if n.kind == "sub-process"])
+            if "sub-process" in map(_kind, scope.nodes):
+                stack.extend([n for n in reversed(scope.nodes) if n.kind == "sub-process"])
 
 
 class SubProcess(_Scope):

@@ -94,17 +94,18 @@ class PassContext:
         if isinstance(element, Element):
             drawn = self.drawn(element)
             loc = loc or element.loc or drawn.loc
-            names[f"`{element.label}`"] = f"`{drawn.label}`"
-            passages = (drawn.evidence or element.evidence)[:MAX_PASSAGES]
-            related = (*related, *(_passage(evidence) for evidence in passages))
+            if drawn is not element:
+                names[f"`{element.label}`"] = f"`{drawn.label}`"
+            if passages := (drawn.evidence or element.evidence)[:MAX_PASSAGES]:
+                related = (*related, *map(_passage, passages))
             element = drawn.id
         file = (self.source.source if self.source is not None else "") or self.file
         if loc is None and file:
             loc = SourceLocation(file=file)
         if not (
             isinstance(message, str)
-            and isinstance(element, str | None)
-            and isinstance(help, str | None)
+            and (element is None or isinstance(element, str))
+            and (help is None or isinstance(help, str))
         ):  # a plugin's; reporters take text
             message, element, help = _text(message) or "", _text(element), _text(help)
         for made, source in names.items():

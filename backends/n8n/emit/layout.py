@@ -107,7 +107,7 @@ def grid(
     for node in order:  # successors come first
         if node in delayed and forward[node]:
             layer[node] = max(layer[node], min(layer[t] for t in forward[node]) - 1)
-    idom = dominators(_ROOT, forward)
+    idom = dominators(_ROOT, forward, order)
     children: dict[_Number, list[_Number]] = {n: [] for n in succ}
     for node in sorted(idom, key=layer.__getitem__):
         children[idom[node]].append(node)

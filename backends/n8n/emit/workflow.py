@@ -191,7 +191,6 @@ _Wire = tuple[tuple[int, int, int], Port, str | None]
 
 def _connections(compiled: CompiledScope, positions: dict[NodeKey, tuple[int, int]]) -> Any:
     """Wires per output, top target first, since that is the order in which n8n runs them."""
-    workflow_graph = compiled.workflow_graph
     nodes = compiled.workflow_graph.nodes
     inputs = _inputs_from_top(compiled, positions)
     outputs: dict[NodeKey, dict[int, list[_Wire]]] = {}

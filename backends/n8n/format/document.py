@@ -13,6 +13,7 @@ from typing import Any, Final, NotRequired, TypedDict
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.json_values import mapping, number
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, V1_123, N8nVersion, require_known
+from orgflow.backends.n8n.node_types.node_type import NodeType
 
 TYPE_PREFIX: Final = "n8n-nodes-base."
 
@@ -232,10 +233,15 @@ def short_type(node: Mapping[str, object]) -> str | None:
 
 def is_trigger(node: Mapping[str, object]) -> bool:
     """Whether a run can start at this node; triggers of other packages are recognised by name."""
+    return starts_runs(node, node_types.of(short_type(node)))
+
+
+def starts_runs(node: Mapping[str, object], kind: NodeType | None) -> bool:
+    """The same for a node of a known type."""
+    if kind is not None and kind.start is not None:
+        return True
     full = node.get("type")
-    kind = node_types.of(short_type(node))
-    known = kind is not None and kind.start is not None
-    return known or (isinstance(full, str) and full.endswith("Trigger"))
+    return isinstance(full, str) and full.endswith("Trigger")
 
 
 def api_keys(version: N8nVersion = DEFAULT_VERSION) -> tuple[str, ...]:
@@ -273,23 +279,21 @@ def to_api(workflow: Mapping[str, object], version: N8nVersion = DEFAULT_VERSION
 def outputs_of(node: Mapping[str, object]) -> int | None:
     """The number of main outputs of a node; None if type, version and parameters do not determine
     it."""
-    kind = node_types.of(short_type(node))
-    count = kind.outputs(*_version_and_parameters(node)) if kind is not None else None
-    if count is not None and node.get("onError") == "continueErrorOutput":
-        return count + 1  # the error output comes last
-    return count
+    return ports_of(node, node_types.of(short_type(node)))[1]
 
 
 def inputs_of(node: Mapping[str, object]) -> int | None:
     """The number of main inputs of a node; None if type, version and parameters do not determine
     it."""
-    kind = node_types.of(short_type(node))
+    return ports_of(node, node_types.of(short_type(node)))[0]
+
+
+def ports_of(node: Mapping[str, object], kind: NodeType | None) -> tuple[int | None, int | None]:
+    """The numbers of main inputs and outputs of a node of a known type."""
     if kind is None:
-        return 0 if is_trigger(node) else None
-    return kind.inputs(*_version_and_parameters(node)) if kind.start is None else 0
-
-
-def _version_and_parameters(
-    node: Mapping[str, object],
-) -> tuple[float | None, Mapping[str, object]]:
-    return number(node.get("typeVersion")), mapping(node.get("parameters"))
+        return 0 if starts_runs(node, kind) else None, None
+    version, parameters = number(node.get("typeVersion")), mapping(node.get("parameters"))
+    outputs = kind.outputs(version, parameters)
+    if outputs is not None and node.get("onError") == "continueErrorOutput":
+        outputs += 1  # the error output comes last
+    return kind.inputs(version, parameters) if kind.start is None else 0, outputs

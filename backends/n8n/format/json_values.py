@@ -42,24 +42,31 @@ def count(value: object) -> int | None:
 
 def texts(value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Every text in a value with its path, in order, without recursion."""
-    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
-    while waiting:
-        path, one = waiting.pop()
-        if isinstance(one, str):
-            yield path, one
-        elif isinstance(one, dict):
-            waiting += [
-                ((*path, key), item)
-                for key, item in reversed(one.items())
-                if isinstance(item, _WITH_TEXT)
-            ]
-        elif isinstance(one, list):
-            last = len(one) - 1
-            waiting += [
-                ((*path, last - at), item)
-                for at, item in enumerate(reversed(one))
-                if isinstance(item, _WITH_TEXT)
-            ]
+    if isinstance(value, str):
+        yield (), value
+        return
+    path: tuple[str | int, ...] = ()
+    items = _items(value)
+    outer: list[tuple[tuple[str | int, ...], Iterator[tuple[str | int, Any]]]] = []
+    """Where the items around these go on."""
+    while True:
+        for key, item in items:
+            if isinstance(item, str):
+                yield (*path, key), item
+            elif isinstance(item, _WITH_ITEMS):
+                outer.append((path, items))
+                path, items = (*path, key), _items(item)
+                break
+        else:
+            if not outer:
+                return
+            path, items = outer.pop()
 
 
-_WITH_TEXT = (str, dict, list)
+_WITH_ITEMS = (dict, list)
+
+
+def _items(value: Any) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        return iter(value.items())
+    return enumerate(value) if isinstance(value, list) else iter(())

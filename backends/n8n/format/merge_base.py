@@ -99,7 +99,7 @@ _MARKS: Final = sorted(
 )
 """Phrases, the longest first, each with the character for it; the JSON around these is ASCII."""
 
-_STANDARD: Final = ("name", "id", "type", "typeVersion", "position", "parameters", "notes")
+_STANDARD: Final = {"name", "id", "type", "typeVersion", "position", "parameters", "notes"}
 
 Json = dict[str, Any]
 
@@ -143,7 +143,7 @@ def _row(node: Mapping[str, Any]) -> list[Any]:
     kind = node["type"]
     parameters = node["parameters"]
     content = parameters.get("content")
-    if map_place(content) is not None:  # it is made of the others
+    if content is not None and map_place(content) is not None:  # it is made of the others
         parameters = {**parameters, "content": readable(content)}
     row: list[Any] = [
         node["name"],
@@ -154,8 +154,9 @@ def _row(node: Mapping[str, Any]) -> list[Any]:
         parameters,
         node.get("notes", ""),
     ]
-    more = {k: v for k, v in node.items() if k not in _STANDARD}
-    return [*row, more] if more else row
+    if not node.keys() <= _STANDARD:
+        row.append({k: v for k, v in node.items() if k not in _STANDARD})
+    return row
 
 
 def unpack_base(text: str) -> Json | None:

@@ -16,10 +16,9 @@ from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format import form_fields
 from orgflow.backends.n8n.format.document import (
     api_keys,
-    inputs_of,
-    is_trigger,
-    outputs_of,
+    ports_of,
     short_type,
+    starts_runs,
 )
 from orgflow.backends.n8n.format.expressions import Reading, read_code, read_parameter
 from orgflow.backends.n8n.format.json_values import texts
@@ -29,6 +28,7 @@ from orgflow.backends.n8n.format.versions import (
     require_known,
     type_versions,
 )
+from orgflow.backends.n8n.node_types.node_type import NodeType
 
 from orgflow_ir.model.records import NamedTuple
 
@@ -79,6 +79,7 @@ class _Node(NamedTuple):
     number: int
     name: str
     short: str | None
+    kind: NodeType | None
     raw: Mapping[str, Any]
     parameters: Mapping[str, Any]
 
@@ -139,7 +140,8 @@ def _read(workflow: Mapping[str, Any]) -> _Graph:
             continue
         parameters = raw.get("parameters")
         shown = parameters if isinstance(parameters, Mapping) else {}
-        node = _Node(index, raw["name"], short_type(raw), raw, shown)
+        short = short_type(raw)
+        node = _Node(index, raw["name"], short, node_types.of(short), raw, shown)
         graph.nodes.append(node)
         graph.by_name.setdefault(node.name, node)
     connections = workflow.get("connections")
@@ -180,7 +182,7 @@ def _check_names(graph: _Graph) -> Iterator[Problem]:
 
 
 def _check_node(node: _Node, version: N8nVersion) -> Iterator[Problem]:
-    kind = node_types.of(node.short)
+    kind = node.kind
     if kind is None or not kind.described:
         message = f"`{node.name}` has the type `{node.raw.get('type')}`, which is not emitted"
         yield node.problem("node-type", message, "type")
@@ -215,8 +217,9 @@ def _check_form_names(node: _Node) -> Iterator[Problem]:
 
 
 def _check_wires(graph: _Graph) -> Iterator[Problem]:
-    outputs = {node.name: outputs_of(node.raw) for node in graph.nodes}
-    inputs = {node.name: inputs_of(node.raw) for node in graph.nodes}
+    inputs, outputs = {}, {}
+    for node in graph.nodes:
+        inputs[node.name], outputs[node.name] = ports_of(node.raw, node.kind)
     wired: dict[str, set[int]] = {}
     unknown: set[str] = set()
     for source, output, place, target, index in graph.wires:
@@ -254,7 +257,7 @@ def _check_wires(graph: _Graph) -> Iterator[Problem]:
 
 
 def _check_reach(graph: _Graph) -> Iterator[Problem]:
-    triggers = [node for node in graph.nodes if is_trigger(node.raw)]
+    triggers = [node for node in graph.nodes if starts_runs(node.raw, node.kind)]
     starts = [node.name for node in triggers if node.raw.get("disabled") is not True]
     if not starts:
         yield Problem("/nodes", "no trigger starts this workflow", "no-trigger")
@@ -268,8 +271,10 @@ def _check_reach(graph: _Graph) -> Iterator[Problem]:
 def _check_expressions(node: _Node, graph: _Graph) -> Iterator[Problem]:
     if not node.parameters or node.short == "stickyNote":
         return  # text for people; n8n evaluates none of it
-    if node.short != "code" and not _has_expression(node.parameters):
-        return
+    if node.short != "code" and all(
+        _can_be_read(text, graph) for text in _expressions(node.parameters)
+    ):
+        return  # nearly always: places are only needed for what is wrong
     for path, text in texts(node.parameters):
         if text.startswith("="):
             reading = read_parameter(text)
@@ -286,18 +291,27 @@ def _check_expressions(node: _Node, graph: _Graph) -> Iterator[Problem]:
                 yield node.problem("unknown-reference", message, "parameters", *path)
 
 
-def _has_expression(parameters: Mapping[str, Any]) -> bool:
-    """Whether n8n computes a text in them: quicker than to read them with their paths."""
+def _can_be_read(text: str, graph: _Graph) -> bool:
+    reading = read_parameter(text)
+    return not reading.faults and graph.by_name.keys() >= {*reading.references}
+
+
+def _expressions(parameters: Mapping[str, Any]) -> list[str]:
+    """The texts in them that n8n computes, in any order."""
+    found: list[str] = []
     waiting: list[Any] = [parameters]
     while waiting:
         one = waiting.pop()
         for item in one.values() if isinstance(one, dict) else one:
             if type(item) is str:
                 if item.startswith("="):
-                    return True
-            elif isinstance(item, dict | list):
+                    found.append(item)
+            elif isinstance(item, _WITH_ITEMS):
                 waiting.append(item)
-    return False
+    return found
+
+
+_WITH_ITEMS: Final = (dict, list)
 
 
 def _check_addresses(graph: _Graph) -> Iterator[Problem]:
@@ -363,8 +377,7 @@ def _check_timers(graph: _Graph) -> Iterator[Problem]:
 
 
 def _may_wait(node: _Node) -> bool:
-    kind = node_types.of(node.short)
-    return kind is not None and kind.waits(node.parameters)
+    return node.kind is not None and node.kind.waits(node.parameters)
 
 
 def _closure(starts: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:

@@ -7,7 +7,7 @@ linear, so a process of 10,000 nodes needs no special treatment.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -181,21 +181,10 @@ def components(succ: Mapping[_N, list[_N]]) -> dict[_N, int]:
     return result
 
 
-def dominators(root: _N, succ: Mapping[_N, list[_N]]) -> dict[_N, _N]:
-    """Immediate dominators (Cooper, Harvey, Kennedy 2001) of the nodes reachable from `root`."""
-    order: list[_N] = []
-    seen = {root}
-    work = [(root, iter(succ.get(root, ())))]
-    while work:
-        node, it = work[-1]
-        for nxt in it:
-            if nxt not in seen:
-                seen.add(nxt)
-                work.append((nxt, iter(succ.get(nxt, ()))))
-                break
-        else:
-            order.append(node)
-            work.pop()
+def dominators(root: _N, succ: Mapping[_N, list[_N]], order: Sequence[_N] = ()) -> dict[_N, _N]:
+    """Immediate dominators (Cooper, Harvey, Kennedy 2001) of the nodes reachable from `root`;
+    `order` is a post-order of these nodes if the caller has one."""
+    order = order or _postorder(root, succ)
     # From here on a node is its number in post-order; the root has the last.
     number = {n: i for i, n in enumerate(order)}
     pred: list[list[int]] = [[] for _ in order]
@@ -225,3 +214,20 @@ def dominators(root: _N, succ: Mapping[_N, list[_N]]) -> dict[_N, _N]:
                 changed = changed or idom[at] >= 0
                 idom[at] = new
     return {order[at]: order[idom[at]] for at in range(last - 1, -1, -1)}
+
+
+def _postorder(root: _N, succ: Mapping[_N, list[_N]]) -> list[_N]:
+    order: list[_N] = []
+    seen = {root}
+    work = [(root, iter(succ.get(root, ())))]
+    while work:
+        node, it = work[-1]
+        for nxt in it:
+            if nxt not in seen:
+                seen.add(nxt)
+                work.append((nxt, iter(succ.get(nxt, ()))))
+                break
+        else:
+            order.append(node)
+            work.pop()
+    return order
