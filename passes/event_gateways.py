@@ -112,7 +112,7 @@ class EventGateways(Pass):
                     graph = graph or ctx.analysis(ControlFlow, scope)
                     _check(node, graph, ctx)
                     _check_events(node, graph, ctx)
-                if isinstance(node, Task | Gateway) and node.instantiate:
+                if isinstance(node, (Task, Gateway)) and node.instantiate:
                     graph = graph or ctx.analysis(ControlFlow, scope)
                     for flow in graph.flows_in(node.id)[:1]:
                         ctx.emit(

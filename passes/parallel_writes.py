@@ -45,7 +45,7 @@ class ParallelWritesPass(Pass):
             bound = [
                 n
                 for n in scope.nodes
-                if isinstance(n, Task | CallActivity) and n.binding is not None
+                if isinstance(n, (Task, CallActivity)) and n.binding is not None
             ]
             if len(bound) > 1:
                 for variable, one, other in _conflicts(scope, ctx):

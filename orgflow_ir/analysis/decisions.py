@@ -143,7 +143,7 @@ def with_gateways(scope: Scope, graph: ControlFlow) -> tuple[Scope, dict[str, No
     flows: list[Flow] = []
     for node in scope.nodes:
         nodes.append(node)
-        if not isinstance(node, Task | CallActivity | SubProcess):
+        if not isinstance(node, (Task, CallActivity, SubProcess)):
             continue
         ways = outgoing(graph.flows_out(node.id))
         if not ways.chosen:

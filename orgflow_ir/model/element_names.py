@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from typing import Final
 
 from orgflow_ir.model.elements import (
     Artifact,
@@ -159,6 +160,9 @@ def ordinal(number: int) -> str:
     return f"{number}{_SUFFIXES.get(last, 'th')}"
 
 
+_FLOWS: Final = (Flow, MessageFlow)
+
+
 class ElementNames:
     """The names of the elements of a model or of one scope in messages.
 
@@ -197,7 +201,7 @@ class ElementNames:
         element = (self.nodes.get(of) or self._others.get(of)) if isinstance(of, str) else of
         if element is None:
             return f"`{of}`"
-        if isinstance(element, Flow | MessageFlow):
+        if isinstance(element, _FLOWS):
             return self._flow(element)
         if one_line(element.name):
             return f"`{element.label}`"
@@ -224,7 +228,7 @@ class ElementNames:
         """As `name`, with the kind of the element: ``the user task `Check` ``; without the article
         ``user task `Check` ``."""
         element = (self.nodes.get(of) or self._others.get(of)) if isinstance(of, str) else of
-        if element is None or isinstance(element, Flow | MessageFlow) or not one_line(element.name):
+        if element is None or isinstance(element, _FLOWS) or not one_line(element.name):
             return self.name(of)
         return f"{'the ' if article else ''}{kind_words(element)} {self.name(element)}"
 

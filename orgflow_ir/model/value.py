@@ -126,7 +126,7 @@ class Value:
             raise TypeError(
                 f"{type(self).__name__} has missing or unknown fields: {', '.join(sorted(wrong))}"
             )
-        object.__setattr__(self, "__dict__", content)
+        _set_fields(self, content)
 
     def content(self) -> dict[str, Any]:
         """The fields that equality uses, in order: all except provenance."""
@@ -170,3 +170,7 @@ class Value:
     def __repr__(self) -> str:
         parts = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items())
         return f"{type(self).__name__}({parts})"
+
+
+_set_fields = Value.__dict__["__dict__"].__set__
+"""Past `Value.__setattr__`; `object.__setattr__` would look up the name first."""

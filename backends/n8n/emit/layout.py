@@ -87,11 +87,11 @@ def grid(
     numbers = range(len(nodes))
     succ: dict[_Number, list[_Number]] = {n: [] for n in numbers}
     begins = [True] * len(nodes)
-    for source, target in wires:
-        into = number[target]
-        if into not in (out := succ[number[source]]):
-            out.append(into)
-            begins[into] = False
+    for begin, end in wires:
+        target = number[end]
+        if target not in (targets := succ[number[begin]]):
+            targets.append(target)
+            begins[target] = False
     succ[_ROOT] = [n for n in numbers if begins[n]] or list(numbers[:1])
     lost = _unreached(numbers, succ)
     succ[_ROOT] += lost

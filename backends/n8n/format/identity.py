@@ -53,7 +53,9 @@ def map_line(said: Mapping[str, Any]) -> str:
 
 def map_place(content: object) -> int | None:
     """The position of the map's JSON in the text of a sticky note; None if there is no map."""
-    found = _MAP_LINE.search(content) if isinstance(content, str) else None
+    if not isinstance(content, str) or (at := content.find(MAP_PREFIX)) < 0:
+        return None
+    found = _MAP_LINE.search(content, content.rfind("\n", 0, at) + 1)
     return found.end() if found is not None else None
 
 

@@ -29,6 +29,8 @@ def number(value: object) -> float | None:
     """A number in JSON; `None` for anything else, including true and false."""
     if type(value) is float:
         return value
+    if type(value) is int:
+        return float(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     return None

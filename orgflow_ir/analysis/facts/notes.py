@@ -64,7 +64,7 @@ def keep(
         for node in scope.nodes:
             long = long or len(node.doc) > MOST_DOCUMENTATION
             of = _stands_for(node, source, ctx) if isinstance(node, Opaque) else node
-            if isinstance(of, Task | CallActivity | Event) and of.binding is not None:
+            if isinstance(of, (Task, CallActivity, Event)) and of.binding is not None:
                 about[node.id] = list(statements(of))
     whole = {process.id: list(facts.whole.get(process.id, ())) for process in model.processes}
     names = facts.lanes if lanes else {}

@@ -130,11 +130,11 @@ class _Finder:
                 yield from self._decision(decisions[node.id], node, scope, graph)
             elif isinstance(node, Gateway):
                 yield from self._single_branch(node, scope, graph)
-            if isinstance(node, Task | CallActivity | Event):
+            if isinstance(node, (Task, CallActivity, Event)):
                 binding = node.binding
                 if binding is not None and (binding.inputs or binding.outputs):
                     yield from self._mappings(node, scope)
-            if isinstance(node, Task | SubProcess) and node.loop is not None:
+            if isinstance(node, (Task, SubProcess)) and node.loop is not None:
                 yield from self._list(node, node.loop, scope)
             if node.id in chosen_by:
                 yield from self._decision(chosen_by[node.id], node, scope, graph)

@@ -118,7 +118,7 @@ class Wiring:
             starts += [
                 i
                 for i, n in enumerate(nodes)
-                if isinstance(n, Task | Gateway) and n.instantiate and not self.ins[i]
+                if isinstance(n, (Task, Gateway)) and n.instantiate and not self.ins[i]
             ]
         else:
             starts = [i for i in starts if not nodes[i].definitions] or starts  # type: ignore[union-attr]
