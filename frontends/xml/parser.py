@@ -85,7 +85,7 @@ class _Parse:
         self.parser = expat.ParserCreate()
         self.elements: list[XmlElement] = []
         self.open: list[XmlElement] = []
-        """Without an end so far; the first is what is around the root."""
+        """Elements without an end so far, after an artificial parent of the root."""
         self.scope = Scope({"xml": XML}, {})
         self.declared: str | None = None
         self.wide = _wide_encoding(data)
@@ -141,7 +141,7 @@ class _Parse:
         parser, data, stack, top = self.parser, self.data, self.open, self.scope
         deepest, max_elements = self.limits.max_depth + 1, self.limits.max_elements
         push, pop, keep, create = stack.append, stack.pop, self.elements.append, XmlElement.__new__
-        # What is around the root, so that every element is in another one.
+        # A parent of the root, so that every element has one.
         outside = create(XmlElement)
         outside.scope, outside.children = top, _NONE
         push(outside)

@@ -44,7 +44,7 @@ _NONE: Mapping[NodeKey, int] = MappingProxyType({})
 
 
 _Number = int
-"""Of a node among those drawn: keys of helpers are tuples, which take longer to look up."""
+"""The number of a node in a layout; keys of helpers are tuples, which are slow to look up."""
 
 
 @dataclass(eq=False, repr=False)

@@ -186,7 +186,7 @@ def _is_placeholder(planned: GraphNode, compiled: CompiledScope) -> bool:
 
 
 _Wire = tuple[tuple[int, int, int], Port, str | None]
-"""Where a wire stands among those of its output, its end, and the flow that it is of."""
+"""The sort key of a wire among those of its output, the end of the wire, and its flow, if any."""
 
 
 def _connections(compiled: CompiledScope, positions: dict[NodeKey, tuple[int, int]]) -> Any:

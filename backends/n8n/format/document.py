@@ -20,7 +20,7 @@ TYPE_PREFIX: Final = "n8n-nodes-base."
 # Must never change: node ids are derived from it, and `verify` finds nodes by id among other ways.
 _UUID_NAMESPACE: Final = bytes.fromhex("7d3e3c0e53c55a0f9a530c4e1b2f6d17")
 _UUID_VARIANT: Final = {f"{digit:x}": f"{digit & 3 | 8:x}" for digit in range(16)}
-"""The digit of a UUID whose upper two bits state its variant (RFC 9562, 4.1), by that of a hash."""
+"""The digit of a UUID that contains its variant (RFC 9562, 4.1), by the digit of the hash."""
 
 # N8N.md "API": what POST /workflows takes; any other key is answered with 400.
 _API_KEYS: Final = ("name", "nodes", "connections", "settings", "staticData")
@@ -142,7 +142,7 @@ def dumps(value: object) -> str:
 
 
 _Writers = dict[type, Callable[[Any], str]]
-"""Functions that write values of JSON, by their types."""
+"""Functions that write values as JSON, by type."""
 
 _constant: Final = {True: "true", False: "false", None: "null"}.__getitem__
 
@@ -152,16 +152,16 @@ def _finite(value: float) -> str:
 
 
 def _writers(newline: str) -> _Writers:
-    """Functions that write values as `json.dumps(value, indent=2, ensure_ascii=False,
-    allow_nan=False)` does, at one level of indentation: `newline` is a line feed and the spaces.
+    """Functions that write values like `json.dumps(value, indent=2, ensure_ascii=False,
+    allow_nan=False)` at one level of indentation; `newline` is a line feed and the indentation.
 
-    The encoder of `json` is written in Python where it indents: this takes a third of its time, a
-    fifth of a compile's. Tables by type take less than asking for one type after the other.
+    They replace the encoder of `json`, which is implemented in Python for indented output and
+    slower. A table by type is faster than a chain of tests.
     """
     deeper = newline + "  "
     join = f",{deeper}".join
     inner: _Writers | None = None
-    """Of the next level, made when it is needed."""
+    """The functions of the next level, created on first use."""
 
     def write_object(value: dict[str, Any]) -> str:
         nonlocal inner
@@ -171,7 +171,7 @@ def _writers(newline: str) -> _Writers:
             inner = _writers(deeper)
         try:
             rows = [f"{encode_basestring(k)}: {inner[type(v)](v)}" for k, v in value.items()]
-        except (KeyError, TypeError):  # a type that compiled workflows do not hold, such as a key
+        except (KeyError, TypeError):  # a value or key of a type that compiled workflows lack
             return _standard(value, newline)
         return f"{{{deeper}{join(rows)}{newline}}}"
 

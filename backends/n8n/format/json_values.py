@@ -50,7 +50,7 @@ def texts(value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
     path: tuple[str | int, ...] = ()
     items = _items(value)
     outer: list[tuple[tuple[str | int, ...], Iterator[tuple[str | int, Any]]]] = []
-    """Where the items around these go on."""
+    """The rest of the items of each enclosing value."""
     while True:
         for key, item in items:
             if isinstance(item, str):

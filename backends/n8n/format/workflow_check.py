@@ -274,7 +274,7 @@ def _check_expressions(node: _Node, graph: _Graph) -> Iterator[Problem]:
     if node.short != "code" and all(
         _can_be_read(text, graph) for text in _expressions(node.parameters)
     ):
-        return  # nearly always: places are only needed for what is wrong
+        return  # nearly always; only faults need the paths of the texts
     for path, text in texts(node.parameters):
         if text.startswith("="):
             reading = read_parameter(text)
@@ -297,7 +297,7 @@ def _can_be_read(text: str, graph: _Graph) -> bool:
 
 
 def _expressions(parameters: Mapping[str, Any]) -> list[str]:
-    """The texts in them that n8n computes, in any order."""
+    """The texts in parameters that n8n evaluates, in any order."""
     found: list[str] = []
     waiting: list[Any] = [parameters]
     while waiting:

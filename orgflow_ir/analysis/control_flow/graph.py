@@ -195,7 +195,7 @@ def dominators(root: _N, succ: Mapping[_N, list[_N]], order: Sequence[_N] = ()) 
     idom = [-1] * last + [last]
     changed = True
     while changed:
-        # Without a cycle every predecessor comes before its node, and one round finds all.
+        # Without a cycle every predecessor comes before its node, so one round is enough.
         changed = False
         for at in range(last - 1, -1, -1):
             new = -1
