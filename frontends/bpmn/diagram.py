@@ -57,6 +57,8 @@ def _plane(
 
 def _element(r: Reading, node: XmlElement) -> str | None:
     name = r.ref(node, "bpmnElement")
+    if name in r.shared:
+        return None  # OF150 reports the elements
     if name is not None and name in r.ids:
         return name
     r.report(

@@ -62,6 +62,8 @@ class Reading:
         self.file = file
         self.ctx = ctx
         self.ids: dict[str, XmlElement] = {}
+        self.shared: set[str] = set()
+        """Ids that several elements have: a shape of such an id may be of any of them."""
         self.flows: dict[str, tuple[str, str]] = {}
         self.sources: dict[str, int] = {}
         self.targets: dict[str, int] = {}
@@ -116,6 +118,7 @@ class Reading:
         around = [home for home in homes if home is not None]
         clear = apart and not self._is_named_outside(raw, around)
         for node in nodes[1:]:
+            self.shared.add(raw)
             new = self._rename(node, raw, nodes[0], clear=clear)
             home = self._process_of(node)
             if apart and home is not None:

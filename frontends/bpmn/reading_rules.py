@@ -14,7 +14,8 @@ class DuplicateId(Rule):
         8.2.1). References resolve to the first element; the second one is read with the suffix
         `__2`. If nothing references the id, the severity is warning. It is a warning as well if
         the elements are in different processes and all references are inside these: a reference
-        then means the element of its own process.
+        then means the element of its own process. Shapes and edges of the diagram with such an id
+        are ignored.
     Example
         <task id="a" name="Pick"/> <task id="a" name="Pack"/>
     Instead

@@ -535,3 +535,23 @@ def test_a_fix_writes_nothing_about_an_id_that_several_elements_have() -> None:
     )  # fmt: skip
     with pytest.raises(FixError):
         patched(source, model, removal)
+
+
+def test_a_shape_of_a_shared_id_is_of_no_element() -> None:
+    """It may be of either; where it stands would decide the order of branches."""
+
+    def shape(id: str, x: int) -> str:
+        bounds = f'<dc:Bounds x="{x}" y="0" width="36" height="36"/>'
+        return f'<di:BPMNShape id="d{x}" bpmnElement="{id}">{bounds}</di:BPMNShape>'
+
+    diagram = (
+        '<di:BPMNDiagram xmlns:di="http://www.omg.org/spec/BPMN/20100524/DI" '
+        'xmlns:dc="http://www.omg.org/spec/DD/20100524/DC"><di:BPMNPlane id="plane">'
+        f"{shape('s', 0)}{shape('s', 100)}{shape('only', 200)}</di:BPMNPlane></di:BPMNDiagram>"
+    )
+    text = _twice(f'<process id="r"><task id="only"/></process>{diagram}')
+    model, diagnostics = parse(text, options={"diagram": True})
+    assert model is not None
+    assert model.diagram is not None
+    assert [found.element for found in model.diagram.shapes] == ["only"]
+    assert {d.code for d in diagnostics if d.element != "r"} == {"OF150"}
