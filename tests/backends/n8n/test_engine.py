@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,9 @@ from engine_fixture import (
     reads,
     wait_hook,
 )
+from orgflow.backends.n8n.engine.install import engine_dir
 from orgflow.backends.n8n.engine.local import EngineError, LocalEngine, RunRequest
+from orgflow.backends.n8n.engine.node import find_node
 
 RUNS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "n8n-runs.jsonl"
 # Its node calls the server the runs were recorded on; here it is stubbed.
@@ -324,3 +327,38 @@ def test_custom_data_in_an_expression_is_refused(engine: LocalEngine) -> None:
         engine.run(flow([START, asks], "T>R"), "T")
     told = code("R", "$execution.customData.set('approved', 'yes'); return [];")
     assert engine.run(flow([START, told], "T>R"), "T").status == "success"
+
+
+# -- one stop for several decisions (docs/n8n.md) --------------------------------------------------
+
+
+@pytest.mark.parametrize(("first", "named"), [("true", "B?"), ("false", "A?")])
+def test_a_stop_behind_several_decisions_can_name_the_one_that_led_to_it(
+    first: str, named: str, engine: LocalEngine
+) -> None:
+    message = "=No branch of “{{ $prevNode.name }}” matches."
+    stop = node("Stop", "stopAndError", 1, {"errorType": "errorMessage", "errorMessage": message})
+    nodes = [START, if_node("A?", first), if_node("B?", "false"), stop]
+    workflow = flow(nodes, "T>A?", "A?>B?", "A?.1>Stop", "B?.1>Stop")
+    assert engine.run(workflow, "T").error == f"No branch of “{named}” matches."
+
+
+_RENAMED = """
+const { Workflow } = require(process.argv[1] + "/node_modules/n8n-workflow");
+const rename = Workflow.prototype;
+for (const text of JSON.parse(process.argv[2]))
+  console.log(rename.renameNodeInParameterValue(text, "Old", "New"));
+"""
+
+
+def test_a_new_name_reaches_references_but_no_text_beside_the_name_of_the_node_before() -> None:
+    texts = ["={{ $('Old').first().json.x }}", "={{ $prevNode.name === 'Old' ? 1 : 2 }}"]
+    done = subprocess.run(
+        [find_node().path, "-e", _RENAMED, str(engine_dir()), json.dumps(texts)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [texts[0].replace("Old", "New"), texts[1]]
