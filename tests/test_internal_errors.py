@@ -125,6 +125,12 @@ COMMANDS: dict[str, tuple[tuple[str, ...], frozenset[str]]] = {
     "verify": (("verify", "order.bpmn", "flow.json"), frozenset(("reader", "target"))),
     "diff": (("diff", "order.bpmn", "other.bpmn"), frozenset(("reader",))),
     "opt": (("opt", "order.bpmn", "--passes", "event-triggers"), frozenset(("reader", "pass"))),
+    "trace": (("trace", "order.bpmn"), frozenset(("reader", "pass"))),
+    "synth": (("synth", "order.bpmn", "-o", "corpus/"), frozenset(("reader", "pass"))),
+    "merge": (
+        ("compile", "order.bpmn", *N8N, "--merge", "flow.json", "-o", "out.json"),
+        frozenset(STAGES),
+    ),
     "fill": (("fill", "order.bpmn", "-o", "out.ir.json"), frozenset(("reader", "pass"))),
 }  # fmt: skip
 
