@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
@@ -16,14 +17,20 @@ from orgflow.commands.output import write_stdout
 from orgflow.commands.session import Session, exit_code, leave
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
+from orgflow_ir.model.source import SourceFile, SourceKind
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.guards import given
 
 if TYPE_CHECKING:
     from orgflow_ir.diagnostics import Diagnostic
+    from orgflow_ir.model import Model
+    from orgflow_ir.plugins.contracts import Backend
+    from orgflow_ir.targets.artifact import Emitted
     from orgflow_ir.targets.verification import Difference, Verification
 
 WIDTH = 80
 _REPORTED = ("OF480", "OF481", "OF482", "OF483", "OF484")
+_NOT_COMPARED = "OF487"
 _LEFT = 38
 _HOW = {
     "map": "by the map",
@@ -64,7 +71,8 @@ def command(
     verbose: bool,
 ) -> None:
     """Verify that the workflow in WORKFLOW, as compiled or after edits, behaves like the model in
-    MODEL. If a model was compiled to several workflows, pass all their files or their folder.
+    MODEL; of a folder, like all models in it. If a model was compiled to several workflows, pass
+    all their files or their folder.
 
     Every state that the target's engine can reach is compared with the states of the model, so
     loops are proved and not sampled. Verdicts: proved, bounded (with the bound), different (with
@@ -74,26 +82,38 @@ def command(
         raise click.UsageError("only one of MODEL and the WORKFLOWs can be standard input")
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry, [model_])
-    ctx = session.context()
-    model = session.load(model_, ctx, from_, process=process)
-    results: tuple[Verification, ...] | None = ()
-    if model is not None:
-        model = compiler.with_called(model, backend, ctx)
-    if model is not None and not ctx.has_errors:
-        try:
-            source = compiler.read_together(workflows)
-        except compiler.InputError as error:
-            ctx.emit(UnreadableInput, str(error), help=error.help)
-        else:
-            session.inputs.append(source.path)
+    paths = _models_in(model_, session)
+    if len(paths) > 1 and process is not None:
+        raise click.UsageError(
+            f"--process is for one model, and there are {len(paths)}; name the file with the model "
+            "of the process"
+        )
+    found: list[PassContext] = []
+    models: list[tuple[Model, PassContext]] = []
+    for path in paths:
+        ctx = session.context()
+        ctx.given = paths
+        found.append(ctx)
+        model = session.load(path, ctx, from_, process=process)
+        if model is not None:
+            model = compiler.with_called(model, backend, ctx)
+        if model is not None and not ctx.has_errors:
             ctx.options = {**ctx.options, **options}
-            results = given(backend, "verify", tuple, model, source, ctx, strict=strict)
-            if results is None:
+            models.append((model, ctx))
+    results: list[Verification] = []
+    source = _together(workflows, models[0][1], session) if models else None
+    if source is not None:
+        for (model, ctx), made in zip(models, _compiled(models, backend), strict=True):
+            some = given(backend, "verify", tuple, model, source, ctx, strict=strict, emitted=made)
+            if some is None:
                 raise click.UsageError(f"target `{backend.name}` does not support verification")
-    session.collect(ctx)
+            results += some
+    _without_those_of_others(found)
+    for ctx in found:
+        session.collect(ctx)
     code = exit_code(session.diagnostics)
     if as_json or format_ == "json":
-        write_stdout(as_json_text(results or (), session.diagnostics))
+        write_stdout(as_json_text(results, session.diagnostics))
     elif results:
         write_stdout(as_text(results, backend.name))
     if format_ == "json":
@@ -104,7 +124,70 @@ def command(
     leave(code)
 
 
-def as_text(results: tuple[Verification, ...], target: str) -> str:
+def _models_in(model: str, session: Session) -> list[str]:
+    """The models that are meant: a folder is that of all models in it, unless a frontend reads it
+    as a whole."""
+    if model == "-" or not os.path.isdir(model):
+        return [model]
+    frontends = session.registry.frontends.values()
+    if any(SourceKind.FOLDER in frontend.accepts for frontend in frontends):
+        return [model]
+    from orgflow.commands.inputs import expand
+
+    paths, empty = expand((model,), session.registry)
+    if empty:
+        ctx = session.context()
+        ctx.emit(UnreadableInput, f"there is no model in {model}", help="name a file in it")
+        session.collect(ctx)
+    return paths
+
+
+def _together(workflows: Sequence[str], ctx: PassContext, session: Session) -> SourceFile | None:
+    """The workflows of all files; `None` after an error."""
+    try:
+        source = compiler.read_together(workflows)
+    except compiler.InputError as error:
+        ctx.emit(UnreadableInput, str(error), help=error.help)
+        return None
+    session.inputs.append(source.path)
+    return source
+
+
+def _compiled(
+    models: Sequence[tuple[Model, PassContext]], backend: Backend
+) -> Sequence[Emitted | None]:
+    """What several models become when they are compiled together; nothing of a model that is
+    compared by itself, and where one of them cannot be compiled."""
+    alone: list[Emitted | None] = [None] * len(models)
+    if len(models) < 2:
+        return alone
+    made = []
+    for model, ctx in models:
+        emitted = compiler.emit_anyway(model, backend, ctx)
+        if emitted is None:
+            return alone
+        made.append((model, emitted))
+    first = models[0][1]
+    quiet = PassContext(registry=first.registry, target=backend.target)
+    quiet.options = {**backend.target.default_options, **first.options}
+    return backend.link(made, quiet)
+
+
+def _without_those_of_others(found: Sequence[PassContext]) -> None:
+    """Of several models, report a workflow as not compared only if it was compared with none."""
+    if len(found) < 2:
+        return
+    of_none = [{d.message for d in ctx.diagnostics if d.code == _NOT_COMPARED} for ctx in found]
+    kept = set.intersection(*of_none)
+    for number, ctx in enumerate(found):
+        ctx.diagnostics[:] = [
+            d
+            for d in ctx.diagnostics
+            if d.code != _NOT_COMPARED or (number == 0 and d.message in kept)
+        ]
+
+
+def as_text(results: Sequence[Verification], target: str) -> str:
     """The report for people: one block per process, 80 columns."""
     blocks = ["\n".join(_block(result, target)) for result in results]
     return "\n\n".join(blocks) + "\n"
@@ -184,7 +267,7 @@ def _wrapped(text: str, indent: str) -> list[str]:
     )
 
 
-def as_json_text(results: tuple[Verification, ...], diagnostics: Sequence[Diagnostic] = ()) -> str:
+def as_json_text(results: Sequence[Verification], diagnostics: Sequence[Diagnostic] = ()) -> str:
     """The results and all findings as JSON, by `orgflow_ir/schema/verification.schema.json`."""
     from orgflow_ir.diagnostics.json import diagnostics_data
     from orgflow_ir.targets.verification import VERIFICATION_VERSION

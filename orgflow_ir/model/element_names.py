@@ -80,6 +80,10 @@ def unique(values: Iterable[str], fallback: str) -> list[str]:
     return result
 
 
+CALLED = " (called by "
+"""What stands between the name of a process of another file and that of its caller."""
+
+
 def title(model: Model, process: Process) -> str:
     """The name for the result of a process: that of the process, its pool, the model or the
     file."""
@@ -89,7 +93,7 @@ def title(model: Model, process: Process) -> str:
     found = next((one_line(n) for n in names if one_line(n)), "Process")
     if is_taken_over(process, model):
         caller = title(model, next(p for p in model.processes if not is_taken_over(p, model)))
-        return f"{found} (called by {caller})"
+        return f"{found}{CALLED}{caller})"
     return found
 
 

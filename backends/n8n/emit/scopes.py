@@ -20,6 +20,7 @@ from orgflow.backends.n8n.format.document import node_uuid
 
 from orgflow_ir.analysis.calls import is_called
 from orgflow_ir.model import Lane, Model, Process, SubProcess
+from orgflow_ir.model.element_names import CALLED
 from orgflow_ir.model.elements import Scope
 from orgflow_ir.model.records import NamedTuple
 
@@ -88,7 +89,7 @@ class WorkflowScope:
     @property
     def _whole(self) -> str:
         if self.process.id in self.together:
-            return f"{plain(self.process.name)} (called by several)"
+            return f"{plain(self.process.name)}{CALLED}several)"
         return title(self.model, self.process)
 
     @property

@@ -11,6 +11,7 @@ from orgflow.backends.n8n.verify.reference import NotLegal, Reference, reference
 from orgflow.backends.n8n.verify.verify import SETTINGS, verify_process
 
 from orgflow_ir.model import Model, Process
+from orgflow_ir.model.element_names import CALLED, is_taken_over
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
@@ -49,7 +50,7 @@ def verify_file(
     found = []
     processes = {p: ref.process for p, ref in refs.items()}
     pairs = paired(model, refs, flows)
-    for process, flow in (*pairs.items(), *_more(pairs, flows, ctx, here)):
+    for process, flow in (*pairs.items(), *_more(pairs, processes, model, flows, ctx, here)):
         if flow is None:
             ctx.emit(
                 rules.MissingWorkflow,
@@ -79,6 +80,9 @@ def paired(
     found: dict[str, WorkflowDocument | None] = dict.fromkeys(references)
     processes = {p: ref.process for p, ref in references.items()}
 
+    def of_other(flow: WorkflowDocument, process: str) -> bool:
+        return _is_of_other_model(flow, processes[process], model)
+
     def take(process: str, fitting: Iterable[WorkflowDocument]) -> None:
         if found[process] is None:
             chosen = next((f for f in fitting if f in left), None)
@@ -86,6 +90,8 @@ def paired(
                 left.remove(chosen)
                 found[process] = chosen
 
+    for process in references:
+        take(process, (f for f in flows if f.map.process == process and not of_other(f, process)))
     for process in references:
         take(process, (f for f in flows if f.map.process == process))
     for process in references:
@@ -98,6 +104,15 @@ def paired(
     return found
 
 
+def _is_of_other_model(flow: WorkflowDocument, process: Process, model: Model) -> bool:
+    """Whether a workflow was compiled from a process for another model: of a process of another
+    file, that which its own file became; of an own process, that for a caller in another file."""
+    name = title(model, process)
+    if is_taken_over(process, model):
+        return flow.title == name[: name.rindex(CALLED)]
+    return flow.title.startswith(f"{name}{CALLED}")
+
+
 def _shared(ref: Reference, flow: WorkflowDocument) -> int:
     names = {node.name for node in ref.compiled.workflow_graph.nodes.values()}
     return len(names & set(flow.steps))
@@ -105,6 +120,8 @@ def _shared(ref: Reference, flow: WorkflowDocument) -> int:
 
 def _more(
     pairs: Mapping[str, WorkflowDocument | None],
+    processes: Mapping[str, Process],
+    model: Model,
     flows: Sequence[WorkflowDocument],
     ctx: PassContext,
     place: SourceLocation,
@@ -115,14 +132,21 @@ def _more(
     for flow in flows:
         if any(flow is taken for taken in pairs.values()):
             continue
-        if flow.map.process in pairs:
-            found.append((str(flow.map.process), flow))
+        process = processes.get(str(flow.map.process))
+        other = process is not None and _is_of_other_model(flow, process, model)
+        if process is not None and not other:
+            found.append((process.id, flow))
             continue
         ctx.emit(
             rules.UnverifiedWorkflow,
-            f"the workflow `{flow.title}` belongs to no process of the model and was not compared",
+            f"the workflow `{flow.title}` was compiled for another model and was not compared"
+            if other
+            else f"the workflow `{flow.title}` belongs to no process of the model and was not "
+            "compared",
             loc=place,
-            help="pass --target with the options of the compile, or omit it",
+            help="verify it with that model"
+            if other
+            else "pass --target with the options of the compile, or omit it",
         )
     return found
 

@@ -111,9 +111,53 @@ def test_all_callers_call_one_workflow_that_hands_back_what_any_reads(
         (run,) = engine.run_many([request])
         assert run.status == "success", run.error
         assert run.order[-1].node == end
-        checked = [str(models / f"{name}.bpmn"), str(out / f"{name}.json")]
-        more = [str(out / "pay-called-by-several.json"), str(out / "org-acme-book-class.json")]
-        assert cli.run(["verify", *checked, *more]) == 0
+
+
+def test_a_model_is_verified_with_the_folder_of_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each process has a workflow of its own file and one for its callers: they are not compared
+    with each other's."""
+    models = folder_of(
+        tmp_path / "models", order=caller("order", "left", CATCHES),
+        refund=caller("refund", "left", CATCHES), pay=pay(BOOK, ESCALATES),
+    )  # fmt: skip
+    out = tmp_path / "out"
+    assert "pay-called-by-several.json" in compiled(models, out)
+    for name in ("order", "refund", "pay"):
+        capsys.readouterr()
+        assert cli.run(["verify", str(models / f"{name}.bpmn"), str(out)]) == 0
+        told = capsys.readouterr()
+        assert "different:" not in told.out
+        other = "Pay (called by several)" if name == "pay" else "Pay"
+        said = " ".join(told.err.split())
+        assert f"the workflow `{other}` was compiled for another model" in said
+
+
+def test_a_folder_of_models_is_verified_with_the_folder_of_its_workflows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = folder_of(
+        tmp_path / "models", order=caller("order", "left"), refund=caller("refund", "right"),
+        pay=pay(BOOK),
+    )  # fmt: skip
+    out = tmp_path / "out"
+    compiled(models, out)
+    capsys.readouterr()
+    assert cli.run(["verify", str(models), str(out)]) == 0
+    told = capsys.readouterr()
+    assert told.out.count("proved:") == 5
+    assert told.err == ""
+    (out / "other.json").write_bytes((out / "order.json").read_bytes())
+    wrong = json.loads((out / "refund.json").read_text())
+    wrong["connections"] = {}
+    (out / "refund.json").write_text(json.dumps(wrong), "utf-8")
+    assert cli.run(["verify", str(models), str(out), "--json"]) == 1
+    results = json.loads(capsys.readouterr().out)["results"]
+    assert [one["label"] for one in results if one["verdict"] == "different"] == ["Refund"]
+    assert cli.run(["verify", str(models), str(out), "--process", "order"]) == 2
+    assert "name the file with the model of the process" in capsys.readouterr().err
+    assert cli.run(["verify", str(out), str(out), "--from", "bpmn"]) != 0
 
 
 def test_it_is_the_same_whichever_ids_of_its_callers_are_taken(tmp_path: Path) -> None:
