@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class _Written(NamedTuple):
-    """A workflow of named work in a file of an earlier compile."""
+    """A workflow in a file of an earlier compile."""
 
     file: SourceFile
     workflow: WorkflowDocument
@@ -50,6 +50,8 @@ def keep_filled(
         path = _same_work(theirs, ours)
         base = base_of(theirs, bases)
         if path is None:
+            if not (theirs.map.process or "").startswith(PREFIX):
+                continue
             if base is None or not compiled_alike(base, theirs.raw):
                 ctx.emit(
                     UnmergeableFile,
@@ -61,7 +63,8 @@ def keep_filled(
             continue
         merged = merge(base, theirs.raw, ours[path].raw)
         report_merge(merged, theirs.title, place, ctx)
-        texts[path] = dumps(merged.workflow)
+        # What calls it is compiled with the id of this compile.
+        texts[path] = dumps({**merged.workflow, "id": ours[path].raw["id"]})
     changed = {p for p, text in texts.items() if text != dumps(ours[p].raw)}
     if not changed:
         return tuple(made)
@@ -70,14 +73,12 @@ def keep_filled(
 
 
 def _written(file: SourceFile) -> Iterator[_Written]:
-    """The workflows of named work in a file; a file that has none is none of our concern."""
+    """The workflows in a file."""
     try:
         workflows = workflows_of(parse_json(file.path, file.data).root.value)
     except JsonFault:
         return
-    yield from (
-        _Written(file, one) for one in workflows if (one.map.process or "").startswith(PREFIX)
-    )
+    yield from (_Written(file, one) for one in workflows)
 
 
 def _named(made: Sequence[Emitted]) -> dict[str | None, CompiledScope]:
@@ -92,12 +93,16 @@ def _named(made: Sequence[Emitted]) -> dict[str | None, CompiledScope]:
 
 
 def _same_work(theirs: WorkflowDocument, ours: Mapping[str, WorkflowDocument]) -> str | None:
-    """The path of the workflow for the same work: a copy from an editor has another id."""
+    """The path of the workflow for the same work. A copy from an editor has another id, and has no
+    map if somebody deleted the note."""
     for path, one in ours.items():
         if one.id == theirs.id:
             return path
-    same = (theirs.map.process, theirs.title)
-    return next((path for path, o in ours.items() if (o.map.process, o.title) == same), None)
+    process = theirs.map.process
+    for path, one in ours.items():
+        if one.title == theirs.title and process in (None, one.map.process):
+            return path
+    return None
 
 
 def _with(

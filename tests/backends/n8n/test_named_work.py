@@ -406,6 +406,27 @@ def test_compile_to_one_file_keeps_what_somebody_filled(tmp_path: Path) -> None:
     assert codes(out) == [CODE]
 
 
+@pytest.mark.parametrize("id", ["kept", "other"])
+def test_compile_keeps_what_somebody_filled_without_its_note(tmp_path: Path, id: str) -> None:
+    """The note has the map and what was compiled; somebody deleted it."""
+    models = folder_of(tmp_path / "models", order=ORDER)
+    out = tmp_path / "out"
+    compiling = ["compile", str(models / "order.bpmn"), "--target", "n8n", "-o", f"{out}/"]
+    assert cli.run(compiling) == 0
+    path = out / "charge-topic.json"
+    implement(path, "charge", CODE)
+    found = json.loads(path.read_text("utf-8"))
+    found["nodes"] = [one for one in found["nodes"] if one["name"] != "About this workflow"]
+    if id == "other":
+        found["id"] = "fromAnEditor"
+    path.write_text(json.dumps(found), "utf-8")
+    assert cli.run(compiling) == 0
+    assert codes(path) == [CODE]
+    caller = json.loads((out / "order.json").read_text("utf-8"))
+    called = node(caller, "Charge order")["parameters"]["workflowId"]["value"]
+    assert json.loads(path.read_text("utf-8"))["id"] == called
+
+
 def test_compile_overwrites_no_work_that_is_not_named_any_more(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
