@@ -16,6 +16,7 @@ from orgflow_ir.analysis.escalations import (
 )
 from orgflow_ir.analysis.failures import failing_steps, steps_called
 from orgflow_ir.analysis.soundness.activity_summaries import Nesting
+from orgflow_ir.lowering.listeners import is_listener_step
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -170,13 +171,14 @@ def _why_not_from_steps(
 def _failing(
     event: Event, scope: Scope, model: Model, handler: SubProcess | None = None
 ) -> list[Task | CallActivity]:
-    """The steps of the source whose errors an error event of a scope catches: where an event throws
-    its error, the calls of processes that do, else all that may fail."""
+    """The steps of the source, and those of its listeners, whose errors an error event of a scope
+    catches: where an event throws its error, the calls of processes that do, else all that may
+    fail."""
     nesting = nesting_of(scope, model)
     caught = event.definitions[0]
     own = handler.id if handler is not None else ""
     steps = failing_steps(scope, caught, nesting.matches, own)
-    own_steps = [step for step in steps if source_ids(step) == (step.id,)]
+    own_steps = [step for step in steps if source_ids(step) == (step.id,) or is_listener_step(step)]
     thrown = any(nesting.matches(caught, d) for d in nesting.thrown_in(scope))
     return [
         step

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.work.listeners import Placement
     from orgflow_ir.model.rewriter import Rewriter
 
+_ROLE = "listener"
+
 LISTENER = "listener"
 """The derived construct: an element with listeners that can become steps."""
 
@@ -222,7 +224,7 @@ class _Steps:
 
         ids: list[str] = []
         for one in listeners:
-            id = self.rewriter.fresh_id(self.element.id, "listener")
+            id = self.rewriter.fresh_id(self.element.id, _ROLE)
             binding = binding_of(one)
             assert binding is not None
             script = isinstance(binding, Script)
@@ -265,6 +267,11 @@ class _Steps:
         for flow in self.graph.flows_out(node):
             self.rewriter.redirect(self.scope.id, flow.id, source=ids[-1])
         self._connect(node, ids[0])
+
+
+def is_listener_step(step: Element) -> bool:
+    """Whether a task does the work of a listener."""
+    return any(step.id.startswith(f"{id}__{_ROLE}") for id in step.derived_from)
 
 
 LISTENERS: tuple[RewritePattern, ...] = (ListenerToTask(),)
