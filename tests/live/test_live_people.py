@@ -1,5 +1,5 @@
-"""People who are asked by mail, on a real server: the mail arrives, its link opens the form, and
-the answer that is entered there decides how the run continues."""
+"""People who are asked by mail, Slack or Teams, on a real server: the message arrives, its link
+opens the form, and the answer that is entered there decides how the run continues."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 from editor_browser import browser_context, wait_for_form
+from fixed_hosts import FixedHosts
 from orgflow import cli
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 from outside_servers import outside
 
+Json = dict[str, Any]
 MODEL = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
   xmlns:camunda="http://camunda.org/schema/1.0/bpmn" id="d"><message id="m" name="Order"/>
 <process id="p" name="Approval by mail" isExecutable="true">
@@ -69,24 +71,108 @@ def test_the_link_in_a_mail_leads_to_the_form_whose_answer_decides(
                 body = message.get_body(("html",))
                 assert body is not None
                 (link,) = re.findall(r'href="([^"]*)"', body.get_content())
-                page = browser.new_page()
-                page.goto(html.unescape(link))
-                wait_for_form(page, "Check order")
-                page.locator("#field-0").fill(amount)
-                with page.expect_request(lambda request: request.method == "POST"):
-                    page.click("#submit-btn")
+                fill_in(browser, html.unescape(link), amount)
                 until(lambda wanted=number: len(client.executions(id)) == wanted)
                 until(lambda: newest(client, id)["status"] == "success")
                 done = newest(client, id)["data"]["resultData"]["runData"]
                 assert {"Big", "Small"} & done.keys() == {end}
-                page.close()
         finally:
             assert cli.run(["undeploy", str(model), "--target", TARGET]) == 0
 
 
-def newest(client: Client, workflow: str) -> dict[str, Any]:
-    found: dict[str, Any] = client.execution(client.executions(workflow)[-1])
-    return found
+def fill_in(browser: Any, link: str, amount: str) -> None:
+    page = browser.new_page()
+    page.goto(link)
+    wait_for_form(page, "Check order")
+    page.locator("#field-0").fill(amount)
+    with page.expect_response(lambda answer: answer.request.method == "POST"):
+        page.click("#submit-btn")
+    page.close()
+
+
+HOSTILE = "<b>A & B</b>\n{{ 1 }}"
+SHOWN = "&lt;b&gt;A &amp; B&lt;/b&gt;"
+TOKEN = {"access_token": "at", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "r"}
+SERVICES: dict[str, tuple[str, str, Json, str]] = {
+    "slack": (
+        "#approvals", "slackApi", {"accessToken": "at"}, "https://slack.com/api/chat.postMessage",
+    ),
+    "teams": (
+        "19:chat@thread.v2", "microsoftTeamsOAuth2Api",
+        {"clientId": "c", "clientSecret": "s", "oauthTokenData": TOKEN},
+        "https://graph.microsoft.com/v1.0/chats/19:chat@thread.v2/messages",
+    ),
+}  # fmt: skip
+"""For each service: who is asked, type and content of the credential, and what is called."""
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FixedHosts]:
+    hosts = ("slack.com", "graph.microsoft.com")
+    answer = {"ok": True, "id": "m1", "channel": "C1", "ts": "1.2", "message": {"text": "sent"}}
+    proxy = FixedHosts(tmp_path_factory.mktemp("hosts"), hosts, lambda _: answer)
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture(scope="module")
+def calling(services: FixedHosts, owner: Owner) -> Iterator[Client]:
+    """A server that reaches the services on this machine."""
+    with N8nServer(settings=services.settings) as running, Client(running.url) as connected:
+        connected.set_up_owner(owner.email, owner.password)
+        yield connected
+
+
+@pytest.mark.parametrize("by", SERVICES)
+def test_the_link_in_a_message_leads_to_the_form_whose_answer_decides(
+    calling: Client, services: FixedHosts, browser: Any, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, by: str,
+) -> None:  # fmt: skip
+    inbox, kind, data, called = SERVICES[by]
+    monkeypatch.setenv("N8N_API_KEY", calling.key)
+    monkeypatch.setenv("N8N_URL", calling.url)
+    before = set(calling.workflows())
+    model, file = tmp_path / f"{by}.bpmn", tmp_path / "credentials.json"
+    model.write_text(MODEL.replace("by mail", f"by {by}"), "utf-8")
+    file.write_text(json.dumps([{"name": f"Access of {by}", "type": kind, "data": data}]), "utf-8")
+    target = ["--target", f"n8n{{people={by},inbox={inbox}}}"]
+    assert cli.run(["deploy", str(model), *target, "--credentials", str(file)]) == 0
+    (id,) = set(calling.workflows()) - before
+    (hook,) = [n for n in calling.workflow(id)["nodes"] if n["name"] == "Order"]
+    url = f"{calling.url}/webhook/{hook['parameters']['path']}"
+    for number, (amount, end) in enumerate((("11", "Big"), ("3", "Small")), 1):
+        services.called.clear()
+        assert calling.call(url, {"boss": HOSTILE})["status"] == 200
+        until(lambda: bool(services.called))
+        (sent,) = services.called
+        assert (sent.method, sent.url) == ("POST", called)
+        assert sent.headers["authorization"] == "Bearer at"
+        if by == "slack":
+            assert sent.body["channel"] == inbox
+            sections = [one for one in sent.body["blocks"] if one["type"] == "section"]
+            assert sections[0]["text"]["text"] == f"Check order\n\nFor: {SHOWN}\n{{{{ 1 }}}}"
+            (actions,) = [one for one in sent.body["blocks"] if one["type"] == "actions"]
+            (link,) = [button["url"] for button in actions["elements"]]
+        else:
+            text = sent.body["body"]["content"]
+            words = f"Check order<br/><br/>For: {SHOWN}<br/>{{{{ 1 }}}}<br><br>"
+            assert text.startswith(words)
+            (link,) = re.findall(r'href="([^"]*)"', text)
+        fill_in(browser, link, amount)
+        until(lambda wanted=number: len(calling.executions(id)) == wanted)
+        until(lambda: newest(calling, id)["status"] == "success")
+        done = newest(calling, id)["data"]["resultData"]["runData"]
+        assert {"Big", "Small"} & done.keys() == {end}
+    assert cli.run(["undeploy", str(model), *target]) == 0
+    assert set(calling.workflows()) == before
+
+
+def newest(client: Client, workflow: str) -> Json:
+    """The last execution; one that changes its state is in none of n8n's lists for a moment."""
+    while not (found := client.executions(workflow)):
+        time.sleep(0.1)
+    row: Json = client.execution(found[-1])
+    return row
 
 
 def until(holds: Callable[[], bool]) -> None:

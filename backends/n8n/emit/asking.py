@@ -108,6 +108,8 @@ def asking_node(
     }
     if not parameters["message"]:
         parameters["message"] = said_twice
+    if by == "teams":
+        parameters["message"] = _with_breaks(parameters["message"])
     return AskingNode(type, parameters, credential, tuple(settings))
 
 
@@ -117,6 +119,14 @@ def _titled(title: str, description: str) -> str:
         return f"{title}\n\n{description}" if description else title
     code = description.removeprefix("={{").removesuffix("}}").strip()
     return expression(f'[{js_string(title)}, {code}].filter((o) => o !== "").join("\\n\\n")')
+
+
+def _with_breaks(message: str) -> str:
+    """A message in HTML, where the end of a line is a space; n8n turns `<br>` into one."""
+    if not message.startswith("="):
+        return message.replace("\n", "<br/>")
+    code = message.removeprefix("={{").removesuffix("}}").strip()
+    return expression(f'({code}).replace(/\\n/g, "<br/>")')
 
 
 _ADDRESSED = ("assignee", "candidate_users")
