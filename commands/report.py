@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from orgflow_ir.analysis.facts import all_statements
@@ -16,6 +16,7 @@ from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.ordering import ordered
 from orgflow_ir.diagnostics.text import printable, summary
 from orgflow_ir.model import Model
+from orgflow_ir.model.element_names import listed
 from orgflow_ir.targets.artifact import Artifact
 
 _SECTIONS = (
@@ -156,6 +157,8 @@ def _sections(
             title = _LISTS.get(d.code, _OPEN)
             where = f" ({d.loc.file})" if len(models) > 1 and d.loc is not None else ""
             todo.setdefault(title, {})[f"{d.message}{where}", d.help or ""] = None
+    if _CREDENTIALS in todo:
+        todo[_CREDENTIALS] = dict.fromkeys(_together(todo[_CREDENTIALS]))
     if todo:
         yield Section("Remaining work")
     for title in (_CREDENTIALS, _SETTINGS, _WORK, _OPEN):
@@ -172,6 +175,19 @@ def _sections(
         if here:
             head = ("place", "code", "what", "what to do")
             yield Section(title, table=Table(head, tuple(_row(d) for d in here)))
+
+
+def _together(rows: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Steps that need the same credential in one row."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for message, how in rows:
+        step, needs, what = message.partition("` needs ")
+        found.setdefault((what, how) if needs else (message, how), []).append(f"{step}{needs[:1]}")
+    for (what, how), steps in found.items():
+        if len(steps) > 1:
+            yield f"{listed(steps)} need {what}", how.replace("in the node", "in these nodes")
+        else:
+            yield (f"{steps[0]} needs {what}" if steps[0] != what else what), how
 
 
 def _is_to_do(d: Diagnostic) -> bool:

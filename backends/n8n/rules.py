@@ -133,7 +133,8 @@ class SettingNeeded(Rule):
 class OpenAddress(Rule):
     """
     What it finds
-        A workflow with a webhook or a page that starts runs without authentication.
+        A workflow with a webhook or a page that starts runs without authentication, compiled or
+        checked as a file. Paths that are random, as n8n's editor makes them, are not reported.
     Why it is wrong
         If the server is reachable, anyone who knows or guesses the address can start runs, and
         compiled addresses are built from the names in the model. Addresses of waiting runs are

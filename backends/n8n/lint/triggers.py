@@ -10,7 +10,7 @@ from orgflow.backends.n8n.format.json_values import texts
 from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.flow_rules import UntoldTimeout
 from orgflow.backends.n8n.lint.graph import Workflow
-from orgflow.backends.n8n.lint.report import Report
+from orgflow.backends.n8n.lint.report import Report, listed
 from orgflow.backends.n8n.lint.run_rules import (
     DeadSchedule,
     LegacyOrder,
@@ -19,6 +19,7 @@ from orgflow.backends.n8n.lint.run_rules import (
 )
 from orgflow.backends.n8n.lint.shape_rules import ErrorWorkflowElsewhere
 from orgflow.backends.n8n.node_types import schedule_trigger
+from orgflow.backends.n8n.rules import OpenAddress
 
 from orgflow_ir.diagnostics import Severity
 
@@ -33,6 +34,10 @@ _PRESETS: Final = frozenset(
     {"@secondly", "@minutely", "@hourly", "@daily", "@weekly", "@weekdays", "@weekends",
      "@monthly", "@yearly"}
 )  # fmt: skip
+_RANDOM: Final = re.compile(
+    r"(?i)-key[0-9a-f]{24}$|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+)
+"""A path that nobody guesses: with the key of `deploy --keys`, or as n8n's editor makes them."""
 _PART: Final = re.compile(r"(\*|[0-9a-z]+(?:-[0-9a-z]+)?)(?:/(\d+))?")
 
 
@@ -48,6 +53,7 @@ def check_triggers(report: Report, others: tuple[Workflow, ...]) -> None:
         )
     _error_workflow(report, others)
     _addresses(report)
+    _open_addresses(report)
     for node in flow.nodes:
         if node.disabled:
             continue
@@ -137,6 +143,28 @@ def unreadable_cron(text: str) -> str:
 
 
 # -- addresses -------------------------------------------------------------------------------------
+
+
+def _open_addresses(report: Report) -> None:
+    """Webhooks and pages that anyone can call who guesses their address."""
+    found = []
+    for node in report.workflow.nodes:
+        if node.disabled or node.short not in ("webhook", "formTrigger"):
+            continue
+        path = node.parameters.get("path") or node.inside("options", "path")
+        fixed = isinstance(path, str) and path and not path.startswith("=")
+        if node.parameters.get("authentication", "none") != "none":
+            continue
+        if fixed and _RANDOM.search(str(path)) is None:
+            found.append(node)
+    if found:
+        report.add(
+            OpenAddress,
+            found[0],
+            f"anyone who knows the address of {listed([node.name for node in found])} can start "
+            f"runs of `{report.workflow.name}`",
+            "select an authentication in the node, or use a path that nobody can guess",
+        )
 
 
 def _addresses(report: Report) -> None:

@@ -57,6 +57,8 @@ _KINDS = (
     "ContentData",
 )  # fmt: skip
 """Words that identify the kind of a binding, and vendors' names for its fields."""
+_JOBS = ("io.camunda:http-json", "io.camunda:sendgrid", "io.camunda:email")
+"""Types of jobs that are such kinds, without their versions."""
 
 _EDITOR = ("diagramRelationId", "modelerTemplateIcon")
 """Words in the namespaces of engines that only their editors read."""
@@ -150,13 +152,17 @@ def _of_engine(key: str, name: str, value: str, attribute: bool, bound: str) -> 
     words = [value.strip()] if attribute else _words(value)
     if not words or name in _EDITOR:
         return None
-    if (
-        bound
-        and says_binding(key)
-        and all(word.lower() in bound for word in words if word not in _KINDS)
-    ):
+    if bound and says_binding(key) and all(_is_in(word, bound) for word in words):
         return None
     return Statement(SETTING, name, one_line(value if attribute else pairs(value)))
+
+
+def _is_in(word: str, bound: str) -> bool:
+    """Whether a binding, as text, contains a word; dots and other signs do not matter."""
+    if word in _KINDS or word.startswith(_JOBS) or word.lower() in bound:
+        return True
+    plainly = " ".join(re.findall(r"\w+", word.lower()))
+    return bool(plainly) and plainly in " ".join(re.findall(r"\w+", bound))
 
 
 def _of_tool(name: str, value: str, attribute: bool) -> Statement | None:

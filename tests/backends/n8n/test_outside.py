@@ -786,3 +786,27 @@ def test_the_body_of_a_mail_of_jbpm_is_html(
     assert run.status == "success", run.error
     to, message = mail.mails[-1]
     assert (to, message.get_content_type()) == (["a@a.example", "b@a.example"], "text/html")
+
+
+def test_a_credential_is_listed_once(tmp_path: Path) -> None:
+    """With all steps that need it; a setting that the request acts on is no note."""
+    inputs = {
+        "url": "http://a.example", "method": "GET", "authentication.type": "bearer",
+        "authentication.token": "{{secrets.T}}", "headers": '={"X-A": who}',
+    }  # fmt: skip
+    first = zeebe(inputs, {"retryBackoff": "PT1S", "resultVariable": "r"}, "2")
+    second = first.replace('id="t" name="Work"', 'id="u" name="Again"')
+    flow = '<sequenceFlow id="fu" sourceRef="u" targetRef="t"/>'
+    text = one_task(f"{second}{flow}{first}").replace(
+        'sourceRef="s" targetRef="t"', 'sourceRef="s" targetRef="u"'
+    )
+    model, report = tmp_path / "model.bpmn", tmp_path / "report.md"
+    model.write_text(text, "utf-8")
+    assert cli.run(["compile", str(model), "--target", "n8n", "--report", str(report)]) == 0
+    said = report.read_text("utf-8")
+    (needed,) = [line for line in said.splitlines() if "a bearer token" in line]
+    assert needed == (
+        "- [ ] `Again` and `Work` need a bearer token (secret T): create the credential in n8n and "
+        "select it in these nodes"
+    )
+    assert "OF408" not in said

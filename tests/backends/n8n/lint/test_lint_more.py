@@ -91,3 +91,26 @@ def test_code_may_change_what_it_is_given(registry: Registry) -> None:
         {"type": "n8n-nodes-base.code", "typeVersion": 2, "parameters": {"jsCode": text}}
     )
     assert "OF492" not in codes(made, registry)
+
+
+@pytest.mark.parametrize(
+    ("type", "parameters", "open"),
+    [
+        ("webhook", {"path": "orders"}, True),
+        ("webhook", {"path": "orders", "authentication": "none"}, True),
+        ("webhook", {"path": "orders", "authentication": "headerAuth"}, False),
+        ("webhook", {"path": "7c9e6679-7425-40de-944b-e07fc1f90ae7"}, False),
+        ("webhook", {"path": "orders-key0123456789abcdef01234567"}, False),
+        ("formTrigger", {"options": {"path": "orders"}}, True),
+        ("formTrigger", {"options": {"path": "orders"}, "authentication": "basicAuth"}, False),
+        ("manualTrigger", {}, False),
+    ],
+)
+@pytest.mark.parametrize("disabled", [False, True])
+def test_an_address_that_anyone_can_call(
+    registry: Registry, type: str, parameters: dict[str, Any], open: bool, disabled: bool
+) -> None:
+    made = workflow({})
+    made["nodes"][0] |= {"type": f"n8n-nodes-base.{type}", "parameters": parameters}
+    made["nodes"][0]["disabled"] = disabled
+    assert ("OF425" in codes(made, registry)) is (open and not disabled)
