@@ -144,7 +144,7 @@ docs: $(VENV)/.docs ## build the documentation; links that lead nowhere are erro
 	@echo "build/site/index.html (with search: python3 -m http.server --bind 127.0.0.1 --directory build/site)"
 
 # No addresses of a source are known here: ORGFLOW_REPOSITORY=https://… puts them in.
-release: $(VENV)/.test ## wheel (built twice and compared), sdist, bill of materials and check sums
+release: $(VENV)/.test ## wheel and sdist (built twice and compared), bill of materials and check sums
 	$(BIN)/python tests/support/release.py
 
 audit: $(VENV)/.test ## known vulnerabilities of the dependencies, where the network reaches

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel that `make release` makes: of two builds that are equal byte for byte."""
-    return release.reproducible_wheel(tmp_path_factory.mktemp("wheel"))
+    return release.reproducible("wheel", tmp_path_factory.mktemp("wheel"))
 
 
 def _run(*command: str | Path, **more: str) -> str:
@@ -110,11 +110,11 @@ def test_builds_that_differ_are_no_release(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(release, "build", build)
     with pytest.raises(release.ReleaseError, match="differ"):
-        release.reproducible_wheel(tmp_path)
+        release.reproducible("wheel", tmp_path)
 
 
 def test_the_sdist_holds_documentation_and_examples(tmp_path: Path) -> None:
-    archive = release.sdist(tmp_path, "https://forge.example/orgflow")
+    archive = release.reproducible("sdist", tmp_path, "https://forge.example/orgflow")
     with tarfile.open(archive) as opened:
         names = {name.partition("/")[2] for name in opened.getnames()}
         (head,) = [n for n in opened.getnames() if n.count("/") == 1 and n.endswith("/PKG-INFO")]
@@ -130,6 +130,23 @@ def test_the_sdist_holds_documentation_and_examples(tmp_path: Path) -> None:
     assert wanted - names == set()
     assert "Project-URL: Source, https://forge.example/orgflow" in said
     assert "Author: orgflow contributors" in said
+
+
+def test_a_source_archive_does_not_depend_on_the_machine(tmp_path: Path) -> None:
+    archives = []
+    for name, seconds, mode in (("a", 1_000, 0o600), ("b", 2_000.5, 0o664)):
+        file = tmp_path / "file.txt"
+        file.write_text("content")
+        file.chmod(mode)
+        os.utime(file, (seconds, seconds))
+        archives.append(tmp_path / f"{name}.tar.gz")
+        with tarfile.open(archives[-1], "w:gz") as written:
+            written.add(file, "orgflow/file.txt")
+        release.normalise(archives[-1])
+    assert archives[0].read_bytes() == archives[1].read_bytes()
+    with tarfile.open(archives[0]) as opened:
+        (member,) = opened.getmembers()
+        assert (member.mtime, member.mode, member.uname) == (int(release.EPOCH), 0o644, "")
 
 
 def test_no_address_is_invented() -> None:

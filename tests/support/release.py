@@ -1,19 +1,22 @@
 """What `make release` does: wheel, sdist, bill of materials and check sums in dist/.
 
-Everything is built from a copy of what is checked in, the wheel twice: two builds that differ by a
-byte fail. ORGFLOW_REPOSITORY, where it is set, is the address of the source in the metadata.
+Everything is built from a copy of what is checked in, wheel and sdist twice: two builds that differ
+by a byte fail. ORGFLOW_REPOSITORY, where it is set, is the address of the source in the metadata.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import importlib.metadata
+import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import tomllib
 import uuid
@@ -64,30 +67,42 @@ def build(kind: str, source: Path, out: Path) -> Path:
     if done.returncode:
         raise ReleaseError(f"the {kind} was not built:\n{done.stdout}{done.stderr}")
     (built,) = out.glob("*.whl" if kind == "wheel" else "*.tar.gz")
+    if kind == "sdist":
+        normalise(built)
     return built
 
 
-def reproducible_wheel(out: Path, repository: str = "") -> Path:
-    """The wheel in `out`, built from two copies. Raises `ReleaseError` where they differ."""
+def normalise(archive: Path) -> None:
+    """Write a source archive again without the times, owners and permissions of its files, which
+    setuptools takes from the machine."""
+    with tarfile.open(archive) as opened:
+        members = [
+            (member, file.read() if (file := opened.extractfile(member)) else b"")
+            for member in sorted(opened.getmembers(), key=lambda member: member.name)
+        ]
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as written:
+        for member, content in members:
+            entry = tarfile.TarInfo(member.name)
+            entry.type, entry.size, entry.mtime = member.type, len(content), int(EPOCH)
+            entry.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+            written.addfile(entry, io.BytesIO(content))
+    archive.write_bytes(gzip.compress(plain.getvalue(), mtime=int(EPOCH)))
+
+
+def reproducible(kind: str, out: Path, repository: str = "") -> Path:
+    """The `wheel` or `sdist` in `out`, built from two copies. Raises `ReleaseError` if they
+    differ."""
     with tempfile.TemporaryDirectory() as folder:
         built = []
         for name in ("first", "second"):
             source = Path(folder) / name / "orgflow"
             copy(source, repository)
-            built.append(build("wheel", source, Path(folder) / name))
+            built.append(build(kind, source, Path(folder) / name))
         if built[0].read_bytes() != built[1].read_bytes():
-            raise ReleaseError("two builds of the wheel differ")
+            raise ReleaseError(f"two builds of the {kind} differ")
         out.mkdir(parents=True, exist_ok=True)
         return Path(shutil.copy(built[0], out))
-
-
-def sdist(out: Path, repository: str = "") -> Path:
-    """The source archive in `out`."""
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "orgflow"
-        copy(source, repository)
-        out.mkdir(parents=True, exist_ok=True)
-        return build("sdist", source, out)
 
 
 # -- bill of materials -------------------------------------------------------------------------
@@ -178,7 +193,7 @@ def main() -> None:
     repository = os.environ.get("ORGFLOW_REPOSITORY", "")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     try:
-        made = [reproducible_wheel(out, repository), sdist(out, repository)]
+        made = [reproducible(kind, out, repository) for kind in ("wheel", "sdist")]
         materials = out / f"orgflow-{project['version']}.cdx.json"
         materials.write_text(json.dumps(bill(project), indent=2) + "\n", encoding="utf-8")
     except ReleaseError as error:
@@ -186,7 +201,7 @@ def main() -> None:
     made.append(materials)
     sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}" for path in made]
     (out / "SHA256SUMS").write_text("\n".join([*sums, ""]), encoding="utf-8")
-    print("the wheel was built twice: equal bytes")
+    print("wheel and sdist were built twice: equal bytes")
     print("\n".join(sums))
     if not repository:
         print("no project addresses: ORGFLOW_REPOSITORY=https://… make release puts them in")
