@@ -3,6 +3,7 @@ suppressions there and in models, and unused suppressions."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,7 @@ class Acceptance:
         self._registry, self._errors, self._whole = registry, errors, whole
         self._preset = preset
         self._files: dict[str, Configuration] = {}
+        self._nearest: dict[str, str | None] = {}  # path of the configuration by folder
         self._applied: set[tuple[str, int]] = set()
         self._used: set[tuple[str, int]] = set()
         self._without_gaps = False
@@ -68,12 +70,12 @@ class Acceptance:
 
     def configuration(self, path: str) -> Configuration | None:
         """The configuration of a prepared file."""
-        found = configuration_for(path)
+        found = self._path_for(path)
         return None if found is None else self._files.get(found)
 
     def _configuration(self, path: str | None, ctx: PassContext) -> Configuration | None:
         """The configuration for an input; its faults go to the first context that asks."""
-        found = None if path is None else configuration_for(path)
+        found = None if path is None else self._path_for(path)
         if found is None:
             return None
         if found not in self._files:
@@ -81,6 +83,12 @@ class Acceptance:
 
             self._files[found] = configuration.read(found, self._registry, ctx)
         return self._files[found]
+
+    def _path_for(self, path: str) -> str | None:
+        folder = os.path.dirname(path)
+        if folder not in self._nearest:
+            self._nearest[folder] = configuration_for(path)
+        return self._nearest[folder]
 
     def _grading(self, file: Configuration | None) -> Grading:
         """What the preset says of each rule, and on top of it the configuration."""

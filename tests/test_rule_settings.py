@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from bpmn_text import process
 from cli_cases import orgflowc
+from orgflow.commands import suppressions
 from orgflow.commands.rule_settings import line_of
 from orgflow.passes.presets import BPMNLINT, PRESETS, STRICT, preset_grading, presets_with
 
 from orgflow_ir.diagnostics import Category, Severity
 from orgflow_ir.diagnostics.grading import Grading
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
 RULES = Registry(outside=False).rules
@@ -281,3 +283,15 @@ def test_grading_without_errors_keeps_errors() -> None:
 
 def test_presets_have_a_summary_each() -> None:
     assert list(PRESETS) == ["recommended", "strict", "all", "bpmnlint"]
+
+
+def test_the_configuration_of_a_folder_is_looked_for_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(suppressions, "configuration_for", asked.append)
+    accepted = suppressions.Acceptance(Registry(), errors=True, whole=False)
+    for name in ("a.bpmn", "b.bpmn"):
+        accepted.configure(str(folder / name), PassContext())
+        accepted.configure(name, PassContext())
+    assert asked == [str(folder / "a.bpmn"), "a.bpmn"]
