@@ -12,8 +12,8 @@ from orgflow_ir.pipeline.services import OverBudget
 NO_PRICE = "no price configured"
 
 _CHARACTERS = 4
-"""Characters per token, for estimates: a lower number of tokens than most tokenizers produce for
-English is unlikely."""
+"""Characters per token, for estimates, which are above the counts of most tokenizers for
+English."""
 
 
 class Expected(NamedTuple):
