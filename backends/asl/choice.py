@@ -127,6 +127,8 @@ def to_rule(tree: Tree, reader: Reader) -> Rule:
             raise ConditionError("a Choice state cannot compute")
         case Empty(Variable(path)):
             return _located(reader(path), _empty)
+        case Call("is true", (Variable(path),)):  # before the right side of `and` and `or`
+            return _located(reader(path), _truthy)
         case Feel(feel):
             return to_rule(_plain(feel), reader)
         case Constant() | Negative() | Empty() | Call() | Conditional():

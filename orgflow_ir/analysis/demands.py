@@ -16,6 +16,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Conditional,
     Constant,
     Flag,
+    KnownType,
     Logical,
     Member,
     Negative,
@@ -48,9 +49,6 @@ Java, Groovy and MVEL:
 
 All scripts: `object`, a value whose member is read.
 """
-
-KnownType = Literal["number", "whole", "text", "truth"]
-"""The type of a variable, which may also be null. `whole` is a number without a fraction."""
 
 _VALID: dict[KnownType, frozenset[Demanded]] = {
     "number": frozenset(("scalar", "numeral", "whole numeral")),

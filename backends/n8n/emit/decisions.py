@@ -23,7 +23,7 @@ from orgflow.backends.n8n.node_types.conditions import equals, expression, is_tr
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import Branch, Decision
-from orgflow_ir.analysis.expressions.syntax import Call, Path, Variable
+from orgflow_ir.analysis.expressions.syntax import Call, Path, Variable, with_types
 from orgflow_ir.model import Event
 from orgflow_ir.model.element_names import listed
 
@@ -165,7 +165,8 @@ def _bypassed(decision: Decision, compiled: CompiledScope) -> bool:
 
 def _test(decision: Decision, branch: Branch, compiled: CompiledScope) -> str:
     if branch.tree is not None:
-        return to_js(branch.tree, on_item)
+        types = known_types(decision.gateway.id, compiled)
+        return to_js(with_types(branch.tree, types), on_item)
     if decision.several:
         chosen = f"[].concat({_variable(decision, compiled)} ?? [])"
         return f"{chosen}.includes({js_string(branch.value)})"

@@ -159,7 +159,7 @@ class FormField(NamedTuple):
             case "date":
                 return r"/^\d\d\d\d-\d\d-\d\d$/.test(v) ? v : undefined"
             case "number" | "whole":
-                test = "Number.isInteger" if asked.type == "whole" else "Number.isFinite"
+                test = "Number.isSafeInteger" if asked.type == "whole" else "Number.isFinite"
                 kept = " && ".join(
                     (f"{test}(n)", *_number_rules(asked)),
                 )

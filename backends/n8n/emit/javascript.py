@@ -157,6 +157,12 @@ def _in_xpath(operator: str) -> str:
 
 
 _OF_TWO: dict[Function, str] = {
+    "compared": (
+        '(x, y) => { if (typeof x !== typeof y || !["number", "string"].includes(typeof x)) '
+        'return NaN; if (typeof x === "number") return x - y; '
+        "let i = 0; while (i < x.length && x[i] === y[i]) i += 1; "
+        "return (x.codePointAt(i) ?? -1) - (y.codePointAt(i) ?? -1); }"
+    ),
     "same": f"(x, y) => {{ {_SAME} return same(x, y); }}",
     "juel equal": (
         f"(x, y) => {{ {_SAME} if (x == null || y == null) return x == y; "
@@ -177,16 +183,34 @@ _JSON_TEXT = (
     'throw new Error("The body of the request is not JSON: " + v); } return v; }'
 )
 
+_SUM = (
+    "(...terms) => { const all = terms.map((factors) => factors.reduce(([m, e], x) => { "
+    'const [digits, power = 0] = String(x).split("e"), [whole, rest = ""] = digits.split("."); '
+    "return [m * BigInt(whole + rest), e + rest.length - power]; }, [1n, 0])); "
+    "const most = Math.max(...all.map(([, e]) => e)); "
+    "return Number(all.reduce((sum, [m, e]) => sum + m * 10n ** BigInt(most - e), 0n)); }"
+)
+"""The sum of products of decimal numbers, as a whole number of the smallest decimal place."""
+
 
 def _asked(function: Function, arguments: list[str]) -> str:
+    if function == "sum":
+        return f"({_SUM})({', '.join(arguments)})"
     if function in _OF_TWO:
         return f"({_OF_TWO[function]})({', '.join(arguments)})"
     if function == "type":
         return f"typeof {arguments[0]}"
+    if function == "is list":
+        return f"Array.isArray({arguments[0]})"
     if function == "is true":
         return f"/^true$/i.test({arguments[0]})"
     if function == "item":
         return f"[].concat({arguments[0]})[{int(arguments[1]) - 1}]"
+    if function == "part":
+        name = arguments[1]
+        plain = _plain_name(json.loads(name)) if name[:1] == '"' else False
+        end = f".{json.loads(name)}" if plain else f".[{name}]"
+        return f"{arguments[0]}?{end}"
     if function == "text":
         return f'[{", ".join(arguments)}].map((v) => v ?? "").join("")'
     if function == "json":

@@ -12,8 +12,7 @@ from orgflow_ir.analysis.forms import AskedField, AskedType, brings_values
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
 
-    from orgflow_ir.analysis.demands import KnownType
-    from orgflow_ir.analysis.expressions.syntax import Path
+    from orgflow_ir.analysis.expressions.syntax import KnownType, Path
 
 _TYPES: dict[AskedType, KnownType] = {
     "number": "number", "whole": "whole", "boolean": "truth", "text": "text", "lines": "text",

@@ -102,6 +102,12 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
             return _logical(
                 operator == "or", left, right, values, forced, _plain(forced or meaning)
             )
+        case Comparison(_, left, right, "feel") if forced is None and (
+            isinstance(left, Arithmetic) or isinstance(right, Arithmetic)
+        ):
+            from orgflow_ir.analysis.expressions.exact import compared_decimals  # in few trees
+
+            return compared_decimals(tree, lambda one: _null(_value(one, values, forced)))
         case Comparison(operator, left, right, meaning):
             one, two = _value(left, values, forced), _value(right, values, forced)
             if operator in ("==", "!="):
@@ -153,8 +159,23 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
             found = _value(of, values, forced)
             every = found if isinstance(found, list | tuple) else [found]
             return every[number - 1] if 0 < number <= len(every) else None
+        case Call("part", (of, Constant(str() as key))):
+            return _part(_value(of, values, forced), key)
+        case Call("three-valued", (inner,)):
+            return _value(inner, values, forced)
+        case Call("compared", (left, right)):
+            one, two = (_value(part, values, forced) for part in (left, right))
+            if _type(one) != _type(two) or _type(one) not in ("number", "text"):
+                return math.nan
+            return (one > two) - (one < two)
+        case Call("sum", products):
+            from orgflow_ir.analysis.expressions.exact import sign_of  # in few trees
+
+            return sign_of([_value(one, values, forced) for one in products])
         case Call("type", (argument,)):
             return _TYPES_OF[_type(_value(argument, values, forced))]
+        case Call("is list", (argument,)):
+            return isinstance(_value(argument, values, forced), list | tuple)
         case Call("is true", (argument,)):
             found = _value(argument, values, forced)
             return found is True or (isinstance(found, str) and found.lower() == "true")
@@ -204,6 +225,17 @@ def _entry(of: Any, key: Any) -> Any:
     if isinstance(of, list | tuple) and isinstance(key, int) and 0 <= key < len(of):
         return of[key]
     raise _NoAnswer
+
+
+def _null(value: Any) -> Any:
+    return None if value is _UNDEFINED else value
+
+
+def _part(of: Any, key: str) -> Any:
+    """FEEL's path: the entry of a context, or of each context in a list."""
+    if isinstance(of, list | tuple):
+        return [_part(one, key) for one in of]
+    return of.get(key) if isinstance(of, dict) else None
 
 
 def _asked(function: Function, receiver: Any, others: Sequence[Any]) -> Any:
@@ -292,7 +324,9 @@ def _equal(one: Any, two: Any, meaning: Meaning) -> bool | None:
         case "feel":
             if _nothing(one) or _nothing(two):
                 return _nothing(one) and _nothing(two)
-            return _alike(one, two) if _type(one) == _type(two) else None
+            if _type(one) != _type(two) or isinstance(one, dict) != isinstance(two, dict):
+                return None
+            return _alike(one, two)
         case "juel":
             return _equal_converted(one, two)
         case "loose" | "xpath":

@@ -20,12 +20,14 @@ from orgflow_ir.analysis.expressions.parsers.javascript import (
 from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
 from orgflow_ir.analysis.expressions.syntax import (
     JUEL_NUMBER,
+    OPPOSITE,
     Arithmetic,
     Call,
     Comparison,
     Conditional,
     ConditionError,
     Constant,
+    Feel,
     Flag,
     Logical,
     Negative,
@@ -80,6 +82,11 @@ class Recognised(NamedTuple):
     parser: type[Parser]
     marked: bool
 
+    @property
+    def is_feel(self) -> bool:
+        """Whether it is FEEL."""
+        return self.parser is FeelParser
+
     def parse(self) -> Tree:
         """The tree. Raises `ConditionError` if it does not match the grammar.
 
@@ -100,7 +107,7 @@ class Recognised(NamedTuple):
             if self.parser is not FeelParser or not self.marked:
                 return tree
             if not _needs_feel(tree):
-                return _from_one(tree)
+                return _shared(tree)
         from orgflow_ir.analysis.expressions.feel.reading import read_feel  # needed for few models
 
         return read_feel(self.text, self.start, self.end)
@@ -118,30 +125,34 @@ def _is_error(node: Tree) -> bool:
     return False
 
 
-_MOST_DIGITS = 15
-"""As many digits of a decimal number are kept by a double."""
 _BEYOND_UTF16 = "\ud800"
 
 
-def _needs_feel(tree: Tree) -> bool:
+def _needs_feel(tree: Tree, negated: bool = False) -> bool:
     """Whether a tree of FEEL has what the shared grammar takes for something else: numbers that are
     no doubles, entries that are counted from 1, comparisons of what is not a variable or constant,
-    and texts whose order is another one in UTF-16."""
+    and texts whose order is another one in UTF-16. `negated`: whether a `not` is around it."""
     match tree:
         case Comparison(operator, left, right, "feel"):
             sides = (left, right)
             if any(isinstance(s, Constant) and _out_of_order(s.value, operator) for s in sides):
                 return True
-            if isinstance(right, Arithmetic):
-                left, right = right, left
-            if isinstance(left, Arithmetic):
-                return not _is_exact(left, right)
-            return not all(_is_operand(s, other) for s, other in ((left, right), (right, left)))
+            if isinstance(left, Arithmetic) or isinstance(right, Arithmetic):
+                return _exact(tree, negated) is None
+            paths = [side.path for side in sides if isinstance(side, Variable)]
+            if len(paths) == 2 and operator in ("==", "!=") and max(map(len, paths)) > 1:
+                return True  # parts of lists are lists, which may be equal
+            sign = "!=" if negated and operator == "==" else operator
+            return not all(
+                _is_operand(s, other, sign) for s, other in ((left, right), (right, left))
+            )
         case Arithmetic() | Negative():
             return not isinstance(tree, Negative) or not isinstance(tree.operand, Constant)
         case Variable(path):
             return any(step.lstrip("-").isdigit() for step in path)
-    return any(_needs_feel(child) for child in children(tree))
+        case Not(operand):
+            return _needs_feel(operand, not negated)
+    return any(_needs_feel(child, negated) for child in children(tree))
 
 
 def _out_of_order(value: object, operator: str) -> bool:
@@ -149,51 +160,61 @@ def _out_of_order(value: object, operator: str) -> bool:
     return ordered and isinstance(value, str) and any(c >= _BEYOND_UTF16 for c in value)
 
 
-def _is_operand(side: Tree, other: Tree) -> bool:
+def _is_operand(side: Tree, other: Tree, operator: str = "==") -> bool:
     """Whether a side of a comparison has the same meaning in the shared grammar, in which
-    `_from_one` distinguishes entries of lists from parts of contexts."""
+    `_shared` distinguishes entries of lists from parts of contexts."""
     if isinstance(side, Negative):
         side = side.operand
         return isinstance(side, Constant)
-    if isinstance(side, Variable) and side.path[-1].isdigit():
-        alone = not any(step.isdigit() for step in side.path[:-1]) and side.path[-1] != "0"
-        return alone and isinstance(other, Constant | Negative) and other != Constant(None)
+    if isinstance(side, Variable) and any(step.isdigit() for step in side.path):
+        at = [n for n, step in enumerate(side.path) if step.isdigit()]
+        parts = side.path[at[0] + 1 :]
+        alone = len(at) == 1 and side.path[at[0]] != "0" and "length" not in parts
+        # The same part of each entry of a list differs from a constant, in JavaScript too.
+        fits = not parts or operator != "!="
+        constant = isinstance(other, Constant | Negative) and other != Constant(None)
+        return alone and fits and constant and not any(s.startswith("-") for s in side.path)
     return isinstance(side, Constant) or (isinstance(side, Variable) and not _needs_feel(side))
 
 
-def _is_exact(tree: Arithmetic, limit: Tree) -> bool:
-    """Whether a double computes what a decimal number of FEEL does, where the result is compared:
-    a variable times or divided by a power of two."""
-    factor, variable = tree.right, tree.left
-    if tree.operator == "*" and isinstance(factor, Variable):
-        factor, variable = variable, factor
-    if tree.operator not in ("*", "/") or not isinstance(variable, Variable):
-        return False
-    if not isinstance(factor, Constant) or not isinstance(limit, Constant):
-        return False
-    by, to = factor.value, limit.value
-    if type(by) is not int or type(to) not in (int, float) or _needs_feel(variable):
-        return False
-    if by < 1 or by > 1024 or by & (by - 1):
-        return False
-    from decimal import Decimal  # few conditions compute
+def _exact(tree: Comparison, negated: bool = False) -> Comparison | None:
+    """A comparison with arithmetic that targets decide as the decimal numbers of FEEL do; `None` if
+    there is none."""
+    from orgflow_ir.analysis.expressions.exact import exact_comparison, terms  # in few conditions
 
-    number = Decimal(repr(to))
-    at = number / by if tree.operator == "*" else number * by
-    return abs(at) < 10**9 and all(len(n.as_tuple().digits) <= _MOST_DIGITS for n in (number, at))
+    if any(isinstance(v, Variable) and _needs_feel(v) for v in nodes(tree)):
+        return None
+    found = exact_comparison(tree)
+    opposite = Comparison(OPPOSITE[tree.operator], tree.left, tree.right, "feel", tree.span)
+    if found is not None and exact_comparison(opposite) is not None:  # `not` may be around it
+        return found
+    tried = opposite if negated and tree.operator == "==" else tree
+    return tree if terms(tried) is not None else None
 
 
-def _from_one(tree: Tree) -> Tree:
-    """A tree of FEEL that distinguishes entries of lists from parts of contexts."""
+def _shared(tree: Tree) -> Tree:
+    """A tree of FEEL that distinguishes entries of lists from parts of contexts, and in which
+    doubles decide as decimal numbers do."""
     match tree:
+        case Comparison(_, left, right) if isinstance(left, Arithmetic) or isinstance(
+            right, Arithmetic
+        ):
+            return _exact(tree) or tree
         case Comparison(operator, left, right, meaning, span):
-            return Comparison(operator, _from_one(left), _from_one(right), meaning, span)
+            return Comparison(operator, _shared(left), _shared(right), meaning, span)
         case Logical(operator, left, right, meaning, span):
-            return Logical(operator, _from_one(left), _from_one(right), meaning, span)
+            return Logical(operator, _shared(left), _shared(right), meaning, span)
         case Not(operand, meaning, span):
-            return Not(_from_one(operand), meaning, span)
-        case Variable((*path, last), span) if last.isdigit():
-            return Call("item", (Variable(tuple(path), span), Constant(int(last))), span)
+            return Not(_shared(operand), meaning, span)
+        case Variable(path, span):
+            at = next((n for n, step in enumerate(path) if step.isdigit()), None)
+            if at is not None:
+                found_item = Call(
+                    "item", (Variable(path[:at], span), Constant(int(path[at]))), span
+                )
+                for step in path[at + 1 :]:
+                    found_item = Call("part", (found_item, Constant(step)), span)
+                return found_item
     return tree
 
 
@@ -247,6 +268,8 @@ def read_condition(condition: Expression) -> Tree | None:
             return _flags(tree)
         if code.parser is JavaScriptParser:
             return _truth_of(with_members(tree))
+        if code.parser is FeelParser and not _is_logical(tree):
+            return Comparison("==", tree, Constant(True), "feel", tree.span)
         return with_members(tree) if code.parser in _SCRIPTS else tree
     language = (condition.language or "").lower()
     bare = _if_compared(code)
@@ -259,6 +282,15 @@ def read_condition(condition: Expression) -> Tree | None:
         code.parse()  # says what is not supported
         raise ConditionError("it compares nothing")
     return bare
+
+
+def _is_logical(tree: Tree) -> bool:
+    """Whether the value of a FEEL expression is true, false or null."""
+    if isinstance(tree, Feel):
+        from orgflow_ir.analysis.expressions.feel.reading import is_logical  # of FEEL only
+
+        return is_logical(tree.tree)
+    return isinstance(tree, Comparison | Logical | Not | Constant)
 
 
 def _flags(tree: Tree) -> Tree:

@@ -9,7 +9,7 @@ ignores positions in the text (`span`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, dataclass_transform
 
@@ -156,6 +156,18 @@ class Flag(Variable):
     span: Span = NOWHERE
 
 
+KnownType = Literal["number", "whole", "text", "truth"]
+"""The type of a variable, which may also be null. `whole` is a number without a fraction."""
+
+
+class Known(Variable):
+    """A variable of a known type. It is equal to the same path elsewhere."""
+
+    path: Path
+    span: Span = NOWHERE
+    type: KnownType = "text"
+
+
 class Not(Node):
     """Negation of a truth value."""
 
@@ -221,8 +233,8 @@ class Conditional(Node):
 
 Function = Literal[
     "size", "is empty", "contains", "starts with", "ends with", "lower", "upper", "trim", "text",
-    "json", "entry", "list", "map", "append", "single", "truth", "item", "type", "is true",
-    "same", "juel equal", "json text",
+    "json", "entry", "list", "map", "append", "single", "truth", "item", "part", "three-valued",
+    "type", "is list", "is true", "same", "juel equal", "compared", "sum", "json text",
 ]  # fmt: skip
 """Methods of texts and collections, under one name for all languages. `text` concatenates values to
 a text, in which null is empty. `json` parses JSON text, and `entry` is the entry of an object or
@@ -230,12 +242,15 @@ list under a constant name or number. `list` makes a list of values, `map` an ob
 names, each followed by its value. `append` is a list with a value added at the end, `single` the
 only value of a list or object (null if it is empty, no result if there are several), and `truth`
 whether a value counts as true in Groovy. `item` is FEEL's `list[n]`, counted from 1, where any
-value is a list of itself.
+value is a list of itself, `part` an entry of a FEEL context under a constant name, and
+`three-valued` the value of a FEEL expression that may be true, false or null.
 
-The others occur only in translations to JavaScript: `type` is `typeof`, `is true` whether a value
-is true or the text `true`, `same` whether two values are equal without conversion (lists and
-objects by their content), `juel equal` whether they are equal in JUEL, and `json text` the value,
-which has to be JSON if it is a text."""
+The others occur only in translations to JavaScript: `type` is `typeof`, `is list` whether a value
+is a list, `is true` whether it is true or the text `true`, `same` whether two values are equal
+without conversion (lists and objects by their content), and `juel equal` whether they are equal in
+JUEL. `compared` is a number below, equal to or above 0 as the first of two FEEL values is to the
+second (NaN if they have no order), and `sum` the sum of the products in lists of decimal numbers,
+of which the sign is exact. `json text` is the value, which has to be JSON if it is a text."""
 
 
 class Call(Node):
@@ -335,6 +350,31 @@ def with_members(tree: Tree) -> Tree:
     return type(tree)(**{**fields, **parts})
 
 
+def with_types(tree: Tree, types: Callable[[Path], KnownType | None]) -> Tree:
+    """The tree with variables of known types; FEEL expressions of which all variables are known may
+    become trees of the shared grammar."""
+    if isinstance(tree, Feel):
+        from orgflow_ir.analysis.expressions.feel.short import shared_tree  # of FEEL only
+
+        found = shared_tree(tree, types)
+        return tree if found is None else found
+    if type(tree) is Variable:
+        known = types(tree.path)
+        return tree if known is None else Known(tree.path, tree.span, known)
+    if isinstance(tree, Variable):
+        return tree
+    if isinstance(tree, Call):
+        arguments = tuple(with_types(one, types) for one in tree.arguments)
+        return Call(tree.function, arguments, tree.span)
+    fields = {name: getattr(tree, name) for name in tree.__match_args__}
+    parts = {
+        name: with_types(cast("Tree", part), types)
+        for name, part in fields.items()
+        if isinstance(part, Node)
+    }
+    return type(tree)(**{**fields, **parts})
+
+
 def constants(tree: Tree) -> Iterator[bool | int | float | str]:
     """Constants in a tree except null: the values at which comparisons change."""
     for node in nodes(tree):
@@ -372,6 +412,10 @@ def as_javascript(tree: Tree) -> Tree:
                 "loose",
                 span,
             )
+        case Call("three-valued", (inner,), span):
+            truths = [_in_feel(inner, wanted) for wanted in (True, False)]
+            other = Conditional(truths[1], Constant(False), Constant(None), "loose", span)
+            return Conditional(truths[0], Constant(True), other, "loose", span)
         case Call(function, arguments, span):
             return Call(function, tuple(map(as_javascript, arguments)), span)
         case Empty(operand, span):
@@ -403,6 +447,8 @@ def as_javascript(tree: Tree) -> Tree:
 
 def _truth(tree: Tree, meaning: Meaning) -> Tree:
     """What decides by its truth value: in JUEL the text "false" is false, in FEEL only true is."""
+    if isinstance(tree, Known) and tree.type == "truth":
+        return tree
     if isinstance(tree, Variable) and meaning == "juel":
         return Call("is true", (tree,), tree.span)
     if isinstance(tree, Variable) and meaning == "feel":
@@ -410,8 +456,13 @@ def _truth(tree: Tree, meaning: Meaning) -> Tree:
     return as_javascript(tree)
 
 
-_OPPOSITE: dict[ComparisonOperator, ComparisonOperator] = {
+OPPOSITE: dict[ComparisonOperator, ComparisonOperator] = {
     "==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">",
+}  # fmt: skip
+"""The operator that holds for two numbers where another does not."""
+
+_KNOWN: dict[KnownType, str] = {
+    "number": "number", "whole": "number", "text": "string", "truth": "boolean",
 }  # fmt: skip
 _TYPES: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
 
@@ -429,7 +480,7 @@ def _in_feel(tree: Tree, wanted: bool) -> Tree:
             return Logical(operator, _in_feel(left, wanted), _in_feel(right, wanted), "loose", span)
         case Comparison(operator, left, right, "feel", span):
             if operator == "!=" or (operator != "==" and not wanted):
-                operator = _OPPOSITE[operator]
+                operator = OPPOSITE[operator]
                 wanted = not wanted if operator == "==" else wanted
             if operator == "==":
                 return _equal_in_feel(left, right, wanted, span)
@@ -437,6 +488,8 @@ def _in_feel(tree: Tree, wanted: bool) -> Tree:
         case Not() | Logical() | Comparison() | Empty():
             found = as_javascript(tree)
             return found if wanted else Not(found, "loose", tree.span)
+        case Known(type="truth") if wanted:
+            return tree
         case _:
             return Comparison("==", as_javascript(tree), Constant(wanted), "strict", tree.span)
 
@@ -447,64 +500,135 @@ def _equal_in_feel(left: Tree, right: Tree, wanted: bool, span: Span) -> Tree:
         left, right = right, left
     one, two = as_javascript(left), as_javascript(right)
     sign: ComparisonOperator = "==" if wanted else "!="
-    if Constant(None) in (left, right):
-        return Comparison(sign, one, two, "loose", span)
     known = _known_type(two)
+    if Constant(None) in (left, right):
+        nothing = _is_null(one if right == Constant(None) else two)
+        return nothing if wanted else Not(nothing, "loose", span)
+    if isinstance(one, Arithmetic) or isinstance(two, Arithmetic):
+        both = _computed_in_feel(Comparison("==", left, right, "feel", span), "strict")
+        for part in reversed([*_operands(one), *_operands(two)]):
+            both = Logical("and", _is_a(part, "number"), both, "loose", span)
+        return both if wanted else Not(both, "loose", span)
+    if isinstance(one, Known) and one.type == "truth" and two == Constant(True) and wanted:
+        return one
+    if isinstance(one, Known) and isinstance(two, Known) and _known_type(one) == known:
+        return Comparison(sign, one, two, "loose", span)  # one may be null, the other undefined
+    if isinstance(two, Known):
+        known = None
     if known is None:
         same = Call("same", (one, two), span)
         if wanted:
             return same
         types = (Call("type", (one,), span), Call("type", (two,), span))
-        of_one_type = Comparison("==", *types, "strict", span)
+        lists = (Call("is list", (one,), span), Call("is list", (two,), span))
+        of_one_type: Tree = Logical(
+            "and",
+            Comparison("==", *types, "strict", span),
+            Comparison("==", *lists, "strict", span),
+            "loose",
+            span,
+        )
         for part in (two, one):
-            nothing = Comparison("==", part, Constant(None), "loose", span)
-            of_one_type = Logical("or", nothing, of_one_type, "loose", span)  # type: ignore[assignment]
+            of_one_type = Logical("or", _is_null(part), of_one_type, "loose", span)
         return Logical("and", of_one_type, Not(same, "loose", span), "loose", span)
     found = Comparison(sign, one, two, "strict", span)
-    if isinstance(one, Arithmetic):
-        right_type = _is_a(_variable_of(one), "number")
-        both = Logical("and", right_type, Comparison("==", one, two, "strict", span), "loose", span)
-        return both if wanted else Not(both, "loose", span)
     if wanted or _known_type(one) == known:
         return found
-    nothing = Comparison("==", one, Constant(None), "loose", span)
     differs = Logical("and", _is_a(one, known), found, "loose", span)
-    return Logical("or", nothing, differs, "loose", span)
+    return Logical("or", _is_null(one), differs, "loose", span)
+
+
+def _is_null(tree: Tree) -> Tree:
+    """Whether a value is null in FEEL, where a part of a list is the list of the parts of its
+    entries."""
+    found: Tree = Comparison("==", tree, Constant(None), "loose", tree.span)
+    if isinstance(tree, Variable):
+        for size in range(len(tree.path) - 1, 0, -1):
+            lists = Call("is list", (Variable(tree.path[:size], tree.span),), tree.span)
+            found = Logical("and", found, Not(lists, "loose", tree.span), "loose", tree.span)
+    return found
 
 
 def _ordered_in_feel(operator: ComparisonOperator, left: Tree, right: Tree, span: Span) -> Tree:
-    """Only two numbers, or two texts, are in an order."""
+    """Only two numbers, or two texts, are in an order. Texts are ordered by code points, which
+    matters if none is a constant."""
     one, two = as_javascript(left), as_javascript(right)
     types = {_known_type(one), _known_type(two)}
-    found: Tree = Comparison(operator, one, two, "loose", span)
-    if types == {None}:
-        same = Comparison("==", Call("type", (one,)), Call("type", (two,)), "strict", span)
-        kinds = [_is_a(one, kind) for kind in ("number", "string")]
-        either = Logical("or", kinds[0], kinds[1], "loose", span)
-        return Logical("and", Logical("and", same, either, "loose", span), found, "loose", span)
+    found = _computed_in_feel(Comparison(operator, left, right, "feel", span), "loose")
+    if isinstance(one, Arithmetic) or isinstance(two, Arithmetic):
+        types = {"number"}
+    texts = types <= {None, "string"} and not any(isinstance(s, Constant) for s in (one, two))
+    if types == {None} or texts:
+        order = Call("compared", (one, two), span)
+        return Comparison(operator, order, Constant(0), "loose", span)
     kinds_known = types - {None}
     kind = kinds_known.pop()
     if kinds_known or kind not in ("number", "string"):
         return Constant(False, span)
-    for side in (two, one):
-        if _known_type(side) is None:
-            found = Logical("and", _is_a(_variable_of(side), kind), found, "loose", span)
+    if any(_known_type(part) not in (None, kind) for part in (*_operands(one), *_operands(two))):
+        return Constant(False, span)
+    null_holds = _is_summed(found) or _holds_of_null(operator, one, two)
+    for part in reversed([*_operands(one), *_operands(two)]):
+        if _known_type(part) is None:
+            found = Logical("and", _is_a(part, kind), found, "loose", span)
+        elif null_holds:
+            there = Comparison("!=", part, Constant(None), "loose", span)
+            found = Logical("and", there, found, "loose", span)
     return found
 
 
+def _is_summed(tree: Tree) -> bool:
+    total = tree.left if isinstance(tree, Comparison) else None
+    return isinstance(total, Call) and total.function == "sum"
+
+
+def _computed_in_feel(tree: Comparison, meaning: Meaning) -> Tree:
+    """A comparison that doubles decide, or one of a sum whose sign is exact."""
+    left, right = as_javascript(tree.left), as_javascript(tree.right)
+    found = Comparison(tree.operator, left, right, meaning, tree.span)
+    if isinstance(left, Arithmetic) or isinstance(right, Arithmetic):
+        from orgflow_ir.analysis.expressions.exact import (  # few trees compute
+            exact_comparison,
+            is_decided_by_doubles,
+            terms,
+        )
+
+        if is_decided_by_doubles(tree):
+            return found
+        exact = exact_comparison(tree)
+        if exact is not None:
+            left, right = as_javascript(exact.left), as_javascript(exact.right)
+            return Comparison(exact.operator, left, right, meaning, tree.span)
+        if (every := terms(tree)) is not None:
+            products = tuple(Call("list", one) for one in every)
+            total = Call("sum", products, tree.span)
+            return Comparison(tree.operator, total, Constant(0), meaning, tree.span)
+    return found
+
+
+def _operands(tree: Tree) -> list[Tree]:
+    """The operands of arithmetic operations, else the tree itself, without constants."""
+    if isinstance(tree, Arithmetic):
+        return [*_operands(tree.left), *_operands(tree.right)]
+    return [] if _is_constant(tree) else [tree]
+
+
+def _is_constant(tree: Tree) -> bool:
+    return isinstance(tree.operand if isinstance(tree, Negative) else tree, Constant)
+
+
 def _known_type(tree: Tree) -> str | None:
-    """The type in JavaScript of a constant."""
+    """The type in JavaScript of a constant, or of a variable that may also be null, and of what is
+    computed of known numbers."""
     inner = tree.operand if isinstance(tree, Negative) else tree
     if isinstance(inner, Constant):
         return "null" if inner.value is None else _TYPES[type(inner.value)]
+    if isinstance(inner, Known):
+        return _KNOWN[inner.type]
+    if isinstance(inner, Arithmetic):
+        sides = {_known_type(inner.left), _known_type(inner.right)}
+        return "number" if sides == {"number"} else None
     return None
-
-
-def _variable_of(tree: Tree) -> Tree:
-    """The operand of an arithmetic operation with a constant; any other tree is itself."""
-    if isinstance(tree, Arithmetic):
-        return tree.right if isinstance(tree.left, Constant) else tree.left
-    return tree
 
 
 def _is_a(tree: Tree, kind: str) -> Tree:
@@ -524,6 +648,10 @@ def _equality(tree: Comparison) -> Tree:
     left, right = as_javascript(tree.left), as_javascript(tree.right)
     found: Tree | None = None
     constant = isinstance(left, Constant) or isinstance(right, Constant)
+    types = {_known_type(one) for one in (left, right) if isinstance(one, Known)}
+    both = isinstance(left, Known) and isinstance(right, Known)
+    if tree.meaning == "juel" and both and len(types) == 1:
+        return Comparison(tree.operator, left, right, "loose", tree.span)
     if tree.meaning == "juel":
         for one, other in ((left, right), (right, left)):
             if isinstance(one, Variable) and isinstance(other, Constant):
@@ -542,6 +670,8 @@ def _equality(tree: Comparison) -> Tree:
 
 def _like(one: Tree, value: Scalar, span: Span) -> Tree | None:
     """Whether a value is equal in JUEL to a truth value or a text that says one."""
+    if isinstance(one, Known) and one.type == "truth" and isinstance(value, bool):
+        return one if value else Comparison("==", one, Constant(False), "strict", span)
     if value is True:
         return Call("is true", (one,), span)
     if value is False:
@@ -577,19 +707,32 @@ def _holds_of_null(operator: ComparisonOperator, left: Tree, right: Tree) -> boo
             numbers.append(-one.value if side is not one else one.value)
         elif isinstance(one, Constant) and isinstance(one.value, str):
             return any(c.isdigit() for c in one.value) or not one.value.strip()
-        elif isinstance(side, Variable):
+        elif isinstance(side, Variable) or _is_multiple(side):
             numbers.append(0)
         else:
             return True
     first, second = numbers
-    both = isinstance(left, Variable) and isinstance(right, Variable)
+    both = not any(map(_is_constant, (left, right)))
     holds = {"<": first < second, "<=": first <= second, ">": first > second, ">=": first >= second}
     return both or holds[operator]
+
+
+def _is_multiple(tree: Tree) -> bool:
+    """Whether a value is a variable multiplied or divided by a constant: 0 if that is null."""
+    if not isinstance(tree, Arithmetic) or tree.operator not in ("*", "/"):
+        return False
+    return (isinstance(tree.left, Variable) and isinstance(tree.right, Constant)) or (
+        tree.operator == "*"
+        and isinstance(tree.right, Variable)
+        and isinstance(tree.left, Constant)
+    )
 
 
 def _may_be_text(left: Tree, right: Tree) -> bool:
     """Whether one of two values may be a text that is a number, and none is another text."""
     sides = (left, right)
     if any(isinstance(one, Constant) and isinstance(one.value, str) for one in sides):
+        return False
+    if all(_known_type(one) == "number" for one in sides):
         return False
     return any(isinstance(one, Variable | Call | Conditional) for one in sides)

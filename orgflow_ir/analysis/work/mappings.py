@@ -7,7 +7,18 @@ import re
 from orgflow_ir.analysis.expressions.parsers.core import OBJECT_NAMES
 from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
 from orgflow_ir.analysis.expressions.recognise import recognise
-from orgflow_ir.analysis.expressions.syntax import Call, ConditionError, Constant, Span, Tree
+from orgflow_ir.analysis.expressions.syntax import (
+    Arithmetic,
+    Call,
+    Comparison,
+    ConditionError,
+    Constant,
+    Logical,
+    Not,
+    Span,
+    Tree,
+    nodes,
+)
 from orgflow_ir.model import Expression
 
 _OPEN = re.compile(r"[$#]\{")
@@ -25,11 +36,28 @@ def read_value(text: str, language: str | None = None) -> Tree:
     if language == "variable":
         return JuelParser(text).parse()
     if language is not None:
-        return recognise(Expression(text=text, language=language)).parse()
+        code = recognise(Expression(text=text, language=language))
+        tree = code.parse()
+        if not code.is_feel or not isinstance(tree, Comparison | Logical | Not):
+            return tree
+        if any(map(_is_null_by_type, nodes(tree))):
+            from orgflow_ir.analysis.expressions.feel.reading import read_feel  # in few models
+
+            return read_feel(code.text, code.start, code.end)
+        return Call("three-valued", (tree,), tree.span)
     pieces = list(_pieces(text))
     if len(pieces) == 1:
         return pieces[0]
     return Call("text", tuple(pieces), Span(0, len(text))) if pieces else Constant("")
+
+
+def _is_null_by_type(node: Tree) -> bool:
+    """Whether a FEEL comparison is null rather than false for values that JavaScript does not
+    distinguish."""
+    computed = isinstance(node, Comparison) and any(
+        isinstance(side, Arithmetic) for side in (node.left, node.right)
+    )
+    return computed or (isinstance(node, Call) and node.function == "part")
 
 
 def _entries(text: str, named: bool) -> Tree:

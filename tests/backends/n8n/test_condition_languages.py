@@ -136,6 +136,12 @@ def test_conditions_on_the_engine(engine: LocalEngine) -> None:
     assert wrong == []
 
 
+def _part(value: Any, name: str) -> Any:
+    if isinstance(value, list):
+        return value[int(name)] if name.isdigit() else [_part(one, name) for one in value]
+    return (value or {}).get(name)
+
+
 @pytest.mark.parametrize(("text", "language", "given", "wanted"), ROWS)
 def test_conditions_in_the_evaluator(
     text: str, language: str | None, given: dict[str, Any], wanted: bool | None
@@ -146,7 +152,7 @@ def test_conditions_in_the_evaluator(
     for path in variables(tree):
         value: Any = given
         for part in path:
-            value = value[int(part)] if isinstance(value, list) else (value or {}).get(part)
+            value = _part(value, part)
         values[path] = value
     if wanted is not None:
         assert is_truthy(evaluate(tree, values)) is wanted

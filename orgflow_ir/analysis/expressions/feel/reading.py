@@ -16,6 +16,7 @@ from orgflow_ir.analysis.expressions.feel.boundary import to_json
 from orgflow_ir.analysis.expressions.feel.parser import parse_expression
 from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
 from orgflow_ir.analysis.expressions.feel.syntax import (
+    Between,
     Call,
     Comparison,
     ContextLiteral,
@@ -25,7 +26,9 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
     FunctionDefinition,
     If,
     In,
+    InstanceOf,
     Literal,
+    Logical,
     Name,
     Part,
     Path,
@@ -121,6 +124,20 @@ def value_of(feel: Feel, values: Mapping[syntax.Path, Any]) -> Any:
     for name in dict.fromkeys(path[0] for path in feel.paths):
         given[name] = imported(_gathered(name, values))
     return to_json(evaluator.evaluate(feel.tree, given))
+
+
+def is_logical(tree: Tree) -> bool:
+    """Whether the value of an expression is always true, false or null."""
+    match tree:
+        case Comparison() | Logical() | Between() | In() | InstanceOf() | Quantified():
+            return True
+        case Literal(value):
+            return value is None or isinstance(value, bool)
+        case If(_, then, otherwise):
+            return is_logical(then) and is_logical(otherwise)
+        case Call(Name("not"), _, _):
+            return True
+    return False
 
 
 def literals(tree: Tree) -> Iterator[bool | int | float | str]:

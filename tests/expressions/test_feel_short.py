@@ -1,0 +1,167 @@
+"""Short translations of FEEL: the whole language is the referee of the shared grammar, for every
+value, in the evaluator and in Node."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+from dmn_kit import run_javascript
+from orgflow.backends.n8n.emit.decisions import on_item
+from orgflow.backends.n8n.emit.javascript import to_js
+
+from orgflow_ir.analysis.expressions.evaluator import evaluate, is_truthy
+from orgflow_ir.analysis.expressions.feel.reading import read_feel, value_of
+from orgflow_ir.analysis.expressions.recognise import read_condition
+from orgflow_ir.analysis.expressions.syntax import KnownType, Path, Tree, variables, with_types
+from orgflow_ir.analysis.work.mappings import read_value
+from orgflow_ir.model import Expression
+
+VALUES: tuple[Any, ...] = (
+    None, True, False, "", "a", "b", "5", "\uff5e", "\U0001f600", 0, -1, 1, 5, 0.1, 0.2, 0.3, -0.5,
+    4.999999999999999, 100, 110, 84.03361344537815, 84.03361344537817, 1e21, [], [1], [5, "a"],
+    {}, {"b": 5}, {"b": "a"}, {"b": [5]}, [{"b": 5}], [{"b": "a"}, {"b": 0.1}], [[{"b": 5}]],
+    [None], [{"b": None}],
+)  # fmt: skip
+FEW: tuple[Any, ...] = (
+    None, True, "a", "\uff5e", "\U0001f600", "", 0, 0.1, 0.2, 0.3, -5, 5, 1e21, [1], {"b": 5},
+)  # fmt: skip
+
+ONE = (
+    "a", "not(a)", "a = 5", "a != 5", "a > 5", "a <= 0", "not(a > 5)", "not(a = 5)", "5 < a",
+    "a = true", "a != false", 'a = "a"', 'a != "a"', 'a > "a"', 'not(a < "b")', "a = null",
+    "a > -0.6", "a * 2 > 10", "a * 2 = 10", "a * 2 != 10", "a * 1.19 > 100", "a * 1.19 >= 100",
+    "not(a * 1.19 >= 100)", "a * 1.1 > 110", "a * -3 < 0.3", "a + 0.1 > 0.3", "a + 0.1 >= 0.3",
+    "a + 0.2 = 0.3", "a + 0.2 != 0.3", "not(a + 0.2 = 0.3)", "10 - a < 5", "0.3 <= a * 3",
+    "a / 3 > 0.1", "not(a / 3 > 0.1)", "a - 0.1 = 0", "a * a > 0.04", "a * a = 0.04",
+    "a * 3 > 0.1 * 3", "a > 0 and a < 5", "a > 0 or a", "not(a > 0 and a < 5)", "a[1] = 5",
+    "a[1] > 0.3", "a[2] != 5", "a[1].b = 5", 'a[1].b = "a"', "a[1].b > 0", "not(a[1].b > 0)",
+    "not(a[1].b = 5)", "a[1].b != 5", "a[2].b <= 0.1", "a.b = 5", "a.b > 4", "-1 < a",
+    "a.b != 5", "not(a.b = 5)", "a.b = null", "a.b != null", "a.b = a.c", "a.b.c != 1",
+)  # fmt: skip
+TWO = (
+    "a > b", "a <= b", "not(a > b)", "a = b", "a != b", "a and b", "a or b", "not(a or b)",
+    "a + b > 0.3", "a + b = 0.3", "a + b != 0.3", "not(a + b > 0.3)", "a - b >= 0.1",
+    "a * b > 0.02", "a + b * 2 > 0.5", "a * b - 3 < b", "a > b * 3", "a * 0.1 + b * 0.2 = 0.05",
+    "(a + b) * 2 > 0.6", "a > 5 or b > 5", "a + b > a", "a * b != 0.02",
+)  # fmt: skip
+CASES: list[tuple[str, dict[str, Any]]] = [
+    *((text, {"a": value}) for text in ONE for value in VALUES),
+    *((text, {"a": one, "b": two}) for text in TWO for one, two in itertools.product(FEW, FEW)),
+]
+TYPES: dict[KnownType, tuple[Any, ...]] = {
+    "number": (None, 0, -1, 5, 0.1, 0.2, 0.3, 100, 110, 84.03361344537815, 1e21),
+    "whole": (None, 0, -1, 5, 7, 100, 9007199254740991, -9007199254740991),
+    "text": (None, "", "a", "5", "\uff5e", "\U0001f600"),
+    "truth": (None, True, False),
+}
+
+
+def _paths(tree: Tree, given: dict[str, Any]) -> dict[Path, Any]:
+    values: dict[Path, Any] = {}
+    for path in variables(tree):
+        value: Any = given
+        for part in path:
+            value = _part(value, part)
+        values[path] = value
+    return values
+
+
+def _part(value: Any, name: str) -> Any:
+    if isinstance(value, list):
+        return [_part(one, name) for one in value]
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _by_feel(text: str, given: dict[str, Any]) -> Any:
+    feel = read_feel(text)
+    return value_of(feel, {(name,): value for name, value in given.items()})
+
+
+def _in_node(codes: list[tuple[str, dict[str, Any]]]) -> list[Any]:
+    programs = [
+        f"const $json = {json.dumps(given)};\nreturn JSON.stringify(({code}) ?? null);"
+        for code, given in codes
+    ]
+    found = run_javascript(programs)
+    failed = [
+        (*case, text) for case, (kind, text) in zip(codes, found, strict=True) if kind != "value"
+    ]
+    assert failed == []
+    return [json.loads(value) for _, value in found]
+
+
+def test_conditions_mean_what_feel_means() -> None:
+    trees = {text: read_condition(Expression(text=f"= {text}")) for text, _ in CASES}
+    codes = {text: to_js(tree, on_item) for text, tree in trees.items() if tree is not None}
+    in_node = _in_node([(codes[text], given) for text, given in CASES])
+    wrong = []
+    for (text, given), shown in zip(CASES, in_node, strict=True):
+        tree = trees[text]
+        assert tree is not None
+        wanted = _by_feel(text, given) is True
+        mine = evaluate(tree, _paths(tree, given)) is True
+        if not wanted is mine is shown and not (wanted is mine is is_truthy(shown)):
+            wrong.append((text, given, wanted, mine, shown))
+    assert wrong == []
+
+
+def test_mapped_values_mean_what_feel_means() -> None:
+    trees = {text: read_value(f"= {text}", "feel") for text, _ in CASES}
+    codes = {text: to_js(tree, on_item) for text, tree in trees.items()}
+    in_node = _in_node([(codes[text], given) for text, given in CASES])
+    wrong = []
+    for (text, given), shown in zip(CASES, in_node, strict=True):
+        wanted = _by_feel(text, given)
+        mine = evaluate(trees[text], _paths(trees[text], given))
+        if not wanted == mine == shown or type(wanted) is not type(shown):
+            wrong.append((text, given, wanted, mine, shown))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_conditions_of_known_types_mean_what_feel_means(type: KnownType) -> None:
+    codes: list[tuple[str, dict[str, Any]]] = []
+    wanted: list[tuple[str, dict[str, Any], bool]] = []
+    for text in (*ONE, *TWO):
+        if "." in text.replace("0.", "").replace("1.1", "") or "[" in text:
+            continue  # parts of values have no known type
+        tree = read_condition(Expression(text=f"= {text}"))
+        assert tree is not None
+        code = to_js(with_types(tree, lambda _: type), on_item)
+        pairs = itertools.product(TYPES[type], TYPES[type] if text in TWO else (None,))
+        for one, two in pairs:
+            given = {"a": one, "b": two}
+            codes.append((code, given))
+            wanted.append((text, given, _by_feel(text, given) is True))
+    found = zip(wanted, _in_node(codes), strict=True)
+    assert [(*row, shown) for row, shown in found if bool(shown) is not row[2]] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("n > 5", "($json.n > 5)"),
+        ("n = 5", "($json.n === 5)"),
+        ("n * 1.19 > 100", "(($json.n * 1.19) > 100)"),
+        ("n * 1.1 > 110", "($json.n > 100)"),
+        ("n + 0.1 > 0.3", "($json.n > 0.2)"),
+        ("b and n > 3", "($json.b && ($json.n > 3))"),
+        ("b", "$json.b"),
+        ("not(b)", "($json.b === false)"),
+        (
+            "w + v > 100",
+            "(($json.w != null) && (($json.v != null) && (($json.w + $json.v) > 100)))",
+        ),
+        ('t != "x"', '($json.t !== "x")'),
+    ],
+)
+def test_conditions_of_known_types_are_short(text: str, code: str) -> None:
+    types: dict[Path, KnownType] = {
+        ("n",): "number", ("w",): "whole", ("v",): "whole", ("b",): "truth", ("t",): "text",
+    }  # fmt: skip
+    tree = read_condition(Expression(text=f"= {text}"))
+    assert tree is not None
+    assert to_js(with_types(tree, types.get), on_item) == code
