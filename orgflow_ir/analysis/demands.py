@@ -15,6 +15,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Comparison,
     Conditional,
     Constant,
+    FeelPath,
     Flag,
     KnownType,
     Logical,
@@ -30,7 +31,7 @@ from orgflow_ir.model.records import NamedTuple
 
 Demanded = Literal[
     "flag", "truth", "text", "scalar", "whole numeral", "numeral", "equal", "ordered",
-    "number", "summand", "printable", "only text", "one type", "there", "object",
+    "number", "summand", "printable", "only text", "one type", "there", "object", "no list",
 ]  # fmt: skip
 """What operands have to be.
 
@@ -47,7 +48,7 @@ Java, Groovy and MVEL:
 - `number`; `summand`: a number or a text; `printable`: anything but a list or object.
 - `only text`; `one type`: two numbers or two texts; `there`: anything but null.
 
-All scripts: `object`, a value whose member is read.
+All scripts: `object`, a value whose member is read. FEEL: `no list`, a value whose part is read.
 """
 
 _VALID: dict[KnownType, frozenset[Demanded]] = {
@@ -113,6 +114,9 @@ def _of(node: Tree) -> Iterator[_Found]:
             yield "flag", (node,)
         case Member(path):
             yield "object", (Variable(path[:-1], node.span),)
+        case FeelPath(path):
+            for size in range(1, len(path)):
+                yield "no list", (Variable(path[:size], node.span),)
         case Not(Variable() as one, "juel") | Conditional(Variable() as one, _, _, "juel"):
             yield "truth", (one,)
         case Logical(_, left, right, "juel"):

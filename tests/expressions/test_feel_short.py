@@ -40,6 +40,7 @@ ONE = (
     "a[1] > 0.3", "a[2] != 5", "a[1].b = 5", 'a[1].b = "a"', "a[1].b > 0", "not(a[1].b > 0)",
     "not(a[1].b = 5)", "a[1].b != 5", "a[2].b <= 0.1", "a.b = 5", "a.b > 4", "-1 < a",
     "a.b != 5", "not(a.b = 5)", "a.b = null", "a.b != null", "a.b = a.c", "a.b.c != 1",
+    "a.length > 2", "a.length = null", "a[1].length = 1",
 )  # fmt: skip
 TWO = (
     "a > b", "a <= b", "not(a > b)", "a = b", "a != b", "a and b", "a or b", "not(a or b)",

@@ -33,6 +33,7 @@ _UNFIT: dict[Demanded, str] = {
     "only text": 'typeof v !== "string"',
     "there": "v == null",
     "object": "v == null",
+    "no list": "Array.isArray(v)",
 }
 """Tests of one value `v`."""
 
@@ -67,6 +68,7 @@ _MESSAGES: dict[Demanded, tuple[str, str]] = {
     "only text": ("is not a text", "compares it with a text"),
     "there": ("has no value", "asks whether it equals another"),
     "object": ("has no value", "reads a part of it"),
+    "no list": ("is a list", "reads a part of it"),
 }
 _PAIR_MESSAGES: dict[Demanded, str] = {
     "equal": "have types that cannot be compared",

@@ -149,7 +149,7 @@ def _needs_feel(tree: Tree, negated: bool = False) -> bool:
         case Arithmetic() | Negative():
             return not isinstance(tree, Negative) or not isinstance(tree.operand, Constant)
         case Variable(path):
-            return any(step.lstrip("-").isdigit() for step in path)
+            return any(step.lstrip("-").isdigit() or step == "length" for step in path[1:])
         case Not(operand):
             return _needs_feel(operand, not negated)
     return any(_needs_feel(child, negated) for child in children(tree))

@@ -148,6 +148,14 @@ class Member(Variable):
     span: Span = NOWHERE
 
 
+class FeelPath(Variable):
+    """A path whose value FEEL reads: a part of a list is the list of the parts of its entries. It
+    is equal to the same path elsewhere."""
+
+    path: Path
+    span: Span = NOWHERE
+
+
 class Flag(Variable):
     """A variable that is a whole condition in JUEL, or a result of one. It is equal to the same
     path elsewhere."""

@@ -6,17 +6,19 @@ import re
 
 from orgflow_ir.analysis.expressions.parsers.core import OBJECT_NAMES
 from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
-from orgflow_ir.analysis.expressions.recognise import recognise
+from orgflow_ir.analysis.expressions.recognise import Recognised, recognise
 from orgflow_ir.analysis.expressions.syntax import (
     Arithmetic,
     Call,
     Comparison,
     ConditionError,
     Constant,
+    FeelPath,
     Logical,
     Not,
     Span,
     Tree,
+    Variable,
     nodes,
 )
 from orgflow_ir.model import Expression
@@ -38,17 +40,24 @@ def read_value(text: str, language: str | None = None) -> Tree:
     if language is not None:
         code = recognise(Expression(text=text, language=language))
         tree = code.parse()
-        if not code.is_feel or not isinstance(tree, Comparison | Logical | Not):
-            return tree
-        if any(map(_is_null_by_type, nodes(tree))):
-            from orgflow_ir.analysis.expressions.feel.reading import read_feel  # in few models
-
-            return read_feel(code.text, code.start, code.end)
-        return Call("three-valued", (tree,), tree.span)
+        return _in_feel(code, tree) if code.is_feel else tree
     pieces = list(_pieces(text))
     if len(pieces) == 1:
         return pieces[0]
     return Call("text", tuple(pieces), Span(0, len(text))) if pieces else Constant("")
+
+
+def _in_feel(code: Recognised, tree: Tree) -> Tree:
+    """A value of FEEL, in which a comparison may be null."""
+    if isinstance(tree, Variable) and len(tree.path) > 1:
+        return FeelPath(tree.path, tree.span)
+    if not isinstance(tree, Comparison | Logical | Not):
+        return tree
+    if any(map(_is_null_by_type, nodes(tree))):
+        from orgflow_ir.analysis.expressions.feel.reading import read_feel  # in few models
+
+        return read_feel(code.text, code.start, code.end)
+    return Call("three-valued", (tree,), tree.span)
 
 
 def _is_null_by_type(node: Tree) -> bool:
