@@ -188,7 +188,9 @@ def mapping_code(
     body: list[str] = []
     fields = ["...item"] if every else []
     for name, value in values:
-        if not isinstance(value, Variable):
+        if isinstance(value, Variable):
+            body += writer.fits(value, "")
+        else:
             body += writer.needs(value, frozenset(), "")
         fields.append(f"{_key(name)}: {writer.tree(value)}")
     lines = [
@@ -381,8 +383,8 @@ class _Writer:
                     known |= frozenset(one.names) if one.always else frozenset()
 
     def needs(self, tree: Tree, known: frozenset[str], indent: str) -> Iterator[str]:
-        """Lines that stop the run if a variable that is read next was never set, or has a type that
-        its language does not convert as JavaScript does."""
+        """Lines that stop the run if a variable that is read next was never set, or has another
+        type than it must have (`fits`)."""
         for need in needed([tree], null_tested([tree]), in_turn=False):
             names = [n for n in need.names if n not in known]
             if names:
@@ -392,6 +394,11 @@ class _Writer:
                 ]
                 when = f"if ({' && '.join(guards)}) " if guards else ""
                 yield f"{indent}{when}{self.need(names)}"
+        yield from self.fits(tree, indent)
+
+    def fits(self, tree: Tree, indent: str) -> Iterator[str]:
+        """Lines that stop the run if a value has a type that its language does not convert as
+        JavaScript does."""
         for demand in demands([tree], in_turn=False):
             test = where(demand.guards, unfit(demand, self.variable), self.variable)
             yield f"{indent}if ({test}) throw new Error({js_string(unfit_text(demand))});"
