@@ -32,7 +32,7 @@ _LIST = re.compile(
     r"diese (?:e-?mail|nachricht) wurde automatisch)\b",
     re.IGNORECASE,
 )
-"""What stands at the end of mail to a list, and of notifications."""
+"""The usual end of mail to a list, and of notifications."""
 
 _AWAY = re.compile(
     r"\b(?:out of (?:the )?office|(?:on|away on) (?:annual|parental) leave|am away until|"
@@ -41,10 +41,10 @@ _AWAY = re.compile(
     r"fuera de la oficina|fuori (?:sede|ufficio))\b",
     re.IGNORECASE,
 )
-"""What a note of absence says."""
+"""The wording of a note of absence."""
 
 SHORT = 400
-"""Characters of a note of absence, which says nothing else."""
+"""Maximum length of a note of absence, in characters."""
 
 SENT, REPEATED = 5, 0.6
 """Who sends so many messages, receives none, and repeats at least this share of them except for

@@ -116,7 +116,7 @@ _MODAL = re.compile(
     r"kann|kannst|könn\w*|soll\w*|muss|musst|müss\w*|will|wollen|wollt\w*|möcht\w*|werd\w*|wird|"
     r"wirst|würd\w*|dürf\w*|darf\w*|lass|lassen|bitte|zu|mag|mögen"
 )
-"""What an infinitive depends on."""
+"""Verbs with an infinitive."""
 
 _ASKED = re.compile(r"\b(?:kann|könn|würd|magst|mögt|möcht)\w*\s+(?:sie|du|ihr|jemand)\b|\bbitte\b")
 _SUPPOSED = re.compile(r"^(?:wenn|falls|sofern|ob|bevor|sobald|solange|dass|weil|da|obwohl)\b")

@@ -81,7 +81,7 @@ def unique(values: Iterable[str], fallback: str) -> list[str]:
 
 
 CALLED = " (called by "
-"""What stands between the name of a process of another file and that of its caller."""
+"""Separates the name of a process of another file from that of its caller."""
 
 
 def title(model: Model, process: Process) -> str:
