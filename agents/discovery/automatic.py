@@ -27,7 +27,7 @@ _SUBJECT = re.compile(
 
 _LIST = re.compile(
     r"\b(?:unsubscribe|view (?:this|it) in (?:your|a) browser|manage (?:your )?preferences|"
-    r"abbestellen|abmelden|newsletter abmelden|im browser ansehen|se désabonner|"
+    r"newsletter (?:ab(?:zu)?bestellen|ab(?:zu)?melden)|im browser ansehen|se désabonner|"
     r"this is an automat\w+ (?:e-?mail|message|notification)|do not reply to this|"
     r"diese (?:e-?mail|nachricht) wurde automatisch)\b",
     re.IGNORECASE,
@@ -63,7 +63,7 @@ def automatic(messages: Sequence[Message]) -> frozenset[int]:
     found: set[int] = set()
     for place, message in enumerate(messages):
         sender = message.sender
-        if sender is not None:
+        if sender is not None and message.receivers:  # in a chat room nobody seems to receive
             sent.setdefault(sender.key, []).append(place)
         if (
             _SUBJECT.match(message.subject)

@@ -51,6 +51,7 @@ def test_what_is_mail_of_a_program(message: Message) -> None:
         mail(ANN, "Please send the newsletter to the printer.", "Newsletter"),
         mail(ANN, "The reply is automatic from now on, I set it up.", "Re: automatic reply"),
         mail(ANN, "Do you have the notification of the bank?"),
+        mail(ANN, "Bitte den Wagen bis Freitag abmelden und die Versicherung abbestellen."),
     ],
 )
 def test_what_people_write_about_such_mail(message: Message) -> None:
@@ -63,6 +64,12 @@ def test_a_sender_of_one_template_is_a_program() -> None:
     assert automatic(many) == set(range(6))
     answer = Message("a", AT, "email", ANN, (desk,), "Re: Ticket 3", "It is not solved.")
     assert automatic([*many, answer]) == frozenset()  # somebody reads what is written to it
+
+
+def test_in_a_chat_room_who_repeats_a_text_is_no_program() -> None:
+    ann = Person("Ann")
+    many = [Message(f"c{n}", AT, "chat", ann, (), "Hall", f"Number {n} is up.") for n in range(6)]
+    assert automatic(many) == frozenset()
 
 
 def test_an_exchange_needs_two_people() -> None:
