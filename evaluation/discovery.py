@@ -518,6 +518,7 @@ def _null(found: Discovery, seed: int) -> Discovery:
     steps = [step for one in found.found for step in one.steps]
     matters = [word for one in found.found for word in one.matters] or [""]
     actors = [actor for one in found.found for actor in one.actors] or [""]
+    all_people = frozenset(person for one in found.found for person in one.people)
     drawn = []
     for one in found.found:
         name, own = rng.choice(steps), tuple(rng.choices(steps, k=len(one.steps)))
@@ -530,7 +531,7 @@ def _null(found: Discovery, seed: int) -> Discovery:
         )
         drawn.append(
             one._replace(process=one.process.replace(nodes=nodes), name=name, steps=own,
-                         matters=words, actors=people)
+                         matters=words, actors=people, people=all_people)
         )  # fmt: skip
     return found._replace(found=tuple(drawn))
 

@@ -27,7 +27,7 @@ from orgflow.agents.discovery.phrases import (
 from orgflow.agents.discovery.processes import adopted, find_processes, recurring
 from orgflow.agents.discovery.steps import Step, find_steps, key
 from orgflow.agents.discovery.structure import AGENT, process_of
-from orgflow.agents.discovery.traits import Traits, traits_of
+from orgflow.agents.discovery.traits import Traits, bare_name, role, traits_of
 from orgflow.agents.english import parser
 
 from orgflow_ir.model import Model, Process
@@ -65,6 +65,8 @@ class Found(NamedTuple):
         cases: the ids of the messages of each case.
         matters: the words that are most specific to this process, over all of its cases.
         said: the description by a language model, instead of `matters`.
+        people: the participants that are people without a role.
+        language: the code of the language of most of its messages.
     """
 
     process: Process
@@ -74,6 +76,8 @@ class Found(NamedTuple):
     cases: tuple[tuple[str, ...], ...]
     matters: tuple[str, ...] = ()
     said: str = ""
+    people: frozenset[str] = frozenset()
+    language: str = ENGLISH
 
     def renamed(self, name: str) -> Found:
         """The same process under another name."""
@@ -103,15 +107,20 @@ class Found(NamedTuple):
 
     @property
     def description(self) -> str:
-        """Subject, participants and steps of the process, in sentences."""
-        parts = []
-        if self.actors:
-            parts.append(f"This process involves the {', '.join(self.actors[:MOST_ACTORS])}.")
-        if self.matters:
-            parts.append(f"It is about {', '.join(self.matters)}.")
-        if self.said:
-            parts.append(f"{self.said.rstrip('.')}.")
-        return " ".join([*parts, f"They {'. '.join(self.steps).lower()}."])
+        """Subject, roles and steps of the process, in English sentences or, in other languages, as
+        lists. People without a role are left out: their names do not describe a process."""
+        roles = ", ".join([one for one in self.actors if one not in self.people][:MOST_ACTORS])
+        matters, steps = ", ".join(self.matters), ". ".join(self.steps)
+        if self.language != ENGLISH:
+            parts = [roles, matters, self.said.rstrip("."), steps]
+            return " ".join(f"{part}." for part in parts if part)
+        parts = [
+            f"This process involves the {roles}." if roles else "",
+            f"It is about {matters}." if matters else "",
+            f"{self.said.rstrip('.')}." if self.said else "",
+            f"They {steps.lower()}.",
+        ]
+        return " ".join(part for part in parts if part)
 
 
 class Discovery(NamedTuple):
@@ -270,10 +279,15 @@ def describe(
     their places."""
     weights = _weights(traits, [[i for c in p for i in cases[c]] for p in processes])
     common = _common(processes, cases, said)
-    found_all = [
-        _found(number, traits, [cases[c] for c in process], said, weights[number], common, embedder)
-        for number, process in enumerate(processes)
-    ]
+    tongues = languages(traits.messages)
+    found_all = []
+    for number, process in enumerate(processes):
+        own = [cases[c] for c in process]
+        one = _found(number, traits, own, said, weights[number], common, embedder)
+        if one is not None:
+            spoken = Counter(tongues[place] for case in own for place in case)
+            one = one._replace(language=min(spoken, key=lambda code: (-spoken[code], code)))
+        found_all.append(one)
     used = {place for process in processes for c in process for place in cases[c]}
     return Discovery(
         tuple(
@@ -338,6 +352,7 @@ def _found(
     matters = _matters(traits, whole, weights)
     name = _process_name(steps, matters)
     process = process_of(f"process_{number + 1}", name, steps, frozenset(range(len(whole))), cite)
+    senders = {traits.messages[i].sender for case in cases for i in case}
     return Found(
         process,
         name,
@@ -345,6 +360,7 @@ def _found(
         tuple(dict.fromkeys(step.actor for step in steps if step.actor)),
         tuple(tuple(traits.messages[i].id for i in case) for case in cases),
         matters,
+        people=frozenset(bare_name(one) for one in senders if one is not None and not role(one)),
     )
 
 

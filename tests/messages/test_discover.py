@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -119,6 +120,27 @@ def test_steps_are_phrases_of_the_people(found: Discovery) -> None:
     assert any(name.startswith("check vacation balance") for name in names)
     text = " ".join(m.body.lower() for m in corpus()[0])
     assert all(step.split()[-1] in text for step in names)
+
+
+def test_a_description_names_roles_and_no_people(found: Discovery) -> None:
+    assert all(one.actors[0] in one.description for one in found.found)
+    bare = [
+        replace(m, sender=Person(m.sender.name.partition(" (")[0]),
+                receivers=tuple(Person(p.name.partition(" (")[0]) for p in m.receivers))
+        for m in corpus()[0] if m.sender is not None
+    ]  # fmt: skip
+    without = discover(bare, HashedWords()).found
+    assert any(one.actors for one in without)
+    assert [a for one in without for a in one.actors if a in one.description] == []
+    assert all("involves" not in one.description for one in without)
+
+
+def test_a_description_in_another_language_is_no_english_sentence(found: Discovery) -> None:
+    one = found.found[0]._replace(
+        actors=("Lager", "Ada Brandt"), people=frozenset(("Ada Brandt",)), language="de",
+        matters=("Rechnung", "Konto"), steps=("Rechnung prüfen", "Betrag überweisen"),
+    )  # fmt: skip
+    assert one.description == "Lager. Rechnung, Konto. Rechnung prüfen. Betrag überweisen."
 
 
 def test_a_branch_is_only_where_cases_differ() -> None:
