@@ -109,7 +109,7 @@ _INSEPARABLE = (
 
 _NO_PARTICIPLE = _words("""
 gesamt geehrt geeignet gewohnt gespannt gemeint gerecht gesund geplant gefragt gemacht gebraucht
-gedacht gestellt gehört gesagt gefreut gehofft gekriegt bekannt bereit gelernt
+gedacht gestellt gehört gesagt gefreut gehofft gekriegt bekannt bereit gelernt einverstanden
 """)
 
 _MODAL = re.compile(
@@ -291,7 +291,8 @@ def _acts(words: Sequence[_Word]) -> Iterator[tuple[str, str, bool]]:
     for place, word in enumerate(words):
         if word.noun:
             continue
-        verb = _participle(word.lower)
+        idiom = place > 0 and words[place - 1].lower == "wie"  # `wie besprochen`
+        verb = None if idiom else _participle(word.lower)
         if verb is not None and verb in _COMES:
             thing = _before(words, place)
             if thing:

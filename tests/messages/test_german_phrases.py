@@ -48,6 +48,8 @@ def test_verbs_that_share_an_object() -> None:
     "text",
     [
         "Alles Gute zum Geburtstag!",
+        "Der Vermieter ist einverstanden.",
+        "Der Preis ist wie besprochen.",
         "Danke, bis morgen.",
         "Wie geht es dem Hund?",
         "Die Zufahrt ist breit genug.",
