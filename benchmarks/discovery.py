@@ -75,7 +75,7 @@ TERSE = {"terse F": ("en", 31), "terse G": ("de", 32)}
 """Corpora of other wordings: their language and seed."""
 
 REFEREES = {"terse H": ("en referee", 33), "terse I": ("de referee", 34)}
-"""More of them, by which nothing in the program was chosen."""
+"""More of them, only measured: no word and no weight was chosen by them."""
 
 HELD_OUT = Path(__file__).resolve().with_name("held_out_weights.json")
 HARD = "shared-staff,lost-threads,lost-roles"

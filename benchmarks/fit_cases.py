@@ -189,7 +189,7 @@ def main() -> None:
         f"    {round(float(weight), 3)},  # {name}\n"
         for name, weight in zip(MEASURES, best, strict=True)
     )
-    says = "What `benchmarks/fit_cases.py` learned: the weight of each measure of two groups."
+    says = "The result of `benchmarks/fit_cases.py`: the weight of each measure of two groups."
     (root / "agents" / "discovery" / "case_weights.py").write_text(
         f'"""{says}"""\n\nWEIGHTS = (\n{lines})\n', "utf-8"
     )

@@ -46,7 +46,7 @@ LANGUAGES = {
     "en referee": _ENGLISH._replace(kinds=ENGLISH_REFEREE, talk=TALK_ENGLISH_REFEREE),
     "de referee": _GERMAN._replace(kinds=GERMAN_REFEREE, talk=TALK_GERMAN_REFEREE),
 }
-"""Nothing in the program is chosen by what is measured on the referees."""
+"""The referees are only measured: no word and no weight of the program is chosen by them."""
 
 TALK = 0.25
 """Messages of no process for each of a process."""
