@@ -8,7 +8,7 @@ that work in several processes, no roles and no threads. `--fresh` measures two 
 examples and of MIWG's reference models instead, one of them in German, on which nothing was chosen.
 `--wordings` measures four corpora of terse mail that is not written like `synth`
 (`tests/support/terse_mails.py`), two of them in German, by the weights of the program; the last
-two are referees, by which nothing was chosen.
+two are referees, which are only measured.
 `--short` measures mailboxes of short threads instead (`tests/support/short_threads.py`).
 Prints the figures of each corpus, their median and range. `--sample` prints steps, each with a
 sentence behind it, for a person to judge; `--named` prints which share of the true tasks the
