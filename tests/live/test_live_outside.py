@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from engine_fixture import missing
 from orgflow import cli
 from orgflow.backends.n8n.server.client.client import Client
+from orgflow.backends.n8n.server.install import OLDER_VERSION, status
+from orgflow.backends.n8n.server.process import N8nServer, Owner
 from outside_servers import outside
 
 MODEL = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
@@ -39,12 +43,26 @@ MODEL = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
 <sequenceFlow id="f2" sourceRef="u" targetRef="v"/>
 <sequenceFlow id="f3" sourceRef="v" targetRef="e"/>
 </process></definitions>"""
-TARGET = "n8n{stubs=workflow}"
 
 
+@pytest.fixture(scope="module")
+def older(owner: Owner) -> Iterator[Client]:
+    """A client of a fresh n8n 1."""
+    found = status(OLDER_VERSION)
+    if found.files is None:
+        missing(f"n8n {OLDER_VERSION} is not installed: {found.problem}")
+    with N8nServer(files=found.files) as running, Client(running.url) as connected:
+        connected.set_up_owner(owner.email, owner.password)
+        yield connected
+
+
+@pytest.mark.parametrize(("server_of", "version"), [("client", "2.41"), ("older", "1.123")])
 def test_a_request_and_a_mail_are_sent_with_credentials_of_a_file(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    server_of: str, version: str,
+) -> None:  # fmt: skip
+    client: Client = request.getfixturevalue(server_of)
+    target = f"n8n{{version={version}}}"
     monkeypatch.setenv("N8N_API_KEY", client.key)
     monkeypatch.setenv("N8N_URL", client.url)
     before = set(client.workflows())
@@ -58,7 +76,7 @@ def test_a_request_and_a_mail_are_sent_with_credentials_of_a_file(
             {"name": "Bearer of a live test", "type": "httpBearerAuth", "data": {"token": "tok"}},
         ]
         file.write_text(json.dumps(given), "utf-8")
-        deploy = ["deploy", str(model), "--target", TARGET, "--credentials", str(file)]
+        deploy = ["deploy", str(model), "--target", target, "--credentials", str(file)]
         assert cli.run(deploy) == 0
         try:
             (whole,) = [
@@ -78,8 +96,10 @@ def test_a_request_and_a_mail_are_sent_with_credentials_of_a_file(
             assert got.headers["idempotency-key"].startswith(f"{whole['id']}-")
             ((to, message),) = mail.mails
             assert (to, message["subject"]) == (["kim@a.example"], "Invoice R-7")
+            made = {client.workflow(one)["name"] for one in set(client.workflows()) - before}
+            assert made == {"Invoice by live test", "org.acme.Book (class)"}
         finally:
-            assert cli.run(["undeploy", str(model), "--target", TARGET]) == 0
+            assert cli.run(["undeploy", str(model), "--target", target]) == 0
     assert set(client.workflows()) == before
 
 

@@ -215,3 +215,49 @@ def test_every_cell_of_asl_is_compiled_or_refused(registry: Registry) -> None:
         if made is None and not all(d.help for d in errors):
             wrong.append(f"{name} is refused without a remedy")
     assert wrong == []
+
+
+def test_derived_constructs_of_asl_are_refused_or_reported(registry: Registry) -> None:
+    """A state machine has no listeners and starts at no time of its own: both are reported, and the
+    listener stays in the comment of its state. A catch event without a usable time is refused."""
+    (process,) = DERIVED["timer.unsupported"].processes
+    start, end = process.nodes
+    assert isinstance(start, Event)
+    waiting = process.replace(
+        nodes=(
+            Event(id="s", position="start"),
+            Event(
+                id="w",
+                position="catch",
+                definitions=(
+                    EventDefinition(
+                        kind="timer", timer="cycle", expression=Expression(text="0 0 9 * * ?")
+                    ),
+                ),
+            ),
+            end,
+        ),
+        flows=(Flow(id="f", source="s", target="w"), Flow(id="g", source="w", target="e")),
+    )
+    models = {**DERIVED, "timer.unsupported": Model(id="m", processes=(waiting,))}
+    found = {}
+    for name, model in models.items():
+        ctx = PassContext(registry=registry)
+        made = compile_model(model, registry.backends["asl"], ctx)
+        errors = [d for d in ctx.diagnostics if d.severity == "error"]
+        if made is None:
+            assert errors, name
+            assert all(d.help for d in errors), name
+            found[name] = "refused"
+            continue
+        found[name] = "reported" if any(d.code == "OF404" for d in ctx.diagnostics) else "compiled"
+        if name == "listener":
+            assert "execution.setVariable('x', 1)" in made.artifacts[0].text
+    assert found == {
+        "gateway.mixed": "compiled",
+        "split.conditional": "compiled",
+        "listener": "reported",
+        "signal.around": "refused",
+        "signal.lasting": "refused",
+        "timer.unsupported": "refused",
+    }

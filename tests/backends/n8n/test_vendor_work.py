@@ -41,6 +41,7 @@ CASES: list[tuple[str, Json]] = [
     for path in sorted(FOLDER.glob("*.toml"))
     for case in tomllib.loads(path.read_text("utf-8"))["case"]
 ]
+VERSIONS = ("2.41", "1.123")
 NAMED = re.compile(r"support the (topic|job) `\w+` of .* in its note$")
 """A task whose work is only named becomes a placeholder, which a run gets answers for."""
 
@@ -111,7 +112,7 @@ def written(case: Json, folder: Path, place: str) -> Path:
     return path
 
 
-def workflows(path: Path) -> tuple[list[Json], list[str]]:
+def workflows(path: Path, version: str) -> tuple[list[Json], list[str]]:
     """The workflows of a model with those it calls, and all messages."""
     registry = Registry()
     ctx = PassContext(registry=registry, given=[str(path)])
@@ -119,7 +120,7 @@ def workflows(path: Path) -> tuple[list[Json], list[str]]:
     assert read is not None, ctx.diagnostics
     backend = registry.backends["n8n"]
     # what is in the place of work that is only named is put into the workflow itself
-    options = {"stubs": "placeholder"}
+    options = {"stubs": "placeholder", "version": version}
     model = compiler.with_called(read, backend, ctx)
     made = compile_model(model, backend, ctx, options=options)
     said = [f"{d.code} {d.message}" for d in ctx.diagnostics]
@@ -200,6 +201,7 @@ def cases() -> Iterator[Any]:
         yield pytest.param(name, case, id=name, marks=marks)
 
 
+@pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize(("name", "case"), cases())
 def test_it_runs_as_the_manual_has_it(
     engine: LocalEngine,
@@ -207,11 +209,12 @@ def test_it_runs_as_the_manual_has_it(
     tmp_path: Path,
     name: str,
     case: Json,
+    version: str,
 ) -> None:
     http, mail = servers
     for path, (code, kind, text) in case.get("http", {}).items():
         http.answer(path, (code, kind, text))
-    (root, *called), said = workflows(written(case, tmp_path, http.place))
+    (root, *called), said = workflows(written(case, tmp_path, http.place), version)
     if "reports" in case:
         assert [one for one in said if case["reports"] in one], said
     else:
