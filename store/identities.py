@@ -46,9 +46,24 @@ def identity_of(message: Message) -> Identity:
     )
 
 
+def _other_id(id_: str, identity: Identity) -> str:
+    """The id of a message whose own id another one has."""
+    return f"{id_}#{identity.hash.hex()[:12]}"
+
+
+def ids_of(batch: Iterable[Message]) -> list[str]:
+    """The ids under which a store may have these messages."""
+    found = []
+    for message in batch:
+        id_ = storable(message.id)
+        found += [id_, _other_id(id_, identity_of(message))]
+    return found
+
+
 class Renamed:
     """Gives a message another id where a different message has its id; answers in the same file
-    refer to it by the new one. Reading a file again gives the same ids."""
+    refer to it by the new one. Reading a file again gives the same ids, also where the other
+    message was deleted meanwhile."""
 
     def __init__(self) -> None:
         self._new: dict[tuple[str, str], str] = {}
@@ -59,16 +74,15 @@ class Renamed:
 
         Args:
             batch: what a store is given.
-            known: what the store has with the same ids.
+            known: what the store has of `ids_of` the batch.
         """
         taken = dict(known)
         found: dict[str, Message] = {}
         for message in batch:
             identity = identity_of(message)
             id_ = storable(message.id)
-            other = taken.setdefault(id_, identity)
-            if other is not identity and other.differs(identity):
-                made = f"{id_}#{identity.hash.hex()[:12]}"
+            made = _other_id(id_, identity)
+            if made in known or taken.setdefault(id_, identity).differs(identity):
                 self._new[message.file, id_] = made
                 message, id_ = replace(message, id=made), made
             if self._new:

@@ -35,7 +35,7 @@ from orgflow.store.forgetting import (
     person_hash,
     unknown,
 )  # fmt: skip
-from orgflow.store.identities import Identity, Renamed
+from orgflow.store.identities import Identity, Renamed, ids_of
 from orgflow.store.threads import Linked, conversations
 
 from orgflow_ir.model.message import Message, Person
@@ -213,7 +213,7 @@ class MessageStore(MessageStorage):
         if not batch:
             return 0
         with self._writing():
-            unique = renamed.unique(batch, self._identities([storable(m.id) for m in batch]))
+            unique = renamed.unique(batch, self._identities(ids_of(batch)))
             known = self._identities([*unique])
             asked = {id_: message for id_, message in unique.items() if id_ not in known}
             new = admitted(asked.values(), self._forgotten, self._since)

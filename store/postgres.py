@@ -33,7 +33,7 @@ from orgflow.store.forgetting import (
     person_hash,
     unknown,
 )  # fmt: skip
-from orgflow.store.identities import Identity, Renamed
+from orgflow.store.identities import Identity, Renamed, ids_of
 from orgflow.store.threads import Linked, conversations
 
 from orgflow_ir.model.message import Message, Person
@@ -193,7 +193,7 @@ class PostgresStore(MessageStorage):
 
     async def _add(self, given: list[Message], renamed: Renamed) -> int:
         async with self._connection.transaction():
-            asked = renamed.unique(given, await self._identities(given))
+            asked = renamed.unique(given, await self._identities(ids_of(given)))
             batch = {storable(m.id): m for m in await self._admitted(asked)}
             people = await self._people_of(batch.values())
             rows = [_row(id_, message, people) for id_, message in batch.items()]
@@ -215,11 +215,11 @@ class PostgresStore(MessageStorage):
         self.left_out += len(asked) - len(batch)
         return len(new)
 
-    async def _identities(self, batch: list[Message]) -> dict[str, Identity]:
+    async def _identities(self, ids: list[str]) -> dict[str, Identity]:
         rows = await self._connection.fetch(
             "SELECT id, coalesce(key, ''), at, hash FROM messages LEFT JOIN people ON "
             "people.n = sender WHERE id = ANY($1::text[])",
-            [storable(message.id) for message in batch],
+            ids,
         )
         return {id_: Identity(*rest) for id_, *rest in rows}
 
