@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from orgflow.agents.discovery.discover import Stages
+from orgflow.agents.discovery.discover import Stages, said_in
 
 FILE = "discovery-decisions.json"
 """The name of the file of decisions in the folder of a store."""
@@ -109,11 +109,13 @@ def decided_about(case: Sequence[str], decided: Sequence[Decided]) -> int | None
 def honoured(found: Stages, decided: Sequence[Decided]) -> Stages:
     """The processes after the decisions of people.
 
-    Cases with a decision are combined as before. A new case follows the decision about the cases of
-    its process, even if they are rejected.
+    Cases with a decision are combined as before, with the same messages, even if they are found
+    with others now, or not at all. A new case follows the decision about the cases of its process,
+    even if they are rejected.
     """
     if not decided:
         return found
+    found = _with_decided_cases(found, decided)
     messages = found.traits.messages
     about = {
         case: decided_about([messages[p].id for p in found.cases[case]], decided)
@@ -134,7 +136,7 @@ def honoured(found: Stages, decided: Sequence[Decided]) -> Stages:
         if rest:
             undecided.append(rest)
     kept = [
-        (sorted(cases), decided[number].name)
+        (sorted(cases, key=found.cases.__getitem__), decided[number].name)
         for number, cases in sorted(of_decision.items()) if decided[number].state == "accepted"
     ]  # fmt: skip
     processes = sorted(
@@ -143,4 +145,47 @@ def honoured(found: Stages, decided: Sequence[Decided]) -> Stages:
     return found._replace(
         processes=[group for group, _ in processes],
         names={number: name for number, (_, name) in enumerate(processes) if name},
+    )
+
+
+def _with_decided_cases(found: Stages, decided: Sequence[Decided]) -> Stages:
+    """The cases with their messages after the decisions of people: a message with a decision leaves
+    cases without a decision or with another one. It is added to the rest of its own case; messages
+    of rejected cases are in no case."""
+    messages = found.traits.messages
+    place_of = {message.id: place for place, message in enumerate(messages)}
+    of = {
+        place_of[id_]: (number, case)
+        for number, one in enumerate(decided) for case, ids in enumerate(one.cases)
+        for id_ in ids if id_ in place_of
+    }  # fmt: skip
+    cases: list[list[int]] = []
+    homes: dict[tuple[int, int], tuple[int, int]] = {}  # of a decided case: how many, and where
+    left = dict(of)
+    for number, case in enumerate(found.cases):
+        owner = decided_about([messages[p].id for p in case], decided)
+        cases.append([p for p in case if p not in of or of[p][0] == owner])
+        inside = Counter(of[p] for p in cases[-1] if p in of)
+        for key, many in inside.items():
+            homes[key] = max(homes.get(key, (0, 0)), (many, -number))
+        for place in cases[-1]:
+            left.pop(place, None)
+    processes = [[case for case in group if cases[case]] for group in found.processes]
+    moved: list[int] = []
+    for place, key in sorted(left.items()):
+        if decided[key[0]].state != "accepted":
+            continue
+        if key not in homes:
+            homes[key] = (0, -len(cases))
+            processes.append([len(cases)])
+            cases.append([])
+        cases[-homes[key][1]].append(place)
+        moved.append(place)
+    said = found.said
+    unread = [place for place in moved if not said[place]]
+    if unread:
+        more = said_in(found.traits, [unread])
+        said = [before or new for before, new in zip(said, more, strict=True)]
+    return found._replace(
+        cases=[sorted(case) for case in cases], processes=[g for g in processes if g], said=said
     )

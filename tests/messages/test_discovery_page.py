@@ -163,6 +163,40 @@ def test_new_messages_and_new_cases_follow_what_was_decided(stages: Stages) -> N
     assert [k for _, k in kinds(found)] == [{"leave-0", "leave-1", "leave-2"}]
 
 
+MOVED = ("order-0-0", "order-0-1", "order-0-2")
+
+
+def regrouped(stages: Stages, into: str) -> Stages:
+    """As if new messages had changed the cases: some messages are in another one, or in none."""
+    ids = [m.id for m in stages.traits.messages]
+    moved = [place for place, id_ in enumerate(ids) if id_ in MOVED]
+    cases = [
+        [p for p in case if p not in moved] + (moved if ids[case[0]].startswith(into) else [])
+        for case in stages.cases
+    ]
+    return stages._replace(cases=cases)
+
+
+@pytest.mark.parametrize("into", ["none", "leave-0"])
+@pytest.mark.parametrize("then", ["accept", "reject"])
+def test_messages_stay_where_people_decided(stages: Stages, then: str, into: str) -> None:
+    page, kept = page_of(stages)
+    order = next(
+        n for n, one in enumerate(page._found) if one.cases[0][0].startswith("order")
+    )  # fmt: skip
+    decide(page, then, order)
+    before = again(stages, kept)
+    assert again(regrouped(stages, into), kept) == before
+
+
+def test_a_case_that_is_no_longer_found_stays(stages: Stages) -> None:
+    page, kept = page_of(stages)
+    decide(page, "accept", 0)
+    decide(page, "accept", 1)
+    before = again(stages, kept)
+    assert again(stages._replace(cases=[], processes=[]), kept) == before
+
+
 def test_decisions_bind_the_language_model(stages: Stages) -> None:
     page, kept = page_of(stages)
     order = next(
