@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -191,3 +193,27 @@ def test_a_store_that_others_may_read_is_reported(
     store.chmod(0o700)
     assert cli.run(command) == 0
     assert "chmod" not in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of POSIX")
+def test_a_progress_bar_on_a_terminal_only(tmp_path: Path) -> None:
+    box = tmp_path / "m.mbox"
+    box.write_bytes(mails.mbox(*mails.ALL * 500))
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "orgflow", "ingest", str(box), "--store"]
+    environment = {**os.environ, "TERM": "xterm"}
+    with subprocess.Popen(
+        [*command, str(tmp_path / "a")], stdout=subprocess.DEVNULL, stderr=theirs, env=environment
+    ) as running:
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while piece := os.read(ours, 65536):
+                shown += piece
+    os.close(ours)
+    assert running.returncode == 0
+    done = [int(part) for part in re.findall(rb"(\d+)/%d" % box.stat().st_size, shown)]
+    assert done == sorted(done)
+    assert done[-1] > 0
+    piped = subprocess.run([*command, str(tmp_path / "b")], capture_output=True, check=True)
+    assert piped.stderr == b""
