@@ -23,7 +23,11 @@ ROOT = Path(__file__).resolve().parent.parent
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel that `make release` makes: of two builds that are equal byte for byte."""
-    return release.reproducible("wheel", tmp_path_factory.mktemp("wheel"))
+    before = os.umask(0o002)
+    try:
+        return release.reproducible("wheel", tmp_path_factory.mktemp("wheel"))
+    finally:
+        os.umask(before)
 
 
 def _run(*command: str | Path, **more: str) -> str:
@@ -130,6 +134,16 @@ def test_the_sdist_holds_documentation_and_examples(tmp_path: Path) -> None:
     assert wanted - names == set()
     assert "Project-URL: Source, https://forge.example/orgflow" in said
     assert "Author: orgflow contributors" in said
+
+
+def test_the_wheel_does_not_depend_on_the_umask(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as opened:
+        modes = {
+            entry.external_attr >> 16 & 0o777
+            for entry in opened.infolist()
+            if not entry.filename.endswith("/RECORD")  # always 664
+        }
+    assert not any(mode & 0o020 for mode in modes), modes
 
 
 def test_a_source_archive_does_not_depend_on_the_machine(tmp_path: Path) -> None:

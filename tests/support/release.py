@@ -62,7 +62,7 @@ def build(kind: str, source: Path, out: Path) -> Path:
     done = subprocess.run(
         [sys.executable, "-m", "build", f"--{kind}", "--no-isolation", "--outdir", out, source],
         env={**env, "SOURCE_DATE_EPOCH": EPOCH}, capture_output=True, text=True, check=False,
-        timeout=600,
+        timeout=600, umask=0o022,  # the wheel has the permissions of new files
     )  # fmt: skip
     if done.returncode:
         raise ReleaseError(f"the {kind} was not built:\n{done.stdout}{done.stderr}")
