@@ -47,8 +47,8 @@ SHORT = 400
 """Maximum length of a note of absence, in characters."""
 
 SENT, REPEATED = 5, 0.6
-"""Who sends so many messages, receives none, and repeats at least this share of them except for
-numbers and names, is a program."""
+"""Minimum number of sent messages, and minimum share of repetitions (except for numbers and names)
+among them, by which a sender that receives no messages is a program."""
 
 _VARIES = re.compile(r"\S*[\d@/#]\S*|(?<=[^\n.!?] )[^\W\d_]*[A-Z]\w*")
 """What differs in messages of one template: numbers, addresses, names."""
