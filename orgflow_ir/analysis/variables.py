@@ -385,7 +385,13 @@ def _atoms(tree: Tree) -> Iterator[Tree]:
         for child in children(tree):
             yield from _atoms(child)
     else:
-        yield tree
+        yield _flag(tree)
+
+
+def _flag(tree: Tree) -> Tree:
+    """The variable whose truth value in JUEL a tree is; any other tree is itself."""
+    is_true = isinstance(tree, Call) and tree.function == "is true"
+    return children(tree)[0] if is_true else tree
 
 
 def _truth(tree: Tree, truth: Mapping[Tree, bool]) -> bool:
@@ -394,7 +400,7 @@ def _truth(tree: Tree, truth: Mapping[Tree, bool]) -> bool:
     if isinstance(tree, Logical):
         left, right = _truth(tree.left, truth), _truth(tree.right, truth)
         return (left and right) if tree.operator == "and" else (left or right)
-    return truth[tree]
+    return truth[_flag(tree)]
 
 
 def _evaluated(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Path]]:
