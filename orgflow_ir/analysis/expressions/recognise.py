@@ -104,6 +104,10 @@ class Recognised(NamedTuple):
                 from orgflow_ir.analysis.expressions.parsers.literals import in_groovy  # rare
 
                 return in_groovy(tree)
+            if self.parser is PythonParser:
+                from orgflow_ir.analysis.expressions.parsers.literals import in_python  # rare
+
+                return in_python(tree)
             if self.parser is not FeelParser or not self.marked:
                 return tree
             if not _needs_feel(tree):
@@ -268,6 +272,10 @@ def read_condition(condition: Expression) -> Tree | None:
             return _flags(tree)
         if code.parser is JavaScriptParser:
             return _truth_of(with_members(tree))
+        if code.parser in (GroovyParser, PythonParser):
+            from orgflow_ir.analysis.expressions.parsers.literals import groovy_truth  # rare
+
+            return groovy_truth(with_members(tree))
         if code.parser is FeelParser and not _is_logical(tree):
             return Comparison("==", tree, Constant(True), "feel", tree.span)
         return with_members(tree) if code.parser in _SCRIPTS else tree

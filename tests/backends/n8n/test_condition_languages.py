@@ -91,7 +91,7 @@ ROWS: tuple[tuple[str, str | None, dict[str, Any], bool | None], ...] = (
 
 LANGUAGES = {
     "-": None, "javascript": "javascript", "xpath": XPATH, "java": "http://www.java.com/java",
-    "mvel": "http://www.mvel.org/2.0", "groovy": "groovy",
+    "mvel": "http://www.mvel.org/2.0", "groovy": "groovy", "python": "python",
 }  # fmt: skip
 RESULTS = {"true": True, "false": False, "error": None}
 
@@ -139,7 +139,7 @@ def test_conditions_on_the_engine(engine: LocalEngine) -> None:
 def _part(value: Any, name: str) -> Any:
     if isinstance(value, list):
         return value[int(name)] if name.isdigit() else [_part(one, name) for one in value]
-    return (value or {}).get(name)
+    return value.get(name) if isinstance(value, dict) else None
 
 
 @pytest.mark.parametrize(("text", "language", "given", "wanted"), ROWS)

@@ -173,6 +173,18 @@ def in_groovy(tree: Tree) -> Tree:
             return tree
 
 
+def in_python(tree: Tree) -> Tree:
+    """The tree with what is true in Python: empty lists and objects are false, as in Groovy."""
+    match tree:
+        case Not(operand, meaning, span):
+            return Not(groovy_truth(in_python(operand)), meaning, span)
+        case Logical(operator, left, right, meaning, span):
+            left, right = groovy_truth(in_python(left)), groovy_truth(in_python(right))
+            return Logical(operator, left, right, meaning, span)
+        case _:
+            return tree
+
+
 def _is_decimal(tree: Tree) -> bool:
     """Whether Groovy may compute a value with exact decimals: those of a script are."""
     return isinstance(tree, Arithmetic) and any(
