@@ -382,7 +382,7 @@ def _with_filled_work(
     assert output is not None
     there = []
     for place in dict.fromkeys(place for place, _ in _files(output, artifacts)):
-        if place.is_file():
+        if os.path.isfile(place):  # unlike `Path.is_file`, for names that are too long, too
             with contextlib.suppress(InputError):
                 there.append(read_source(str(place)))
     if not there:
