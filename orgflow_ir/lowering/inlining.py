@@ -151,7 +151,7 @@ def _why_not_from_steps(
     error boundary event of each step that may throw its error."""
     graph = ctx.analysis(ControlFlow, scope)
     concurrency = ctx.analysis(Concurrency, graph)
-    steps = _failing(event, scope, model, handler)
+    steps = _failing(event, scope, model, ctx, handler)
     named = "it" if handler is not None else ctx.name(event)
     if not steps:
         yield f"{named} catches every error, and no step can fail"
@@ -169,7 +169,7 @@ def _why_not_from_steps(
 
 
 def _failing(
-    event: Event, scope: Scope, model: Model, handler: SubProcess | None = None
+    event: Event, scope: Scope, model: Model, ctx: PassContext, handler: SubProcess | None = None
 ) -> list[Task | CallActivity]:
     """The steps of the source, and those of its listeners, whose errors an error event of a scope
     catches: where an event throws its error, the calls of processes that do, else all that may
@@ -178,7 +178,9 @@ def _failing(
     caught = event.definitions[0]
     own = handler.id if handler is not None else ""
     steps = failing_steps(scope, caught, nesting.matches, own)
-    own_steps = [step for step in steps if source_ids(step) == (step.id,) or is_listener_step(step)]
+    own_steps = [
+        step for step in steps if source_ids(step) == (step.id,) or is_listener_step(step, ctx)
+    ]
     thrown = any(nesting.matches(caught, d) for d in nesting.thrown_in(scope))
     return [
         step
@@ -421,7 +423,7 @@ class Inlining:
         self.exits = list(_exits(self.graph))
         nesting = nesting_of(scope, rewriter.model)
         self.from_steps: dict[str, Sequence[Task | CallActivity]] = {
-            event.id: _failing(event, sub, rewriter.model)
+            event.id: _failing(event, sub, rewriter.model, ctx)
             if event.definitions[0].kind == "error"
             else throwing_calls(event.definitions[0], sub, rewriter.model)
             for event in _attached(sub, scope)
@@ -618,13 +620,15 @@ def _thrown_to(handler: SubProcess, scope: Scope, nesting: Nesting) -> list[Even
     ]
 
 
-def dissolve_handler(handler: SubProcess, scope: Scope, rewriter: Rewriter) -> None:
+def dissolve_handler(
+    handler: SubProcess, scope: Scope, rewriter: Rewriter, ctx: PassContext
+) -> None:
     """Connect the elements that throw the event of an event sub-process to its steps."""
     throws = _thrown_to(handler, scope, nesting_of(scope, rewriter.model))
     (start,) = (n for n in handler.nodes if isinstance(n, Event) and n.position == "start")
     model = rewriter.model
     error = start.definitions[0].kind == "error"
-    failing = _failing(start, scope, model, handler) if error else []
+    failing = _failing(start, scope, model, ctx, handler) if error else []
     begin = rewriter.fresh_id(handler.id, "begin")
     gateway = Gateway(id=begin, name=handler.name, doc=handler.doc, gateway_kind="exclusive")
     rewriter.insert(scope.id, gateway)

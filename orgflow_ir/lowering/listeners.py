@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.work.listeners import Placement
     from orgflow_ir.model.rewriter import Rewriter
 
-_ROLE = "listener"
-
 LISTENER = "listener"
 """The derived construct: an element with listeners that can become steps."""
 
@@ -224,7 +222,7 @@ class _Steps:
 
         ids: list[str] = []
         for one in listeners:
-            id = self.rewriter.fresh_id(self.element.id, _ROLE)
+            id = self.rewriter.fresh_id(self.element.id, LISTENER)
             binding = binding_of(one)
             assert binding is not None
             script = isinstance(binding, Script)
@@ -269,9 +267,14 @@ class _Steps:
         self._connect(node, ids[0])
 
 
-def is_listener_step(step: Element) -> bool:
-    """Whether a task does the work of a listener."""
-    return any(step.id.startswith(f"{id}__{_ROLE}") for id in step.derived_from)
+def is_listener_step(step: Task | CallActivity, ctx: PassContext) -> bool:
+    """Whether a task does the work of a listener of the source element that it was made from."""
+    original, _ = _at_source(step, ctx)
+    if original is None or original.id == step.id or step.binding is None:
+        return False
+    from orgflow_ir.analysis.work.listeners import all_listeners, binding_of
+
+    return step.binding in [binding_of(one) for one in all_listeners(original)]
 
 
 LISTENERS: tuple[RewritePattern, ...] = (ListenerToTask(),)

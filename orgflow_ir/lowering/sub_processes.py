@@ -99,7 +99,7 @@ class HandlerToFlow(RewritePattern):
         obstacles = handler_obstacles(handler, scope, rewriter.model, ctx)
         if next(obstacles, None) is not None:
             return None
-        dissolve_handler(handler, scope, rewriter)
+        dissolve_handler(handler, scope, rewriter, ctx)
         return f"the elements that throw the event of {ctx.name(handler)} lead to its steps"
 
 

@@ -63,6 +63,11 @@ def _of_binding(element: Element) -> tuple[Listener, ...]:
     return ()
 
 
+def all_listeners(element: Element) -> tuple[Listener, ...]:
+    """The listeners of any element."""
+    return _of_binding(element) or listeners_of(element)
+
+
 def binding_of(one: Listener) -> Script | Worker | None:
     """The binding of a task that does the work of a listener; `None` if the model does not state
     what it calls."""
@@ -344,4 +349,4 @@ def _around(
 
 def unread_listeners(element: Element) -> bool:
     """Whether an element has listeners with unknown code, which may set any variable."""
-    return any(not _in_work(one) for one in _of_binding(element) or listeners_of(element))
+    return any(not _in_work(one) for one in all_listeners(element))

@@ -53,6 +53,13 @@ CASES = {
     "</intermediateThrowEvent>" + flows("s T", "T e"),
     "an error event around catches its errors": SUB.format("") + FAILS + '<endEvent id="x"/>'
     + flows("s sub", "sub e", "b x"),
+    "an error event of two levels around catches its errors": (
+        '<subProcess id="sub" name="Outer"><startEvent id="os"/><endEvent id="oe"/>'
+        + SUB.format("").replace('id="sub"', 'id="inner"')
+        + '<sequenceFlow id="j" sourceRef="os" targetRef="inner"/>'
+        '<sequenceFlow id="k" sourceRef="inner" targetRef="oe"/></subProcess>' + FAILS
+        + '<endEvent id="x"/>' + flows("s sub", "sub e", "b x")
+    ),
     "an error event that begins a sub-process catches its errors": (
         '<subProcess id="sub" name="Sub" triggeredByEvent="true"><startEvent id="i">'
         '<errorEventDefinition/></startEvent><endEvent id="o"/>'
