@@ -81,8 +81,9 @@ engine: $(VENV)/.node
 demo: $(VENV)/.demo ## find and fix a fault, compile, run, and show pages
 	@$(BIN)/python examples/demo/demo.py build/demo
 
+# Many tests wait for processes that they start: three workers keep two cores busy.
 test: engine ## all tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal --junitxml=build/tests.xml $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 3 --dist worksteal --junitxml=build/tests.xml $(PYTEST_ARGS)
 
 # Every seed of the random tests, then the comparisons that only fuzzing needs.
 fuzz: engine ## random tests with every seed
