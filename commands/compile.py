@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 import sys
@@ -21,6 +20,7 @@ from orgflow.commands.options import (
     source_options,
 )
 from orgflow.commands.output import (
+    OutputError,
     destinations,
     is_folder,
     keep_input,
@@ -382,9 +382,13 @@ def _with_filled_work(
     assert output is not None
     there = []
     for place in dict.fromkeys(place for place, _ in _files(output, artifacts)):
-        if os.path.isfile(place):  # unlike `Path.is_file`, for names that are too long, too
-            with contextlib.suppress(InputError):
+        if os.path.isfile(place):  # `Path.is_file` raises for names that are too long
+            try:
                 there.append(read_source(str(place)))
+            except InputError as error:
+                raise OutputError(
+                    f"cannot replace {place}, which may contain implemented work: {error}; move it"
+                ) from None
     if not there:
         return emitted
     from orgflow.commands.merge import read_beside

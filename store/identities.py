@@ -27,9 +27,9 @@ class Identity(NamedTuple):
     hash: bytes
 
     def differs(self, other: Identity) -> bool:
-        """Whether it was sent at another time, and its sender or its text is another one, too. An
-        edited message and a copy from a mailing list are the same message. Without a time, sender
-        and text have to differ."""
+        """Whether it is a different message: the time differs, and also the sender or the text.
+        An edited message and a copy from a mailing list are the same message. Without a time, both
+        sender and text have to differ."""
         senders = bool(self.sender and other.sender) and self.sender != other.sender
         texts = self.hash != other.hash
         if self.at is None or other.at is None:

@@ -167,8 +167,8 @@ class ProcessVariables:
         return frozenset()
 
     def setters_of(self, gateway: str) -> frozenset[str]:
-        """Tasks that may have set the variables of a gateway's conditions; empty if others may
-        have, too."""
+        """Tasks that may have set the variables of a gateway's conditions; empty if other elements
+        may also have set them."""
         found: set[str] = set()
         at, scope = gateway, self.graph.scope_of[gateway]
         while self.graph.decisions[gateway].coded:

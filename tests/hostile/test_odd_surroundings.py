@@ -123,6 +123,15 @@ def test_an_output_in_a_ring_of_links(folder: Path) -> None:
     assert untouched(folder, "ring")
 
 
+def test_an_output_that_cannot_be_read_is_not_replaced(folder: Path) -> None:
+    large = folder / "large.json"
+    large.touch()
+    os.truncate(large, 3 << 30)  # without disk space
+    code, said = orgflowc(folder, *COMPILE, "-o", "large.json")
+    assert (code, "cannot replace large.json" in said) == (2, True), said
+    assert large.stat().st_size == 3 << 30
+
+
 def test_an_output_name_that_is_too_long(folder: Path) -> None:
     code, said = orgflowc(folder, *COMPILE, "-o", "x" * 300 + ".json")
     assert (code, "file name too long" in said) == (2, True), said

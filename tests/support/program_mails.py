@@ -1,4 +1,4 @@
-"""Mail that programs send, without a word of anybody's own: newsletters, tickets, absence notes."""
+"""Mail that programs send from templates: newsletters, tickets, absence notes."""
 
 from __future__ import annotations
 

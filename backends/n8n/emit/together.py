@@ -89,7 +89,7 @@ def _once(places: Sequence[_Place], made: Sequence[Compiled]) -> Together:
 
 
 def _quiet(ctx: PassContext) -> PassContext:
-    """A context for compiling what was compiled before: what is found was reported."""
+    """A context for a repeated compilation, whose findings were reported the first time."""
     return PassContext(
         registry=ctx.registry,
         target=ctx.target,
