@@ -20,7 +20,7 @@ class _Value(NamedTuple):
 
 
 def signed_content(data: bytes) -> bytes | None:
-    """The mail that is signed; `None` for what is encrypted, or no S/MIME."""
+    """The signed mail; `None` for encrypted, damaged and other data."""
     try:
         kind, explicit = _inside(data, _value(data, 0), _OID, _ZERO)
         if data[kind.begin : kind.end] != _SIGNED:
@@ -29,7 +29,7 @@ def signed_content(data: bytes) -> bytes | None:
         _, _, content = _inside(data, signed, _INTEGER, _SET, _SEQUENCE)
         _, held = _inside(data, content, _OID, _ZERO)
         return b"".join(_octets(data, held))
-    except (IndexError, ValueError):
+    except (IndexError, ValueError, RecursionError):  # values may be nested without end
         return None
 
 

@@ -15,6 +15,7 @@ from orgflow.frontends.messages.mail import MAX_DEPTH, people, read_mail
 from orgflow.frontends.messages.mailbox import read_mbox
 from orgflow.frontends.messages.quotes import split
 from orgflow.frontends.messages.reading import read_messages
+from orgflow.frontends.messages.signed import signed_content
 
 from orgflow_ir.model.message import BrokenMessage, Message, Person, bare_subject
 
@@ -583,3 +584,7 @@ def test_records_of_microsofts_mail_interface(tmp_path: Path) -> None:
     assert found.body == "17 is late"
     assert found.date is not None
     assert [p.address for p in found.people] == ["ann@x.example", "ben@x.example"]
+
+
+def test_a_signature_that_is_nested_very_deep_is_none() -> None:
+    assert signed_content(b"\x30\x80" * 5000) is None
