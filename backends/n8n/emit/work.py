@@ -474,7 +474,7 @@ class _Writer:
                 target = self.place(name, own=one.local)
                 yield f"{indent}if (hit{at} !== null) {target} = {value};"
             return
-        if one.mapping == "value":
+        if one.mapping == "value" or (one.mapping == "singleEntry" and decision.hits != "several"):
             yield f"{indent}{place} = {found};"
             return
         hits = f"hits{at}"
@@ -502,8 +502,13 @@ class _Writer:
         yield f"{indent}{place} = {value};"
 
     def decision_code(self, at: int, one: Decide) -> str:
-        from orgflow.backends.n8n.feel.decisions import decision_code  # in few models
+        # In few models.
+        from orgflow.backends.n8n.feel.decisions import decision_code
+        from orgflow.backends.n8n.feel.plain_tables import plain_decision
 
+        plain = plain_decision(one.decision.model, one.decision.name, f"decision{at}")
+        if plain is not None:
+            return plain
         inner = decision_code(one.decision.model, one.decision.name)
         return f"const decision{at} = (() => {{\n{inner}\nreturn decision;\n}})();"
 

@@ -1,0 +1,518 @@
+"""Decision tables as JavaScript that a person can read: one line for each rule.
+
+A table whose columns are values and whose cells compare them with constants needs no runtime of
+FEEL: JavaScript decides it the same way if the types are compared first. Such a table becomes
+
+    const rules = [
+      [category === "travel" && amount <= 500, "nobody"],
+      [true, "manager"],
+    ];
+
+Every other decision is compiled with the runtime (`decision_code`). Rules of the translation:
+
+- A test of FEEL holds, does not hold, or is null if the types differ; a rule matches if all tests
+  hold. `===` compares types as well. A column that is compared by order is a number or `NaN`, which
+  no comparison matches.
+- `not(…)` is the exception: it holds if all tests are false, and not if one is null. A value
+  that is missing differs from every constant, a value of another type does not.
+- FEEL computes with decimals, and JavaScript with binary numbers. The shortest decimal notations
+  of two binary numbers are ordered as the numbers are, so constants of at most 15 digits compare
+  alike. Nothing is computed here but sums of integers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Final
+
+from orgflow.backends.n8n.emit.javascript import js_string
+
+from orgflow_ir.analysis.expressions.feel.syntax import (
+    Coerced,
+    DecisionTable,
+    ListLiteral,
+    Literal,
+    Name,
+    Negation,
+    Path,
+    RangeLiteral,
+    TableInput,
+    TableOutput,
+    Tree,
+    UnaryTest,
+    UnaryTests,
+    parts,
+)
+from orgflow_ir.analysis.expressions.feel.types import SimpleType, Type
+from orgflow_ir.decisions.link import DecisionModel, Input, Logic
+
+Constant = Decimal | str | bool | None
+
+_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_KINDS: Final = {"number": Decimal, "string": str, "boolean": bool}
+_INVERSE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_AGGREGATES: Final = frozenset({"SUM", "MIN", "MAX"})
+_LISTS: Final = frozenset({"COLLECT", "RULE ORDER"})
+_DIGITS: Final = 15
+"""Decimal digits that a binary number of 64 bits keeps."""
+
+_RESERVED: Final = frozenset(
+    """arguments await break case catch class const continue debugger default delete do else enum
+    eval export extends false finally for function given if implements import in instanceof
+    interface let new null package private protected public return static super switch this
+    throw true try typeof undefined var void while with yield NaN Infinity Array Object Number
+    JSON Math given absent numeric differs entry typed first unique any collect""".split()  # noqa: SIM905
+)
+
+_HELPERS: Final = {
+    "first": """\
+function first(rules, otherwise) {
+  const hit = rules.find(([holds]) => holds);
+  return hit === undefined ? otherwise : hit[1];
+}""",
+    "unique": """\
+function unique(rules, otherwise) {
+  const hits = rules.filter(([holds]) => holds);
+  if (hits.length > 1) return null;
+  return hits.length === 1 ? hits[0][1] : otherwise;
+}""",
+    "any": """\
+function any(rules, otherwise) {
+  const hits = rules.filter(([holds]) => holds).map(([, result]) => result);
+  if (hits.length === 0) return otherwise;
+  return hits.every((hit) => JSON.stringify(hit) === JSON.stringify(hits[0])) ? hits[0] : null;
+}""",
+    "collect": """\
+function collect(rules, otherwise) {
+  const hits = rules.filter(([holds]) => holds).map(([, result]) => result);
+  return hits.length === 0 ? otherwise : hits;
+}""",
+    "numeric": """\
+function numeric(value) {
+  return Number.isFinite(value) ? value : NaN;
+}""",
+    "differs": """\
+function differs(value, ...others) {
+  return absent(value) || others.every((one) => typeof value === typeof one && value !== one);
+}""",
+    "absent": """\
+function absent(value) {
+  return value === undefined || value === null
+    || (typeof value === "number" && !Number.isFinite(value));
+}""",
+    "entry": """\
+function entry(value, name) {
+  if (Array.isArray(value)) return value.map((one) => entry(one, name));
+  const has = typeof value === "object" && value !== null && Object.hasOwn(value, name);
+  return has ? value[name] : null;
+}""",
+    "typed": """\
+function typed(value, type) {
+  const one = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  return typeof one === type ? one : null;
+}""",
+}
+"""Functions that tables use; each is emitted where it is used, after the rules."""
+
+_USES: Final = {"differs": ("absent",)}
+
+
+class _NotPlain(Exception):
+    """A decision needs the runtime of FEEL."""
+
+
+def plain_decision(model: DecisionModel, name: str, function: str) -> str | None:
+    """JavaScript that defines a function from an object of inputs to the value of a decision, if
+    it and all that it requires are plain tables.
+
+    Args:
+        model: the linked decisions.
+        name: the name of the decision.
+        function: the name of the function to define.
+    """
+    unit = model.named(name)
+    if not isinstance(unit, Logic):
+        return None
+    try:
+        return _Plain(model, unit).code(function)
+    except _NotPlain:
+        return None
+
+
+class _Plain:
+    """One decision with what it requires."""
+
+    def __init__(self, model: DecisionModel, unit: Logic) -> None:
+        self.model = model
+        self.unit = unit
+        self.helpers: dict[str, None] = {}
+        self.body: list[str] = []
+        self.names: dict[str, str] = {}
+        """The identifier of each unit that is computed or read, by key."""
+        self.taken: set[str] = set()
+        self.numbers = self.compared_as_numbers()
+        """The inputs, by key, that are compared as numbers and used for nothing else."""
+
+    def compared_as_numbers(self) -> frozenset[str]:
+        numbers: set[str] = set()
+        others: set[str] = set()
+        for unit in self.model.units.values():
+            if not isinstance(unit, Logic) or unit.tree is None:
+                continue
+            table = unit.tree.value if isinstance(unit.tree, Coerced) else unit.tree
+            keys = {requirement.name: requirement.key for requirement in unit.requires}
+            if not isinstance(table, DecisionTable):
+                others.update(keys.values())
+                continue
+            for at, column in enumerate(table.inputs):
+                cells = [rule.tests[at] for rule in table.rules]
+                read = {keys.get(p.name) for p in parts(column.expression) if isinstance(p, Name)}
+                alone = isinstance(column.expression, Name) and _numeric(column, cells)
+                (numbers if alone else others).update(key for key in read if key is not None)
+        return frozenset(numbers - others)
+
+    def code(self, function: str) -> str:
+        self.taken.add(function)
+        self.decision(self.unit, (), last=True)
+        used = {name for helper in self.helpers for name in (*_USES.get(helper, ()), helper)}
+        functions = [code for name, code in _HELPERS.items() if name in used]
+        lines = [*self.body, "", *(line for code in functions for line in code.split("\n"))]
+        body = "\n".join(f"  {line}".rstrip() for line in lines)
+        return f"const {function} = (given) => {{\n{body}\n}};"
+
+    def decision(self, unit: Logic, opened: tuple[str, ...], *, last: bool) -> None:
+        """Appends the statements that compute a decision, after those it requires."""
+        tree = unit.tree
+        table = tree.value if isinstance(tree, Coerced) else tree
+        of = tree.type if isinstance(tree, Coerced) else None
+        if unit.knowledge or not isinstance(table, DecisionTable) or unit.key in opened:
+            raise _NotPlain
+        # What it reads, by the name in the table.
+        read: dict[str, str] = {}
+        for requirement in unit.requires:
+            needed = self.model.units[requirement.key]
+            match needed:
+                case Input():
+                    read[requirement.name] = self.input(needed)
+                case Logic():
+                    if needed.key not in self.names:
+                        self.decision(needed, (*opened, unit.key), last=False)
+                    read[requirement.name] = self.names[needed.key]
+                case _:
+                    raise _NotPlain
+        columns = [
+            _Column(self, unit, column, [rule.tests[at] for rule in table.rules], read)
+            for at, column in enumerate(table.inputs)
+        ]
+        rules = self.identifier("rules" if last else f"{unit.name} rules")
+        self.body.append(
+            f"// {_comment(unit.name)}, hit policy {table.hit_policy}: [condition, result]"
+        )
+        self.body.append(f"const {rules} = [")
+        for rule in table.rules:
+            tests = [c.test(test) for c, test in zip(columns, rule.tests, strict=True)]
+            holds = _conjunction(tests)
+            self.body.append(f"  [{holds}, {self.result(table.outputs, rule.entries, of)}],")
+        self.body.append("];")
+        value = self.chosen(table, rules, of)
+        allowed = _conjunction(
+            [
+                column.test(column.input.allowed)
+                for column in columns
+                if column.input.allowed is not None
+            ]
+        )
+        if allowed != "true":
+            value = f"{allowed} ? {value} : null"
+        if last:
+            self.body.append(f"return {value};")
+            return
+        self.names[unit.key] = name = self.identifier(unit.name)
+        self.body.append(f"const {name} = {value};")
+
+    def input(self, needed: Input) -> str:
+        if needed.key not in self.names:
+            self.names[needed.key] = name = self.identifier(needed.name)
+            read = _member("given", needed.name)
+            kind = needed.type.name if isinstance(needed.type, SimpleType) else ""
+            if kind in _KINDS:
+                read = f'{self.use("typed")}({read}, "{kind}")'
+            elif kind != "Any":
+                raise _NotPlain
+            if needed.key in self.numbers:
+                read = f"{self.use('numeric')}({read})"
+            self.body.append(f"const {name} = {read};")
+        return self.names[needed.key]
+
+    def chosen(self, table: DecisionTable, rules: str, of: Type | None) -> str:
+        """The value of a table, from its rules."""
+        if not table.rules:
+            raise _NotPlain
+        defaults = [column.default for column in table.outputs]
+        otherwise = "null"
+        if any(default is not None for default in defaults):
+            if table.aggregation is not None:
+                raise _NotPlain
+            otherwise = self.result(table.outputs, [d or Literal(None) for d in defaults], of)
+            if table.hit_policy in _LISTS:
+                otherwise = f"[{otherwise}]"
+        match table.hit_policy:
+            case "UNIQUE" | "FIRST" | "ANY":
+                return f"{self.use(table.hit_policy.lower())}({rules}, {otherwise})"
+            case "COLLECT" | "RULE ORDER" if of is None or of == SimpleType("Any"):
+                return self.collected(table, rules, otherwise)
+        raise _NotPlain
+
+    def collected(self, table: DecisionTable, rules: str, otherwise: str) -> str:
+        match table.aggregation:
+            case None:
+                return f"{self.use('collect')}({rules}, {otherwise})"
+            case "COUNT":
+                return f"{rules}.filter(([holds]) => holds).length"
+        entries = [_constant(rule.entries[0]) for rule in table.rules]
+        numbers = [entry for entry in entries if isinstance(entry, Decimal)]
+        if len(table.outputs) != 1 or len(numbers) != len(entries):
+            raise _NotPlain
+        hits = f"({self.use('collect')}({rules}, null)"
+        if table.aggregation != "SUM":
+            how = table.aggregation.lower()
+            return f"{hits}?.reduce((one, other) => Math.{how}(one, other)) ?? null)"
+        if any(n != n.to_integral_value() for n in numbers) or sum(map(abs, numbers)) > 10**_DIGITS:
+            raise _NotPlain
+        return f"{hits}?.reduce((one, other) => one + other) ?? null)"
+
+    def result(
+        self, columns: Sequence[TableOutput], entries: Sequence[Tree], of: Type | None
+    ) -> str:
+        """The outputs of a rule: a value, or an object by the names of the columns."""
+        written = []
+        for column, entry in zip(columns, entries, strict=True):
+            constant = _constant(entry)
+            _must_conform(constant, column.type)
+            if of is not None:
+                if len(columns) != 1:
+                    raise _NotPlain
+                _must_conform(constant, of)
+            written.append(_written(constant))
+        if len(columns) == 1:
+            return written[0]
+        names = [column.name for column in columns]
+        if len(set(names)) < len(names) or "__proto__" in names:
+            raise _NotPlain
+        pairs = zip(map(_key, names), written, strict=True)
+        return f"{{ {', '.join(f'{name}: {value}' for name, value in pairs)} }}"
+
+    def use(self, helper: str) -> str:
+        self.helpers[helper] = None
+        return helper
+
+    def identifier(self, name: str) -> str:
+        """A new identifier that resembles a name."""
+        words = re.findall(r"[A-Za-z0-9_$]+", name) or ["value"]
+        found = words[0] + "".join(word[0].upper() + word[1:] for word in words[1:])
+        if found[0].isdigit() or found in _RESERVED:
+            found = f"_{found}"
+        taken = self.taken
+        unique = next(n for n in _numbered(found) if n not in taken)
+        taken.add(unique)
+        return unique
+
+
+class _Column:
+    """An input column: its value, as its tests need it."""
+
+    def __init__(
+        self,
+        plain: _Plain,
+        unit: Logic,
+        column: TableInput,
+        cells: Sequence[UnaryTests],
+        read: dict[str, str],
+    ) -> None:
+        self.plain = plain
+        self.input = column
+        self.raw = self.read(column.expression, read)
+        tests = [*cells, *([] if column.allowed is None else [column.allowed])]
+        self.number = self.raw
+        if not _is_number(column.expression, unit, plain.numbers) and any(
+            _ordered(test) for cell in tests for test in cell.tests
+        ):
+            self.number = self.narrowed()
+
+    def read(self, tree: Tree, read: dict[str, str]) -> str:
+        match tree:
+            case Name(name=name) if name in read:
+                return read[name]
+            case Path(base=base, name=name) if name:
+                return f"{self.plain.use('entry')}({self.read(base, read)}, {js_string(name)})"
+        raise _NotPlain
+
+    def narrowed(self) -> str:
+        """The identifier of the value as a number, `NaN` if it is none."""
+        read = self.raw if _IDENTIFIER.fullmatch(self.raw) else "column"
+        name = self.plain.identifier(f"{read}Number")
+        self.plain.body.append(f"const {name} = {self.plain.use('numeric')}({self.raw});")
+        return name
+
+    def test(self, cell: UnaryTests) -> str:
+        """A condition that is true if the cell matches, and never an error."""
+        if not cell.tests:
+            return "true"
+        if not cell.negated:
+            return self.positive(cell.tests)
+        differing = [c for test in cell.tests for c in self.equal(test)]
+        compared = [self.compared(test, negated=True) for test in cell.tests if _ordered(test)]
+        if any(test.operator == "!=" for test in cell.tests):
+            raise _NotPlain
+        return _conjunction([*([self.differs(differing)] if differing else []), *compared])
+
+    def positive(self, tests: Sequence[UnaryTest]) -> str:
+        conditions: list[str] = []
+        constants: list[Constant] = []
+        for test in tests:
+            if _ordered(test):
+                conditions.append(self.compared(test, negated=False))
+            elif test.operator == "!=":
+                conditions.append(self.differs([_constant(test.operand)]))
+            else:
+                constants.extend(self.equal(test))
+        if None in constants:
+            constants = [c for c in constants if c is not None]
+            conditions.insert(0, f"{self.plain.use('absent')}({self.raw})")
+        if len(constants) == 1:
+            conditions.insert(0, f"{self.raw} === {_written(constants[0])}")
+        elif constants:
+            listed = ", ".join(map(_written, constants))
+            conditions.insert(0, f"[{listed}].includes({self.raw})")
+        return conditions[0] if len(conditions) == 1 else f"({' || '.join(conditions)})"
+
+    def equal(self, test: UnaryTest) -> list[Constant]:
+        """The constants that a test compares with; none if it compares by order."""
+        if _ordered(test) or test.operator == "!=":
+            return []
+        if isinstance(test.operand, ListLiteral):
+            # Not negated: a list that lacks a value is false, also for one of another type.
+            raise _NotPlain
+        return [_constant(test.operand)]
+
+    def differs(self, constants: Sequence[Constant]) -> str:
+        if None in constants:
+            # Only a missing value equals null; one of any type differs from it.
+            raise _NotPlain
+        listed = ", ".join(map(_written, constants))
+        return f"{self.plain.use('differs')}({self.raw}, {listed})"
+
+    def compared(self, test: UnaryTest, *, negated: bool) -> str:
+        match test.operand:
+            case RangeLiteral(low=low, high=high, low_included=low_in, high_included=high_in):
+                ends = [
+                    (end, sign + ("=" if included else ""))
+                    for end, included, sign in ((low, low_in, ">"), (high, high_in, "<"))
+                    if end is not None
+                ]
+            case operand:
+                assert test.operator is not None
+                ends = [(operand, test.operator)]
+        compared = [
+            f"{self.number} {_INVERSE[sign] if negated else sign} {_written(_number(end))}"
+            for end, sign in ends
+        ]
+        if not compared:
+            raise _NotPlain
+        if len(compared) == 1:
+            return compared[0]
+        return f"({' || '.join(compared)})" if negated else " && ".join(compared)
+
+
+def _is_number(tree: Tree, unit: Logic, numbers: frozenset[str]) -> bool:
+    """Whether a column is an input that is read as a number."""
+    return isinstance(tree, Name) and any(
+        requirement.key in numbers for requirement in unit.requires if requirement.name == tree.name
+    )
+
+
+def _numeric(column: TableInput, cells: Sequence[UnaryTests]) -> bool:
+    """Whether a column compares with numbers only, some by order, and no missing value matches."""
+    used = [*cells, *([] if column.allowed is None else [column.allowed])]
+    tests = [(test, cell.negated) for cell in used for test in cell.tests]
+    return any(_ordered(test) for test, _ in tests) and all(
+        _ordered(test)
+        or (not negated and test.operator in (None, "=") and _is_constant_number(test.operand))
+        for test, negated in tests
+    )
+
+
+def _is_constant_number(tree: Tree) -> bool:
+    constant = tree.operand if isinstance(tree, Negation) else tree
+    return isinstance(constant, Literal) and isinstance(constant.value, Decimal)
+
+
+def _ordered(test: UnaryTest) -> bool:
+    """Whether a test compares by order."""
+    return test.operator in _INVERSE or (
+        test.operator is None and isinstance(test.operand, RangeLiteral)
+    )
+
+
+def _constant(tree: Tree) -> Constant:
+    match tree:
+        case Literal(value=value):
+            return value
+        case Negation(operand=Literal(value=Decimal() as value)):
+            return -value
+    raise _NotPlain
+
+
+def _number(tree: Tree) -> Decimal:
+    value = _constant(tree)
+    if not isinstance(value, Decimal):
+        raise _NotPlain
+    return value
+
+
+def _must_conform(value: Constant, of: Type) -> None:
+    """A constant of another type is converted by the runtime."""
+    kind = of.name if isinstance(of, SimpleType) else ""
+    if kind != "Any" and value is not None and type(value) is not _KINDS.get(kind):
+        raise _NotPlain
+
+
+def _written(value: Constant) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return js_string(value)
+    digits = value.normalize().as_tuple()
+    if len(digits.digits) > _DIGITS or not -_DIGITS <= value.adjusted() < _DIGITS:
+        raise _NotPlain
+    return f"{value.normalize():f}" if value else "0"
+
+
+def _conjunction(conditions: Sequence[str]) -> str:
+    return " && ".join(one for one in conditions if one != "true") or "true"
+
+
+def _member(base: str, name: str) -> str:
+    return f"{base}.{name}" if _IDENTIFIER.fullmatch(name) else f"{base}[{js_string(name)}]"
+
+
+def _key(name: str) -> str:
+    return name if _IDENTIFIER.fullmatch(name) else js_string(name)
+
+
+def _comment(name: str) -> str:
+    """A name in a comment: without what ends a line."""
+    return js_string(name)[1:-1]
+
+
+def _numbered(name: str) -> Iterable[str]:
+    yield name
+    at = 2
+    while True:
+        yield f"{name}{at}"
+        at += 1

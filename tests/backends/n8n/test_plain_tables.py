@@ -1,0 +1,186 @@
+"""Decision tables as lines of rules: the evaluator and the runtime of FEEL are the referees."""
+
+from __future__ import annotations
+
+import json
+import random
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+import pytest
+from dmn_kit import read_suite, run_javascript
+from orgflow.backends.n8n.feel.decisions import decision_code
+from orgflow.backends.n8n.feel.plain_tables import plain_decision
+from orgflow.frontends.dmn.reader import read_dmn
+from seeds import seeds
+
+from orgflow_ir.decisions.evaluate import decide_json
+from orgflow_ir.decisions.link import DecisionModel, link
+
+KIT = Path(__file__).resolve().parents[4] / "shared" / "data" / "dmn-tck"
+COLUMNS = {
+    "category": ['"travel"', '"meals"', '"travel", "meals"', 'not("travel")', 'not("a", "b")',
+                 "-", "null", '!= "travel"', '["travel", "a"]', '"5"', '= "a"'],
+    "amount": ["<= 50", "> 50", "[5..500]", "(5..50]", "]5..50[", "(< 10)", "5", "5, > 50", "-",
+               "not(<= 50)", "not([5..50])", "not(5)", "not(5, > 50)", "-3", "0.1", "null, 5",
+               "!= 5", ">= -0.5", "[-3..0.3]", "(> 100)", "0.30000000000000004", "< 1e20"],
+    "vip": ["true", "false", "-", "not(true)", "true, false", "null", "true, 5"],
+    "order.total": ["<= 50", "5", '"travel"', "-", "not(5)", "not(> 5)"],
+}  # fmt: skip
+ENTRIES = {
+    "string": ['"nobody"', '"manager"', '"a \\"b\\" {{x}} \\u2028"', "-", '""'],
+    "number": ["1", "-2", "0.1", "1000", "3", "null"],
+    "boolean": ["true", "false", "null"],
+    None: ['"x"', "1", "true", "-"],
+}
+VALUES: list[Any] = [
+    "travel", "meals", "a", "5", "", 5, 50, 50.0001, 0.1, 0.3, 0.1 + 0.2, -3, 0, -0.0, 1e21, 499,
+    None, True, False, ["travel"], [5], [], {"total": 5}, {"total": 500}, {"total": "travel"}, {},
+    [{"total": 5}, {"total": 7}], [{"total": 5}],
+]  # fmt: skip
+
+
+def table(draw: random.Random, name: str, inputs: list[str], outputs: int) -> str:
+    """The XML of a random decision table."""
+    policy = draw.choice(["UNIQUE", "FIRST", "ANY", "RULE ORDER", "COLLECT", "COLLECT", "FIRST"])
+    how = ""
+    types = [draw.choice(list(ENTRIES)) for _ in range(outputs)]
+    if policy == "COLLECT" and outputs == 1 and draw.random() < 0.7:
+        how = f' aggregation="{draw.choice(["COUNT", "SUM", "MIN", "MAX"])}"'
+        types = ["number"]
+    columns = "".join(
+        f"<input><inputExpression><text>{path}</text></inputExpression>"
+        + (
+            f"<inputValues><text>{escape(draw.choice(COLUMNS[path]))}</text></inputValues>"
+            if draw.random() < 0.15
+            else ""
+        )
+        + "</input>"
+        for path in inputs
+    )
+    default = [draw.random() < 0.2 and not how for _ in types]
+    results = "".join(
+        f'<output name="out{at}"'
+        + (f' typeRef="{of}"' if of else "")
+        + ">"
+        + (
+            f"<defaultOutputEntry><text>{escape(draw.choice(ENTRIES[of]))}</text>"
+            "</defaultOutputEntry>"
+            if default[at]
+            else ""
+        )
+        + "</output>"
+        for at, of in enumerate(types)
+    )
+    rules = "".join(
+        "<rule>"
+        + "".join(
+            f"<inputEntry><text>{escape(draw.choice(COLUMNS[path]))}</text></inputEntry>"
+            for path in inputs
+        )
+        + "".join(
+            f"<outputEntry><text>{escape(draw.choice(ENTRIES[of]))}</text></outputEntry>"
+            for of in types
+        )
+        + "</rule>"
+        for _ in range(draw.randint(1, 5))
+    )
+    needed = "".join(
+        f'<informationRequirement><requiredInput href="#{path.split(".")[0]}"/>'
+        "</informationRequirement>"
+        for path in inputs
+    )
+    return (
+        f'<decision id="{name}" name="{name}">{needed}<decisionTable hitPolicy="{policy}"{how}>'
+        f"{columns}{results}{rules}</decisionTable></decision>"
+    )
+
+
+def model(draw: random.Random) -> DecisionModel:
+    inputs = draw.sample(list(COLUMNS), draw.randint(1, 3))
+    declared = "".join(
+        f'<inputData id="{name}" name="{name}">'
+        + (
+            f'<variable name="{name}" typeRef="{draw.choice(["number", "string", "boolean"])}"/>'
+            if draw.random() < 0.2
+            else f'<variable name="{name}"/>'
+        )
+        + "</inputData>"
+        for name in sorted({path.split(".")[0] for path in inputs})
+    )
+    text = (
+        '<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="m" '
+        f'namespace="urn:m">{declared}{table(draw, "Result", inputs, draw.choice([1, 1, 2]))}'
+        "</definitions>"
+    )
+    return link(read_dmn(text.encode()))
+
+
+def differing(
+    linked: DecisionModel, name: str, code: str, items: list[dict[str, Any]]
+) -> list[Any]:
+    """Where the code, the runtime and the evaluator do not agree."""
+    whole = decision_code(linked, name)
+    programs = [f"{code}\nreturn {json.dumps(items)}.map(decision);"]
+    programs.append(f"{whole}\nreturn {json.dumps(items)}.map(decision);")
+    (kind, plain), (other, full) = run_javascript(programs)
+    assert (kind, other) == ("value", "value"), (plain, full, code)
+    evaluated = [json.loads(json.dumps(decide_json(linked, name, i))) for i in items]
+    return [
+        (item, one, two, three)
+        for item, one, two, three in zip(items, plain, full, evaluated, strict=True)
+        if not one == two == three or {type(one), type(two), type(three)} == {bool, int}
+    ]
+
+
+@pytest.mark.parametrize("seed", seeds(200))
+def test_a_plain_table_decides_as_feel_does(seed: int) -> None:
+    draw = random.Random(seed)
+    plain = 0
+    for _ in range(8):
+        linked = model(draw)
+        unit = linked.named("Result")
+        if unit is None or linked.problems:
+            continue
+        code = plain_decision(linked, "Result", "decision")
+        if code is None:
+            continue
+        plain += 1
+        items = [
+            {name: draw.choice(VALUES) for name in ("category", "amount", "vip", "order")}
+            for _ in range(60)
+        ]
+        items += [{name: value for name, value in item.items() if draw.random() < 0.7}
+                  for item in items[:20]]  # fmt: skip
+        found = differing(linked, "Result", code, items)
+        assert not found, (found[0], code)
+    assert plain, "no table of this seed is plain"
+
+
+def test_the_kit_with_plain_tables(shared: Path) -> None:
+    """Each case of the compatibility kit whose decision becomes lines of rules."""
+    played = 0
+    for folder in sorted(KIT.glob("compliance-level-*/*")):
+        if not folder.is_dir():
+            continue
+        suite = read_suite(folder, int(folder.parent.name[-1]))
+        for case in suite.cases:
+            try:
+                code = plain_decision(suite.model, case.node, "decision")
+            except KeyError:
+                continue
+            if code is None:
+                continue
+            item = {name: _json(value) for name, value in case.given.items()}
+            assert not differing(suite.model, case.node, code, [item]), (folder.name, case)
+            played += 1
+    assert played >= 6
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return float(value) if value % 1 else int(value)
+    assert value is None or isinstance(value, str | bool), value
+    return value
