@@ -7,11 +7,10 @@ FEEL is null.
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from orgflow.frontends.xml.tree import XmlElement
 
-Engine = Literal["camunda7", "flowable"]
+from orgflow_ir.decisions.model import Engine
 
 _NAMESPACES: tuple[tuple[str, Engine], ...] = (
     ("http://camunda.org/schema/1.0/dmn", "camunda7"), ("http://operaton.org/", "camunda7"),
@@ -19,6 +18,9 @@ _NAMESPACES: tuple[tuple[str, Engine], ...] = (
     ("http://activiti.", "flowable"), ("http://www.activiti.", "flowable"),
 )  # fmt: skip
 """Beginnings of the namespaces that are specific to these engines."""
+
+_PLATFORMS: dict[str, Engine] = {"Camunda Platform": "camunda7", "Camunda Cloud": "camunda8"}
+"""Values of Camunda Modeler's `executionPlatform`."""
 
 _WHOLE, _NUMBERS = ("integer", "long"), ("integer", "long", "double", "number")
 _NUMBER = r"-?\d{1,15}(?:\.\d{1,6})?"
@@ -30,7 +32,7 @@ def engine_of(root: XmlElement) -> Engine | None:
     Camunda Modeler records."""
     platform = [v for k, v in root.attrs.items() if k.endswith(":executionPlatform")]
     if platform:
-        return "camunda7" if platform[0] == "Camunda Platform" else None
+        return _PLATFORMS.get(platform[0])
     found = (*root.scope.prefixes.values(), root.attrs.get("namespace", ""))
     return next((e for text in found for start, e in _NAMESPACES if text.startswith(start)), None)
 
@@ -52,7 +54,7 @@ def converted(cell: str, type_ref: str | None, engine: Engine | None) -> str:
         converted("5", "string", "flowable") == '"5"'
     """
     text = cell.strip()
-    if engine is None or not text or text == "-":
+    if engine not in ("camunda7", "flowable") or not text or text == "-":
         return cell
     if type_ref == "string":
         if re.fullmatch(_NUMBER, text):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from orgflow.frontends.dmn.columns import Engine, column_type, converted, engine_of
+from orgflow.frontends.dmn.columns import column_type, converted, engine_of
 from orgflow.frontends.dmn.flowable import in_feel, output_in_feel
 from orgflow.frontends.dmn.names import NAMESPACES
 from orgflow.frontends.xml.parser import Limits, XmlFault, parse_xml
@@ -26,6 +26,7 @@ from orgflow_ir.decisions.model import (
     Decision,
     DecisionService,
     Definitions,
+    Engine,
     FormalParameter,
     Import,
     InputClause,
@@ -74,11 +75,13 @@ def read_dmn(data: bytes) -> Definitions:
         )
     namespace = root.attrs.get("namespace", "")
     language = root.attrs.get("expressionLanguage")
-    reader = _Reader(namespace, language, engine_of(root))
+    engine = engine_of(root)
+    reader = _Reader(namespace, language, engine)
     own = [child for child in root.children if child.ns == root.ns]
     return Definitions(
         name=root.attrs.get("name", ""),
         namespace=namespace,
+        engine=engine,
         imports=tuple(
             Import(name=e.attrs.get("name", ""), namespace=e.attrs.get("namespace", ""))
             for e in own
@@ -154,6 +157,11 @@ class _Reader:
         name = element.attrs.get("name", "")
         return element.attrs.get("id", name), name, self.type_ref(variable)
 
+    def variable(self, element: XmlElement) -> str | None:
+        """The name of the variable of an element."""
+        variable = _first(element, "variable")
+        return None if variable is None else variable.attrs.get("name") or None
+
     def item(self, element: XmlElement) -> ItemDefinition:
         function = _first(element, "functionItem")
         return ItemDefinition(
@@ -174,7 +182,7 @@ class _Reader:
 
     def input_data(self, element: XmlElement) -> InputData:
         id_, name, type_ref = self.named(element)
-        return InputData(id=id_, name=name, type_ref=type_ref)
+        return InputData(id=id_, name=name, type_ref=type_ref, variable=self.variable(element))
 
     def decision(self, element: XmlElement) -> Decision:
         id_, name, type_ref = self.named(element)
@@ -183,6 +191,7 @@ class _Reader:
             id=id_,
             name=name,
             type_ref=type_ref,
+            variable=self.variable(element),
             logic=None if logic is None else self.box(logic),
             requires=(
                 *self.references(element, "informationRequirement", "requiredDecision"),

@@ -219,6 +219,13 @@ class _Linker:
         """Keys of contexts in the texts."""
         self.file = files[0]
         self.types: dict[str, Type] = {}
+        self.variables = {
+            key: normal_name(element.variable)
+            for file in files
+            for key, element in file.values()
+            if element.variable
+        }
+        """Names of the variables of inputs and decisions, by key."""
 
     def units(self) -> dict[str, Unit]:
         units: dict[str, Unit] = {}
@@ -365,7 +372,9 @@ class _Linker:
             requires = self.requirements((*decision.requires, *decision.knowledge), names)
             tree: Tree = Literal(None)
             if decision.logic is not None:
-                tree = self.boxed(decision.logic, tuple(r.name for r in requires))
+                variables = (self.variables.get(r.key, r.name) for r in requires)
+                known = dict.fromkeys((*(r.name for r in requires), *variables))
+                tree = self.boxed(decision.logic, tuple(known))
             of = self.type(decision.type_ref)
         except _Fault as fault:
             self.report(decision.name, fault, decision.place)

@@ -7,10 +7,13 @@ messages.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
 from orgflow_ir.analysis.expressions.feel.syntax import Aggregation, HitPolicy
+
+Engine = Literal["camunda7", "camunda8", "flowable"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,20 +171,23 @@ class ItemDefinition:
 
 @dataclass(frozen=True, kw_only=True)
 class InputData:
-    """An input of decisions."""
+    """An input of decisions; `variable` is the name of its value, if the file states it."""
 
     id: str
     name: str
     type_ref: str | None = None
+    variable: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """A decision and the ids of its requirements."""
+    """A decision and the ids of its requirements; `variable` is the name of its result, if the
+    file states it."""
 
     id: str
     name: str
     type_ref: str | None = None
+    variable: str | None = None
     logic: Boxed | None = None
     requires: tuple[str, ...] = ()
     knowledge: tuple[str, ...] = ()
@@ -224,13 +230,22 @@ class Import:
 
 @dataclass(frozen=True, kw_only=True)
 class Definitions:
-    """A DMN file. Ids of elements in other files are `namespace#id`."""
+    """A DMN file. Ids of elements in other files are `namespace#id`. `engine` is the engine that
+    it is written for, if that is known."""
 
     name: str
     namespace: str
+    engine: Engine | None = None
     imports: tuple[Import, ...] = ()
     types: tuple[ItemDefinition, ...] = ()
     inputs: tuple[InputData, ...] = ()
     decisions: tuple[Decision, ...] = ()
     knowledge: tuple[BusinessKnowledge, ...] = ()
     services: tuple[DecisionService, ...] = ()
+
+    def values(self) -> Iterator[tuple[str, InputData | Decision]]:
+        """The inputs and decisions by their keys, `namespace#id`."""
+        for data in self.inputs:
+            yield f"{self.namespace}#{data.id}", data
+        for decision in self.decisions:
+            yield f"{self.namespace}#{decision.id}", decision

@@ -2,16 +2,27 @@
 variables.
 
 Engines evaluate the expressions of a table against the variables of the process, declared as input
-data or not (Camunda 7 knows no input data at all).
+data or not (Camunda 7 knows no input data at all). The value of a required decision has
+
+- in DMN the name of the decision, which is also that of its variable (DMN 1.5, 7.3.1),
+- in Camunda 7 and Flowable the names of its outputs, or for a literal expression that of its
+  variable, in every decision evaluated later: Camunda 7 puts the results among the variables
+  (`DefaultDmnDecisionContext`),
+- in Camunda 8 the name of its variable, otherwise its id, in the decision that requires it
+  (docs.camunda.io, "Decision requirements graph").
+
+A file of no known engine may use any of these names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from orgflow_ir.analysis.expressions.feel.parser import normal_name
 from orgflow_ir.analysis.expressions.feel.reading import free_names, tested_names
 from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
+from orgflow_ir.analysis.expressions.feel.syntax import Name, Path
 from orgflow_ir.analysis.expressions.feel.types import ANY
 from orgflow_ir.decisions.found import FoundDecision, Unusable
 from orgflow_ir.decisions.link import (
@@ -23,22 +34,24 @@ from orgflow_ir.decisions.link import (
     Unit,
     link,
 )
-from orgflow_ir.decisions.model import Decision, Definitions, Table
+from orgflow_ir.decisions.model import Decision, Definitions, Engine, InputData, Table
 
 
 def linked(
     file: str, definitions: Definitions, imported: Iterable[Definitions], decision: Decision
 ) -> FoundDecision:
     """A decision of a file with all its requirements. Raises `Unusable`."""
-    model = _with_variables(link(definitions, imported))
+    files = (definitions, *imported)
+    linked_model = link(definitions, files[1:])
     key = f"{definitions.namespace}#{decision.id}"
-    needed = _required(model, key)
-    for unit in needed:
+    for unit in _required(linked_model, key):
         if isinstance(unit, Logic) and unit.tree is None:
-            problem = next((p for p in model.problems if p.element == unit.name), None)
+            problem = next((p for p in linked_model.problems if p.element == unit.name), None)
             said = f": {problem.reason}" if problem is not None else ""
             at = f" ({problem.place})" if problem is not None and problem.place else ""
             raise Unusable(f"`{unit.name}` in {file} is not valid{said}{at}")
+    model = _Names(linked_model, files).resolved()
+    needed = _required(model, key)
     unit = model.units[key]
     found = model.named(unit.name)
     if found is None or found.key != key:
@@ -59,27 +72,110 @@ def linked(
     )  # fmt: skip
 
 
-def _with_variables(model: DecisionModel) -> DecisionModel:
-    """The same definitions, each name that nobody defines being an input of that name."""
-    units: dict[str, Unit] = dict(model.units)
-    for key, unit in model.units.items():
-        if not isinstance(unit, Logic) or unit.tree is None:
-            continue
-        known = {r.name for r in unit.requires} | ({unit.name} if unit.knowledge else set())
-        more = []
+class _Names:
+    """Resolves the names in decisions of a process."""
+
+    def __init__(self, model: DecisionModel, files: Iterable[Definitions]) -> None:
+        self.model = model
+        self.units: dict[str, Unit] = dict(model.units)
+        self.elements: dict[str, Decision | InputData] = {}
+        self.engines: dict[str, Engine | None] = {}
+        for file in files:
+            for key, element in file.values():
+                self.elements[key] = element
+                self.engines[key] = file.engine
+
+    def resolved(self) -> DecisionModel:
+        """The same definitions, where each decision requires what it reads: values of other
+        decisions, input data, and variables of the process."""
+        for key, unit in self.model.units.items():
+            if isinstance(unit, Logic) and unit.tree is not None:
+                self.units[key] = replace(unit, requires=tuple(self.read_by(unit)))
+        return replace(self.model, units=self.units)
+
+    def read_by(self, unit: Logic) -> Iterator[Requirement]:
+        assert unit.tree is not None
+        stated = {r.name: r for r in unit.requires}
         for name in free_names(unit.tree):
-            if name not in known and name not in SIGNATURES:
-                variable = f"{model.namespace}#?{name}"
-                units.setdefault(variable, _declared(model, name) or Input(variable, name, ANY))
-                more.append(Requirement(name, units[variable].key))
-                units.setdefault(units[variable].key, units[variable])
-        units[key] = replace(unit, requires=(*unit.requires, *more))
-    return replace(model, units=units)
+            own = stated.get(name)
+            if own is not None and own.key not in self.elements:
+                yield own  # business knowledge, or a service
+            elif name in SIGNATURES or (unit.knowledge and name == unit.name):
+                continue
+            else:
+                yield Requirement(name, self.value_of(name, unit, own) or self.variable(name, unit))
 
+    def value_of(self, name: str, unit: Logic, stated: Requirement | None) -> str | None:
+        """The key of the required decision, its output, or the input data that has this name."""
+        engine = self.engines.get(unit.key)
+        direct = [r.key for r in unit.requires if isinstance(self.elements.get(r.key), Decision)]
+        if engine is None and stated is not None:
+            return stated.key
+        if engine in (None, "camunda8"):
+            for key in direct:
+                element = self.elements[key]
+                names = [element.variable or element.id]
+                if engine is None:
+                    names.append(element.id)
+                if name in map(normal_name, names):
+                    return key
+        if engine != "camunda8":
+            for key in direct if engine is None else self.before(unit):
+                found = self.output(key, name)
+                if found is not None:
+                    return found
+        if stated is not None and " " in name and stated.key in direct:
+            return stated.key  # no variable of a process has such a name
+        return None
 
-def _declared(model: DecisionModel, name: str) -> Input | None:
-    """Input data of this name, which the decision does not say that it requires."""
-    return next((u for u in model.units.values() if isinstance(u, Input) and u.name == name), None)
+    def before(self, unit: Logic) -> Iterator[str]:
+        """Decisions that are evaluated before a decision, those that it requires first."""
+        found: dict[str, None] = {}
+        todo = [unit]
+        while todo:
+            for requirement in todo.pop(0).requires:
+                needed = self.model.units[requirement.key]
+                if requirement.key in found or not isinstance(needed, Logic) or needed.knowledge:
+                    continue
+                found[requirement.key] = None
+                yield requirement.key
+                todo.append(needed)
+
+    def output(self, key: str, name: str) -> str | None:
+        """The key of the output of a decision that has this name."""
+        element, unit = self.elements[key], self.model.units[key]
+        if not isinstance(element, Decision) or not isinstance(unit, Logic):
+            return None
+        table = element.logic
+        if not isinstance(table, Table):
+            return key if element.variable and normal_name(element.variable) == name else None
+        names = [normal_name(output.name or "") for output in table.outputs]
+        if name not in names:
+            return None
+        if len(names) == 1:
+            return key
+        part = f"?{key}.{name}"
+        requires = (Requirement(unit.name, key),)
+        tree = Path(Name(unit.name), name)
+        self.units[part] = Logic(part, f"{unit.name}.{name}", tree, requires)
+        return part
+
+    def variable(self, name: str, unit: Logic) -> str:
+        """The key of a variable of the process; input data of this name state its type."""
+        if self.engines.get(unit.key) is None:
+            for key, element in self.elements.items():
+                known = self.model.units[key]
+                if isinstance(known, Input) and name in (
+                    known.name,
+                    normal_name(element.variable or ""),
+                ):
+                    if known.name == name:
+                        return key
+                    self.units[f"{key}?{name}"] = Input(f"{key}?{name}", name, known.type)
+                    return f"{key}?{name}"
+        key = f"{self.model.namespace}#?{name}"
+        self.units[key] = Input(key, name, ANY)
+        return key
 
 
 def _required(model: DecisionModel, key: str) -> list[Unit]:

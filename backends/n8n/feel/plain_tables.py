@@ -171,7 +171,8 @@ class _Plain:
                 read = {keys.get(p.name) for p in parts(column.expression) if isinstance(p, Name)}
                 alone = isinstance(column.expression, Name) and _numeric(column, cells)
                 (numbers if alone else others).update(key for key in read if key is not None)
-        return frozenset(numbers - others)
+        inputs = {key for key, unit in self.model.units.items() if isinstance(unit, Input)}
+        return frozenset(inputs & numbers - others)
 
     def code(self, function: str) -> str:
         self.taken.add(function)
@@ -187,7 +188,7 @@ class _Plain:
         tree = unit.tree
         table = tree.value if isinstance(tree, Coerced) else tree
         of = tree.type if isinstance(tree, Coerced) else None
-        if unit.knowledge or not isinstance(table, DecisionTable) or unit.key in opened:
+        if unit.knowledge or unit.key in opened:
             raise _NotPlain
         # What it reads, by the name in the table.
         read: dict[str, str] = {}
@@ -202,6 +203,12 @@ class _Plain:
                     read[requirement.name] = self.names[needed.key]
                 case _:
                     raise _NotPlain
+        if isinstance(tree, Path) and not last:  # an output of another decision
+            self.names[unit.key] = name = self.identifier(unit.name)
+            self.body.append(f"const {name} = {self.path(tree, read)};")
+            return
+        if not isinstance(table, DecisionTable):
+            raise _NotPlain
         columns = [
             _Column(self, unit, column, [rule.tests[at] for rule in table.rules], read)
             for at, column in enumerate(table.inputs)
@@ -245,6 +252,15 @@ class _Plain:
                 read = f"{self.use('numeric')}({read})"
             self.body.append(f"const {name} = {read};")
         return self.names[needed.key]
+
+    def path(self, tree: Tree, read: dict[str, str]) -> str:
+        """Code that reads a value, or an entry of one."""
+        match tree:
+            case Name(name=name) if name in read:
+                return read[name]
+            case Path(base=base, name=name) if name:
+                return f"{self.use('entry')}({self.path(base, read)}, {js_string(name)})"
+        raise _NotPlain
 
     def chosen(self, table: DecisionTable, rules: str, of: Type | None) -> str:
         """The value of a table, from its rules."""
@@ -333,21 +349,13 @@ class _Column:
     ) -> None:
         self.plain = plain
         self.input = column
-        self.raw = self.read(column.expression, read)
+        self.raw = plain.path(column.expression, read)
         tests = [*cells, *([] if column.allowed is None else [column.allowed])]
         self.number = self.raw
         if not _is_number(column.expression, unit, plain.numbers) and any(
             _ordered(test) for cell in tests for test in cell.tests
         ):
             self.number = self.narrowed()
-
-    def read(self, tree: Tree, read: dict[str, str]) -> str:
-        match tree:
-            case Name(name=name) if name in read:
-                return read[name]
-            case Path(base=base, name=name) if name:
-                return f"{self.plain.use('entry')}({self.read(base, read)}, {js_string(name)})"
-        raise _NotPlain
 
     def narrowed(self) -> str:
         """The identifier of the value as a number, `NaN` if it is none."""

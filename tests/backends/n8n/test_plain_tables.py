@@ -18,6 +18,7 @@ from seeds import seeds
 
 from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.link import DecisionModel, link
+from orgflow_ir.decisions.process_variables import linked
 
 KIT = Path(__file__).resolve().parents[4] / "shared" / "data" / "dmn-tck"
 COLUMNS = {
@@ -110,10 +111,23 @@ def model(draw: random.Random) -> DecisionModel:
         + "</inputData>"
         for name in sorted({path.split(".")[0] for path in inputs})
     )
+    tests = (draw.choice(COLUMNS["amount"]) for _ in range(3))
+    rules = "".join(
+        f"<rule><inputEntry><text>{escape(test)}</text></inputEntry>"
+        f'<outputEntry><text>"{at}"</text></outputEntry></rule>'
+        for at, test in enumerate(tests)
+    )
+    read = draw.choice(["Result", "Result.out0", "Result.out1"])
+    after = (
+        '<decision id="After" name="After"><informationRequirement>'
+        '<requiredDecision href="#Result"/></informationRequirement>'
+        '<decisionTable hitPolicy="RULE ORDER"><input><inputExpression>'
+        f"<text>{read}</text></inputExpression></input><output/>{rules}</decisionTable></decision>"
+    )
     text = (
         '<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="m" '
         f'namespace="urn:m">{declared}{table(draw, "Result", inputs, draw.choice([1, 1, 2]))}'
-        "</definitions>"
+        f"{after}</definitions>"
     )
     return link(read_dmn(text.encode()))
 
@@ -140,11 +154,11 @@ def test_a_plain_table_decides_as_feel_does(seed: int) -> None:
     draw = random.Random(seed)
     plain = 0
     for _ in range(8):
-        linked = model(draw)
-        unit = linked.named("Result")
-        if unit is None or linked.problems:
+        made = model(draw)
+        name = draw.choice(["Result", "After"])
+        if made.problems:
             continue
-        code = plain_decision(linked, "Result", "decision")
+        code = plain_decision(made, name, "decision")
         if code is None:
             continue
         plain += 1
@@ -154,9 +168,43 @@ def test_a_plain_table_decides_as_feel_does(seed: int) -> None:
         ]
         items += [{name: value for name, value in item.items() if draw.random() < 0.7}
                   for item in items[:20]]  # fmt: skip
-        found = differing(linked, "Result", code, items)
+        found = differing(made, name, code, items)
         assert not found, (found[0], code)
     assert plain, "no table of this seed is plain"
+
+
+def test_outputs_of_a_required_decision() -> None:
+    """Camunda 7 reads each output of a table by its name."""
+    text = """<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="D"
+      namespace="http://camunda.org/schema/1.0/dmn">
+      <decision id="dish" name="Dish"><decisionTable>
+        <input><inputExpression><text>season</text></inputExpression></input>
+        <output name="main"/><output name="price"/>
+        <rule><inputEntry><text>"Summer"</text></inputEntry>
+          <outputEntry><text>"Steak"</text></outputEntry>
+          <outputEntry><text>30</text></outputEntry></rule>
+        <rule><inputEntry><text>not("Summer")</text></inputEntry>
+          <outputEntry><text>"Stew"</text></outputEntry>
+          <outputEntry><text>12</text></outputEntry></rule></decisionTable></decision>
+      <decision id="wine" name="Wine">
+        <informationRequirement><requiredDecision href="#dish"/></informationRequirement>
+        <decisionTable hitPolicy="FIRST">
+        <input><inputExpression><text>main</text></inputExpression></input>
+        <input><inputExpression><text>price</text></inputExpression></input>
+        <output name="wine"/>
+        <rule><inputEntry><text>"Steak"</text></inputEntry><inputEntry><text>-</text></inputEntry>
+          <outputEntry><text>"red"</text></outputEntry></rule>
+        <rule><inputEntry><text>-</text></inputEntry><inputEntry><text>&lt; 20</text></inputEntry>
+          <outputEntry><text>"water"</text></outputEntry></rule>
+        </decisionTable></decision></definitions>"""
+    definitions = read_dmn(text.encode())
+    decision = linked("d.dmn", definitions, (), definitions.decisions[1])
+    code = plain_decision(decision.model, "Wine", "decision")
+    assert code is not None
+    items = [{"season": season} for season in ("Summer", "Winter", None, 5)]
+    assert not differing(decision.model, "Wine", code, items)
+    ((_, found),) = run_javascript([f"{code}\nreturn {json.dumps(items)}.map(decision);"])
+    assert found == ["red", "water", "water", None]
 
 
 def test_the_kit_with_plain_tables(shared: Path) -> None:
