@@ -76,6 +76,10 @@ from orgflow_ir.decisions.model import (
 _CONSTANTS: dict[str, type] = {"number": Decimal, "string": str, "boolean": bool}
 """Kinds of literals in an output column of a type, besides null."""
 
+_CONVERTED = frozenset({"string", "boolean", "integer", "long", "double", "date"})
+"""Types of input columns to which Camunda 7 converts
+(`DefaultDataTypeTransformerRegistry`); values of other types stay as they are."""
+
 _FEEL = ("feel", "/dmn/")
 """What the URIs of FEEL hold, in all versions."""
 
@@ -523,7 +527,11 @@ class _Linker:
         inputs = tuple(
             TableInput(
                 self.literal(column.expression, names),
-                None if column.allowed is None else self.tests(column.allowed, names, table.place),
+                # Engines do not test the predefined values of an input.
+                self.tests(column.allowed, names, table.place)
+                if column.allowed is not None and self.file.engine is None
+                else None,
+                self.conversion(column.expression.type_ref),
             )
             for column in table.inputs
         )
@@ -551,7 +559,15 @@ class _Linker:
                     ),
                 )
             )
-        return DecisionTable(inputs, outputs, tuple(rules), table.hit_policy, table.aggregation)
+        strict = self.file.engine is not None
+        return DecisionTable(
+            inputs, outputs, tuple(rules), table.hit_policy, table.aggregation, strict
+        )
+
+    def conversion(self, type_ref: str | None) -> str:
+        """The type to which the engine converts the values of an input column."""
+        known = self.file.engine == "camunda7" and type_ref in _CONVERTED
+        return type_ref or "" if known else ""
 
     def conclusion(
         self, text: str, names: tuple[str, ...], place: str, column: TableOutput

@@ -63,7 +63,8 @@ _RESERVED: Final = frozenset(
     eval export extends false finally for function given if implements import in instanceof
     interface let new null package private protected public return static super switch this
     throw true try typeof undefined var void while with yield NaN Infinity Array Object Number
-    JSON Math given absent numeric differs entry typed first unique any collect""".split()  # noqa: SIM905
+    JSON Math given absent numeric differs converted entry typed first
+    unique any collect atMostOne agreed""".split()  # noqa: SIM905
 )
 
 _HELPERS: Final = {
@@ -77,6 +78,23 @@ function unique(rules, otherwise) {
   const hits = rules.filter(([holds]) => holds);
   if (hits.length > 1) return null;
   return hits.length === 1 ? hits[0][1] : otherwise;
+}""",
+    "atMostOne": """\
+function atMostOne(rules, otherwise) {
+  const hits = rules.filter(([holds]) => holds);
+  if (hits.length > 1) {
+    throw new Error("Several rules of a decision table match, but its hit policy is UNIQUE.");
+  }
+  return hits.length === 1 ? hits[0][1] : otherwise;
+}""",
+    "agreed": """\
+function agreed(rules, otherwise) {
+  const hits = rules.filter(([holds]) => holds).map(([, result]) => result);
+  if (hits.length === 0) return otherwise;
+  if (hits.some((hit) => JSON.stringify(hit) !== JSON.stringify(hits[0]))) {
+    throw new Error("Several rules of a decision table match, but its hit policy is ANY.");
+  }
+  return hits[0];
 }""",
     "any": """\
 function any(rules, otherwise) {
@@ -102,6 +120,24 @@ function absent(value) {
   return value === undefined || value === null
     || (typeof value === "number" && !Number.isFinite(value));
 }""",
+    "converted": """\
+function converted(value, type) {
+  if (absent(value)) return null;
+  const is = typeof value;
+  const written = is === "object" ? "" : String(value);
+  if (type === "string") {
+    if (is === "string" || is === "boolean") return written;
+    if (/^-?\\d{1,7}(\\.\\d{1,6})?$|^-?\\d{8,15}$/.test(written)) return written;
+  } else if (type === "boolean") {
+    if (is === "string" || is === "boolean") return written.toLowerCase() === "true";
+  } else if (is === "number" || (is === "string" && /^[+-]?\\d+(\\.\\d+)?$/.test(written))) {
+    const most = type === "integer" ? 2147483647 : 9007199254740991;
+    const whole = Number.isInteger(Number(written)) && !(is === "string" && written.includes("."));
+    if (type === "double" || (whole && Math.abs(Number(written)) <= most)) return Number(written);
+  }
+  const given = JSON.stringify(value);
+  throw new Error(`A decision table expects a value of type ${type}, not ${given}.`);
+}""",
     "entry": """\
 function entry(value, name) {
   if (Array.isArray(value)) return value.map((one) => entry(one, name));
@@ -116,7 +152,10 @@ function typed(value, type) {
 }
 """Functions that tables use; each is emitted where it is used, after the rules."""
 
-_USES: Final = {"differs": ("absent",)}
+_USES: Final = {"differs": ("absent",), "converted": ("absent",)}
+
+_STRICT: Final = {"UNIQUE": "atMostOne", "ANY": "agreed"}
+"""Functions for hit policies whose violation is an error."""
 
 
 class _NotPlain(Exception):
@@ -154,6 +193,28 @@ class _Plain:
         self.taken: set[str] = set()
         self.numbers = self.compared_as_numbers()
         """The inputs, by key, that are compared as numbers and used for nothing else."""
+        self.conversions = self.converted_inputs()
+        """The types to which the columns of inputs, by key, convert them; one type for each."""
+
+    def converted_inputs(self) -> dict[str, str]:
+        found: dict[str, set[str]] = {}
+        for unit in self.model.units.values():
+            tree = unit.tree if isinstance(unit, Logic) else None
+            table = tree.value if isinstance(tree, Coerced) else tree
+            if not isinstance(unit, Logic) or not isinstance(table, DecisionTable):
+                continue
+            keys = {requirement.name: requirement.key for requirement in unit.requires}
+            for column in table.inputs:
+                for part in parts(column.expression):
+                    if isinstance(part, Name) and part.name in keys:
+                        alone = isinstance(column.expression, Name)
+                        types = found.setdefault(keys[part.name], set())
+                        types.add(column.converts if alone else "")
+        return {
+            key: next(iter(types))
+            for key, types in found.items()
+            if len(types) == 1 and isinstance(self.model.units[key], Input)
+        }
 
     def compared_as_numbers(self) -> frozenset[str]:
         numbers: set[str] = set()
@@ -248,6 +309,9 @@ class _Plain:
                 read = f'{self.use("typed")}({read}, "{kind}")'
             elif kind != "Any":
                 raise _NotPlain
+            conversion = self.conversions.get(needed.key, "")
+            if conversion:
+                read = self.convert(read, conversion)
             if needed.key in self.numbers:
                 read = f"{self.use('numeric')}({read})"
             self.body.append(f"const {name} = {read};")
@@ -262,6 +326,21 @@ class _Plain:
                 return f"{self.use('entry')}({self.path(base, read)}, {js_string(name)})"
         raise _NotPlain
 
+    def has(self, key: str, type_: str) -> bool:
+        """Whether a value has this type, being the result of a table with one such output."""
+        unit = self.model.units.get(key)
+        tree = unit.tree if isinstance(unit, Logic) else None
+        if not isinstance(tree, DecisionTable) or tree.aggregation or tree.hit_policy in _LISTS:
+            return False
+        of = tree.outputs[0].type
+        same = isinstance(of, SimpleType) and of.name == ("number" if type_ == "double" else type_)
+        return len(tree.outputs) == 1 and same
+
+    def convert(self, read: str, type_: str) -> str:
+        if type_ == "date":
+            raise _NotPlain
+        return f'{self.use("converted")}({read}, "{type_}")'
+
     def chosen(self, table: DecisionTable, rules: str, of: Type | None) -> str:
         """The value of a table, from its rules."""
         if not table.rules:
@@ -275,8 +354,9 @@ class _Plain:
             if table.hit_policy in _LISTS:
                 otherwise = f"[{otherwise}]"
         match table.hit_policy:
-            case "UNIQUE" | "FIRST" | "ANY":
-                return f"{self.use(table.hit_policy.lower())}({rules}, {otherwise})"
+            case "UNIQUE" | "FIRST" | "ANY" as policy:
+                chosen = _STRICT.get(policy) if table.strict else None
+                return f"{self.use(chosen or policy.lower())}({rules}, {otherwise})"
             case "COLLECT" | "RULE ORDER" if of is None or of == SimpleType("Any"):
                 return self.collected(table, rules, otherwise)
         raise _NotPlain
@@ -352,16 +432,26 @@ class _Column:
         self.raw = plain.path(column.expression, read)
         tests = [*cells, *([] if column.allowed is None else [column.allowed])]
         self.number = self.raw
+        key = self.key(column.expression, unit)
+        if column.converts and key not in plain.conversions and not plain.has(key, column.converts):
+            self.raw = self.number = self.named(
+                "Converted", plain.convert(self.raw, column.converts)
+            )
         if not _is_number(column.expression, unit, plain.numbers) and any(
             _ordered(test) for cell in tests for test in cell.tests
         ):
-            self.number = self.narrowed()
+            self.number = self.named("Number", f"{plain.use('numeric')}({self.raw})")
 
-    def narrowed(self) -> str:
-        """The identifier of the value as a number, `NaN` if it is none."""
+    def key(self, tree: Tree, unit: Logic) -> str:
+        """The key of the unit that a column reads, if it reads nothing else."""
+        name = tree.name if isinstance(tree, Name) else None
+        return next((r.key for r in unit.requires if r.name == name), "")
+
+    def named(self, what: str, code: str) -> str:
+        """A new constant for what the column needs of its value."""
         read = self.raw if _IDENTIFIER.fullmatch(self.raw) else "column"
-        name = self.plain.identifier(f"{read}Number")
-        self.plain.body.append(f"const {name} = {self.plain.use('numeric')}({self.raw});")
+        name = self.plain.identifier(f"{read}{what}")
+        self.plain.body.append(f"const {name} = {code};")
         return name
 
     def test(self, cell: UnaryTests) -> str:

@@ -239,9 +239,10 @@ class Printer:
             "MAX": "f_max_",
         }  # fmt: skip
         how = table.aggregation
+        strict = "x: true, " if table.strict else ""
         rules = ",\n".join(map(self.rule, table.rules))
         return (
-            f"{{ h: {js_string(table.hit_policy)}, a: {js_string(how) if how else 'null'}, "
+            f"{{ h: {js_string(table.hit_policy)}, {strict}a: {js_string(how) if how else 'null'}, "
             f"g: {aggregations[how] if how else 'null'},\n"
             f"i: [{', '.join(map(self.input, table.inputs))}],\n"
             f"o: [{', '.join(map(self.output, table.outputs))}],\n"
@@ -250,7 +251,11 @@ class Printer:
 
     def input(self, column: TableInput) -> str:
         allowed = "null" if column.allowed is None else self.tests(column.allowed)
-        return f"[{self.later(column.expression)}, {allowed}]"
+        value = self.tree(column.expression)
+        if column.converts:
+            self.temporal = self.temporal or column.converts == "date"
+            value = f'convert({value}, "{column.converts}")'
+        return f"[(s) => {value}, {allowed}]"
 
     def output(self, column: TableOutput) -> str:
         order = f"(s) => [{', '.join(self.tree(value) for value in column.priorities)}]"

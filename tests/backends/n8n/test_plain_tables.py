@@ -16,6 +16,7 @@ from orgflow.backends.n8n.feel.plain_tables import plain_decision
 from orgflow.frontends.dmn.reader import read_dmn
 from seeds import seeds
 
+from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
 from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.link import DecisionModel, link
 from orgflow_ir.decisions.process_variables import linked
@@ -45,6 +46,14 @@ VALUES: list[Any] = [
 
 def table(draw: random.Random, name: str, inputs: list[str], outputs: int) -> str:
     """The XML of a random decision table."""
+
+    def type_of(path: str) -> str:
+        if draw.random() < 0.3:
+            return ""
+        fitting = {"category": "string", "amount": "double", "vip": "boolean"}.get(path, "long")
+        chosen = fitting if draw.random() < 0.7 else draw.choice(["integer", "string", "boolean"])
+        return f' typeRef="{chosen}"'
+
     policy = draw.choice(["UNIQUE", "FIRST", "ANY", "RULE ORDER", "COLLECT", "COLLECT", "FIRST"])
     how = ""
     types = [draw.choice(list(ENTRIES)) for _ in range(outputs)]
@@ -52,7 +61,7 @@ def table(draw: random.Random, name: str, inputs: list[str], outputs: int) -> st
         how = f' aggregation="{draw.choice(["COUNT", "SUM", "MIN", "MAX"])}"'
         types = ["number"]
     columns = "".join(
-        f"<input><inputExpression><text>{path}</text></inputExpression>"
+        f"<input><inputExpression{type_of(path)}><text>{path}</text></inputExpression>"
         + (
             f"<inputValues><text>{escape(draw.choice(COLUMNS[path]))}</text></inputValues>"
             if draw.random() < 0.15
@@ -117,6 +126,7 @@ def model(draw: random.Random) -> DecisionModel:
         f'<outputEntry><text>"{at}"</text></outputEntry></rule>'
         for at, test in enumerate(tests)
     )
+    namespace = draw.choice(["urn:m", "http://camunda.org/schema/1.0/dmn"])
     read = draw.choice(["Result", "Result.out0", "Result.out1"])
     after = (
         '<decision id="After" name="After"><informationRequirement>'
@@ -126,7 +136,7 @@ def model(draw: random.Random) -> DecisionModel:
     )
     text = (
         '<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="m" '
-        f'namespace="urn:m">{declared}{table(draw, "Result", inputs, draw.choice([1, 1, 2]))}'
+        f'namespace="{namespace}">{declared}{table(draw, "Result", inputs, draw.choice([1, 1, 2]))}'
         f"{after}</definitions>"
     )
     return link(read_dmn(text.encode()))
@@ -136,17 +146,34 @@ def differing(
     linked: DecisionModel, name: str, code: str, items: list[dict[str, Any]]
 ) -> list[Any]:
     """Where the code, the runtime and the evaluator do not agree."""
-    whole = decision_code(linked, name)
-    programs = [f"{code}\nreturn {json.dumps(items)}.map(decision);"]
-    programs.append(f"{whole}\nreturn {json.dumps(items)}.map(decision);")
+    programs = [
+        f"{one}\nconst tried = (item) => {{ try {{ return [decision(item)]; }} "
+        f"catch (error) {{ return error.message; }} }};\nreturn {json.dumps(items)}.map(tried);"
+        for one in (code, decision_code(linked, name))
+    ]
     (kind, plain), (other, full) = run_javascript(programs)
     assert (kind, other) == ("value", "value"), (plain, full, code)
-    evaluated = [json.loads(json.dumps(decide_json(linked, name, i))) for i in items]
+    evaluated = [evaluation(linked, name, item) for item in items]
     return [
         (item, one, two, three)
         for item, one, two, three in zip(items, plain, full, evaluated, strict=True)
-        if not one == two == three or {type(one), type(two), type(three)} == {bool, int}
+        if isinstance(one, str) != isinstance(two, str)
+        or isinstance(one, str) != isinstance(three, str)
+        or (not isinstance(one, str) and not same(one, two, three))
     ]
+
+
+def evaluation(linked: DecisionModel, name: str, item: dict[str, Any]) -> Any:
+    """The value in a list, or the error."""
+    try:
+        return [json.loads(json.dumps(decide_json(linked, name, item)))]
+    except Unsupported as error:
+        return str(error)
+
+
+def same(*values: Any) -> bool:
+    """Whether values are equal, true and 1 being different."""
+    return len({json.dumps(value).replace(".0,", ",").replace(".0]", "]") for value in values}) == 1
 
 
 @pytest.mark.parametrize("seed", seeds(200))

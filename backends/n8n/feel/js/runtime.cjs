@@ -811,6 +811,43 @@ const context = (entries, s) => {
   return inner.v;
 };
 
+// Several rules match against the hit policy: null in DMN, an error in engines.
+const clash = (table) => {
+  if (!table.x) return null;
+  throw new Error("Several rules of a decision table match, but its hit policy is " + table.h + ".");
+};
+
+// Camunda 7 converts the value of an input to the type of its column, or fails.
+const convert = (v, type) => {
+  if (v === null) return null;
+  const of = kind(v), fail = () => {
+    throw new Error("A decision table expects a value of type " + type + ", not " + show(v) + ".");
+  };
+  if (type === "string") {
+    if (of === "string") return v;
+    return of === "boolean" ? String(v) : of === "number" ? numberText(v, fail) : fail();
+  }
+  if (type === "boolean") {
+    return of === "boolean" ? v : of === "string" ? v.toLowerCase() === "true" : fail();
+  }
+  if (type === "date") {
+    const d = of === "string" ? parseMoment(v) : of === "date" ? momentOf(v, timeOf(0, null)) : v;
+    return kind(d) !== "date and time" || d.t.z !== null ? fail() : d;
+  }
+  const n = of === "string" && /^[+-]?\d+(\.\d+)?$/.test(v) ? num(v) : v;
+  if (kind(n) !== "number") return fail();
+  const whole = n.e >= 0, written = of !== "string" || /^[+-]?\d+$/.test(v);
+  if (type === "double") return n;
+  const most = num(type === "integer" ? "2147483647" : "9223372036854775807");
+  return whole && written && cmpNum(n.c < ZERO ? dec(-n.c, n.e) : n, most) <= 0 ? n : fail();
+};
+
+// As Java writes a whole number, or a fraction without an exponent.
+const numberText = (v, fail) => {
+  const text = show(v);
+  return /^-?\d{1,7}(\.\d{1,6})?$/.test(text) || (v.e >= 0 && /^-?\d{1,15}$/.test(text)) ? text : fail();
+};
+
 const decide = (table, s) => {
   const given = [];
   for (const column of table.i) {
@@ -828,7 +865,7 @@ const decide = (table, s) => {
     }
     return table.a === "COUNT" ? int(0) : null;
   }
-  if (table.h === "UNIQUE" && hits.length > 1) return null;
+  if (table.h === "UNIQUE" && hits.length > 1) return clash(table);
   if (table.h === "FIRST") hits = hits.slice(0, 1);
   const rows = hits.map((rule) => rule[1].map((entry, i) => coerce(entry(s), table.o[i][1])));
   if (table.h === "PRIORITY" || table.h === "OUTPUT ORDER") {
@@ -847,7 +884,7 @@ const decide = (table, s) => {
   }
   const results = rows.map(row);
   if (lists) return table.g === null ? results : table.g(results);
-  if (table.h === "ANY" && results.some((one) => equal(results[0], one) !== true)) return null;
+  if (table.h === "ANY" && results.some((one) => equal(results[0], one) !== true)) return clash(table);
   return results[0];
 };
 

@@ -7,6 +7,7 @@ language raises `Unsupported`; it never evaluates to null.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import assert_never
@@ -683,7 +684,7 @@ def _decided(table: DecisionTable, scope: Scope) -> Value:
     """The value of a decision table by its hit policy (DMN 1.5, 8.2.10)."""
     given: list[Value] = []
     for column in table.inputs:
-        value = _value(column.expression, scope)
+        value = _converted(_value(column.expression, scope), column.converts)
         if column.allowed is not None and not passes(column.allowed, value, scope):
             return None
         given.append(value)
@@ -691,7 +692,7 @@ def _decided(table: DecisionTable, scope: Scope) -> Value:
     if not hits:
         return _default(table, scope)
     if table.hit_policy == "UNIQUE" and len(hits) > 1:
-        return None
+        return _clash(table)
     if table.hit_policy == "FIRST":
         hits = hits[:1]
     rows = [
@@ -709,8 +710,62 @@ def _decided(table: DecisionTable, scope: Scope) -> Value:
         case "COLLECT" | "RULE ORDER" | "OUTPUT ORDER":
             return _aggregated(table, tuple(results))
         case "ANY" if any(equal(results[0], other) is not True for other in results):
-            return None
+            return _clash(table)
     return results[0]
+
+
+def _clash(table: DecisionTable) -> None:
+    """Several rules match against the hit policy."""
+    if table.strict:
+        raise Unsupported(
+            f"several rules of a decision table match, but its hit policy is {table.hit_policy}"
+        )
+
+
+def _converted(value: Value, type_: str) -> Value:
+    """The value of an input as Camunda 7 converts it to the type of its column
+    (`DefaultDataTypeTransformerRegistry`). Raises `Unsupported` if it fails there."""
+    text = value if isinstance(value, str) else ""
+    match type_, value:
+        case ("", _) | (_, None) | ("string", str()) | ("boolean", bool()):
+            return value
+        case "string", bool():
+            return "true" if value else "false"
+        case "string", Decimal():
+            written = numbers.plain(value)
+            if _AS_JAVA.fullmatch(written):
+                return written
+        case "boolean", str():
+            return text.lower() == "true"
+        case "date", Date():
+            return DateTime(value, Time(0, 0, 0))
+        case "date", str() | DateTime():
+            moment = calendar.parse_date_time(value) if isinstance(value, str) else value
+            if isinstance(moment, DateTime) and moment.time.zone is None:
+                return moment
+        case "double", str() if _DECIMAL.fullmatch(text):
+            return Decimal(text)
+        case (("integer" | "long"), str()) if _INTEGER.fullmatch(text):
+            return _whole(Decimal(text), type_)
+        case "double", Decimal():
+            return value
+        case (("integer" | "long"), Decimal()):
+            return _whole(value, type_)
+    raise Unsupported(f"a decision table expects a value of type {type_}")
+
+
+def _whole(value: Decimal, type_: str) -> Decimal:
+    if (
+        value == value.to_integral_value()
+        and abs(value) <= 2 ** (31 if type_ == "integer" else 63) - 1
+    ):
+        return value
+    raise Unsupported(f"a decision table expects a value of type {type_}")
+
+
+_INTEGER, _DECIMAL = re.compile(r"[+-]?\d+"), re.compile(r"[+-]?\d+(\.\d+)?")
+_AS_JAVA = re.compile(r"-?\d{1,7}(\.\d{1,6})?|-?\d{8,15}")
+"""Numbers that Java writes as FEEL does: whole ones, and fractions without an exponent."""
 
 
 def _matches(rule: TableRule, given: Sequence[Value], scope: Scope) -> bool:

@@ -249,10 +249,12 @@ class Coerced(Node):
 
 
 class TableInput(Node):
-    """An input column; a value outside `allowed` matches no rule."""
+    """An input column; a value outside `allowed` matches no rule. `converts` is the type to which
+    Camunda 7 converts the value (`string`, `integer`, `long`, `double`, `boolean`, `date`)."""
 
     expression: Tree
     allowed: UnaryTests | None
+    converts: str = ""
     span: Span = NOWHERE
 
 
@@ -275,13 +277,15 @@ class TableRule(Node):
 
 
 class DecisionTable(Node):
-    """A decision table of DMN (DMN 1.5, chapter 8)."""
+    """A decision table of DMN (DMN 1.5, chapter 8). If `strict`, rules that match against the hit
+    policy are an error, as in the engines of Camunda and Flowable; in DMN, the value is null."""
 
     inputs: tuple[TableInput, ...]
     outputs: tuple[TableOutput, ...]
     rules: tuple[TableRule, ...]
     hit_policy: HitPolicy
     aggregation: Aggregation | None
+    strict: bool = False
     span: Span = NOWHERE
 
 
