@@ -117,10 +117,26 @@ TOOK, GAVE = (
     ("it comes before the output mapping of the task"),
 )
 CAUGHT = "an error event of the activity also catches its errors"
+NOBODY = "the model does not state to whom the task is assigned"
 INTERRUPTED = "it is also called when an event interrupts the activity"
 MAPPED = (
     "<camunda:inputOutput><camunda:inputParameter name='a'>${b}</camunda:inputParameter>"
     "<camunda:outputParameter name='c'>${d}</camunda:outputParameter></camunda:inputOutput>"
+)
+CHANGED = "it is called when somebody changes the task"
+CANCELLED = "it is called when the task is cancelled"
+WAITS = "it is called at a time at which the task still waits"
+TASK_EVENTS = "".join(
+    f"<camunda:taskListener event='{event}' class='org.acme.{event}'/>"
+    for event in ("assignment", "update", "create", "delete", "timeout")
+)
+JOBS_OF_TASK = (
+    "<zeebe:userTask/><zeebe:assignmentDefinition assignee='bo'/><zeebe:taskListeners>"
+    + "".join(
+        f"<zeebe:taskListener eventType='{event}' type='log'/>"
+        for event in ("canceling", "completing", "creating", "updating", "assigning")
+    )
+    + "</zeebe:taskListeners>"
 )
 JOBS = (
     "<zeebe:executionListeners><zeebe:executionListener eventType='end' type='log' retries='2'>"
@@ -163,9 +179,18 @@ def called(event: str, name: str = "org.acme.Log") -> str:
             "<camunda:taskListener event='complete' delegateExpression='${log}'/>"
             "<camunda:taskListener event='assignment' class='org.acme.Assigned'/>",
             BOUNDARY.replace("error", "timer"),
-            ["nothing is called at its event `assignment`"],
+            [NOBODY],
         ),
         ("<camunda:executionListener event='start'/>", "", ["its code is not in the model"]),
+        (TASK_EVENTS, "", [NOBODY, CHANGED, CANCELLED, WAITS]),
+        (TASK_EVENTS.replace("camunda:", "flowable:"), "", [NOBODY, CHANGED, WAITS]),
+        (
+            TASK_EVENTS.replace("camunda:", "flowable:"),
+            BOUNDARY,
+            [NOBODY, CHANGED, WAITS, CAUGHT, INTERRUPTED],
+        ),
+        (JOBS_OF_TASK, "", [CANCELLED, CHANGED]),
+        (JOBS_OF_TASK + MAPPED, "", [CANCELLED, CHANGED, TOOK, TOOK, GAVE]),
     ],
 )
 def test_where_steps_do_what_listeners_of_a_task_name(
@@ -181,6 +206,43 @@ def test_where_steps_do_what_listeners_of_a_task_name(
         if "t" in n.derived_from and n.id != "t"
     ]  # fmt: skip
     assert len(steps) == len((*found.before, *found.after))
+
+
+@pytest.mark.parametrize(
+    ("listeners", "who", "names"),
+    [
+        (TASK_EVENTS, "bo", ["create", "assignment", "T"]),
+        (
+            TASK_EVENTS.replace("camunda:", "flowable:"),
+            "bo",
+            ["assignment", "create", "T", "delete"],
+        ),
+        (
+            "<flowable:taskListener event='all' class='org.acme.L'/>",
+            "bo",
+            ["L", "L", "T", "L", "L"],
+        ),
+        (TASK_EVENTS, "${boss}", ["create", "T"]),
+    ],
+)
+def test_listeners_of_a_task_are_called_in_the_order_of_its_engine(
+    tmp_path: Path, listeners: str, who: str, names: list[str]
+) -> None:
+    performer = (
+        "<humanPerformer><resourceAssignmentExpression><formalExpression>"
+        f"{who}</formalExpression></resourceAssignmentExpression></humanPerformer>"
+    )
+    read = task(tmp_path, listeners, loop=performer)
+    (again,) = listeners_as_steps(read).processes
+    steps, order, at = ControlFlow(again), [], "s"
+    while at != "e":
+        (flow,) = steps.flows_out(at)
+        at = flow.target
+        node = steps.nodes[at]
+        if isinstance(node, Task):
+            by = node.binding.target if isinstance(node.binding, Worker) else node.name
+            order.append((by or "").rpartition(".")[2])
+    assert order == names
 
 
 def test_code_that_a_class_comes_before_or_after_becomes_steps_as_well(tmp_path: Path) -> None:

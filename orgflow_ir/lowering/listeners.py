@@ -123,7 +123,8 @@ class ListenerToTask(RewritePattern):
         number = "listener" if len(done) == 1 else f"{len(done)} listeners"
         of = "the process" if isinstance(use.element, Process) else ctx.name(use.element)
         said = f"the {number} of {of} became {'a task' if len(done) == 1 else 'tasks'}"
-        if any(one.by == "type" and one.event == "start" for one in done):
+        ends = ("completing", "complete", "end")
+        if any(one.by == "type" and one.event not in ends for one in done):
             said += "; variables that a job sets at the start are known after the element as well"
         return said
 

@@ -168,7 +168,12 @@ def _parameter(parameter: Parameter) -> str:
 def _listener(one: Listener) -> str:
     by = f"{one.by} in {one.language}" if one.language else one.by
     said = " ".join(part for part in (one.event, by, one.target) if part)
-    settings = ", ".join(f"{name} = {text}" for name, text in one.parameters)
+    settings = ", ".join(
+        [
+            *([one.engine] if one.engine else []),
+            *(f"{name} = {text}" for name, text in one.parameters),
+        ]
+    )
     return f"{said} ({settings})" if settings else said
 
 

@@ -44,12 +44,14 @@ class Listener(Value):
     """Code that an engine calls when it enters or leaves a task: `by` is the kind of reference
     (`class`, `expression`, `script`, …), `target` its name or code, `language` the language of a
     script. `parameters` are the injected fields of a class (Camunda 7, Flowable) and the headers
-    and retries of a job (Camunda 8)."""
+    and retries of a job (Camunda 8). `engine` is `flowable` or `activiti` if the listener is in
+    their vocabulary: they call the listeners of a user task in another order than Camunda 7."""
 
     event: str = ""
     by: str = ""
     target: str = ""
     language: str | None = None
+    engine: str | None = None
     parameters: Pairs = field(default=(), metadata={"exclude_if": _is_empty})
 
 

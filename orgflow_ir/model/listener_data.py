@@ -14,6 +14,10 @@ _SCRIPT_CLASSES = (
 )  # fmt: skip
 """Ends of the names of Flowable's and Activiti's own classes that run a script in a field."""
 
+_ENGINES = {"http://flowable.org/bpmn": "flowable", "http://activiti.org/bpmn": "activiti"}
+_ALL = ("assignment", "create", "complete", "delete")
+"""The events of a task that `all` stands for in Flowable and Activiti."""
+
 
 class Xml(Protocol):
     """The part of an XML element from which listeners are read."""
@@ -21,6 +25,10 @@ class Xml(Protocol):
     @property
     def local(self) -> str:
         """Its name without a prefix."""
+
+    @property
+    def ns(self) -> str:
+        """Its namespace."""
 
     @property
     def text(self) -> str:
@@ -39,29 +47,39 @@ def read_listeners(elements: Iterable[Xml]) -> Iterator[Listener]:
     """The listeners among the extension elements of a node."""
     found = [e for e in elements if e.local in LISTENERS]
     for element in (c for e in found for c in (e.children if e.local.endswith("s") else [e])):
-        attributes = element.attrs
-        event = attributes.get("event") or attributes.get("eventType") or ""
-        by = next((n for n in ("class", "delegateExpression", "expression", "type")
-                   if n in attributes), "")  # fmt: skip
-        script = next((c for c in element.children if c.local == "script"), None)
-        target = attributes.get(by, "") if by else ""
-        if by == "class" and target.endswith(_SCRIPT_CLASSES):
-            fields = {c.attrs.get("name"): field_text(c) for c in element.children}
-            if fields.get("script"):
-                yield Listener(
-                    event=event,
-                    by="script",
-                    target=(fields["script"] or "").strip(),
-                    language=fields.get("language"),
-                )
-                continue
-        if script is not None and (not by or (by, target) == ("type", "script")):
-            by, target = "script", script.text.strip() or script.attrs.get("resource", "")
-        language = None
-        if script is not None:
-            language = script.attrs.get("scriptFormat") or script.attrs.get("language")
-        settings = tuple(_settings(element))
-        yield Listener(event=event, by=by, target=target, language=language, parameters=settings)
+        one = _listener(element)
+        every = one.event == "all" and one.engine is not None
+        for event in _ALL if every else (one.event,):
+            yield one.replace(event=event)
+
+
+def _listener(element: Xml) -> Listener:
+    attributes = element.attrs
+    engine = _ENGINES.get(element.ns)
+    event = attributes.get("event") or attributes.get("eventType") or ""
+    by = next((n for n in ("class", "delegateExpression", "expression", "type")
+               if n in attributes), "")  # fmt: skip
+    script = next((c for c in element.children if c.local == "script"), None)
+    target = attributes.get(by, "") if by else ""
+    if by == "class" and target.endswith(_SCRIPT_CLASSES):
+        fields = {c.attrs.get("name"): field_text(c) for c in element.children}
+        if fields.get("script"):
+            return Listener(
+                event=event,
+                by="script",
+                target=(fields["script"] or "").strip(),
+                language=fields.get("language"),
+                engine=engine,
+            )
+    if script is not None and (not by or (by, target) == ("type", "script")):
+        by, target = "script", script.text.strip() or script.attrs.get("resource", "")
+    language = None
+    if script is not None:
+        language = script.attrs.get("scriptFormat") or script.attrs.get("language")
+    return Listener(
+        event=event, by=by, target=target, language=language, engine=engine,
+        parameters=tuple(_settings(element)),
+    )  # fmt: skip
 
 
 def _settings(element: Xml) -> Iterator[tuple[str, str]]:
@@ -85,6 +103,7 @@ class _Parsed(NamedTuple):
     """An element of the standard library's XML as `Xml`."""
 
     local: str
+    ns: str
     text: str
     attrs: dict[str, str]
     children: tuple[_Parsed, ...]
@@ -94,9 +113,9 @@ def _parsed(text: str) -> _Parsed:
     from xml.etree import ElementTree  # of models with listeners only
 
     def one(element: ElementTree.Element) -> _Parsed:
-        local = str(element.tag).rpartition("}")[2]
+        ns, _, local = str(element.tag).removeprefix("{").rpartition("}")
         children = tuple(one(c) for c in element if isinstance(c.tag, str))
-        return _Parsed(local, "".join(element.itertext()), dict(element.attrib), children)
+        return _Parsed(local, ns, "".join(element.itertext()), dict(element.attrib), children)
 
     return one(ElementTree.fromstring(text))
 

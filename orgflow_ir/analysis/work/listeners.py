@@ -10,6 +10,11 @@ Listeners at the end of an activity come before its output mappings and before i
 and are also called when an event interrupts it. Listeners of Camunda 8 are jobs: those at the end
 come after the output mappings, are not called when an event interrupts the activity, and throw no
 BPMN errors.
+
+A user task is filled in by one person, who neither claims it nor changes anything else about it.
+So its listeners are called when it is created, when it is assigned (if the model states to whom;
+Flowable and Activiti assign before they create), and when it is completed, at which Flowable and
+Activiti delete it as well.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from typing import NamedTuple
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
-from orgflow_ir.analysis.expressions.syntax import ConditionError
+from orgflow_ir.analysis.expressions.syntax import ConditionError, Constant, Empty, Not, Tree
 from orgflow_ir.model import (
     CallActivity,
     Element,
@@ -32,7 +37,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.bindings import Listener, Script, Worker, is_listener
+from orgflow_ir.model.bindings import AnyBinding, Form, Listener, Script, Worker, is_listener
 from orgflow_ir.model.listener_data import listeners_in
 
 _BY_CODE = ("script", "expression")
@@ -40,8 +45,22 @@ _JOB = "type"
 _NAMED = {"class": "class", "delegateExpression": "delegate", _JOB: "job"}
 """Kinds of references to code that is not in the model, and `Worker.by` of a task that does it."""
 
-_BEFORE, _AFTER = ("start", "create"), ("complete", "end")
-"""Events before and after the work of a task, in the order in which engines call them."""
+_BEFORE = {"start": 0, "create": 2, "creating": 2, "assignment": 3, "assigning": 3}
+_AFTER = {"complete": 0, "completing": 0, "end": 2}
+"""Events before and after the work of a task, by the order in which engines call them: those of a
+user task are within those of the activity."""
+
+_DELETED_BY = ("flowable", "activiti")
+"""Engines that assign a task before they create it, and delete it when it is completed."""
+
+_ASSIGNED = ("assignment", "assigning")
+_NOT_CALLED = {
+    **dict.fromkeys(_ASSIGNED, "the model does not state to whom the task is assigned"),
+    **dict.fromkeys(("update", "updating"), "it is called when somebody changes the task"),
+    **dict.fromkeys(("delete", "canceling"), "it is called when the task is cancelled"),
+    "timeout": "it is called at a time at which the task still waits",
+}
+"""Events of a user task that are not called while one person fills it in."""
 
 _NOT_HERE = "its code is not in the model"
 
@@ -116,6 +135,69 @@ def sets(listeners: Iterable[Listener]) -> Iterator[str]:
             continue
 
 
+class InOrder(NamedTuple):
+    """The listeners of a task in the order of their calls, before and after its work.
+
+    Attributes:
+        never: listeners that are called at neither of these times.
+        assigned: the value that shows in a run whether the task is assigned; listeners at its
+            assignment are called only then.
+    """
+
+    before: tuple[Listener, ...] = ()
+    after: tuple[Listener, ...] = ()
+    never: tuple[Left, ...] = ()
+    assigned: Tree | None = None
+
+    def condition(self, one: Listener) -> Tree | None:
+        """The condition under which a listener is called, if there is one."""
+        if self.assigned is None or one.event not in _ASSIGNED:
+            return None
+        return Not(Empty(self.assigned), "juel")
+
+
+def in_order(binding: AnyBinding) -> InOrder:
+    """The listeners of a binding in the order in which its engine calls them."""
+    if not binding.listeners:
+        return InOrder()
+    before: list[tuple[int, Listener]] = []
+    after: list[tuple[int, Listener]] = []
+    never: list[Left] = []
+    said, assigned = "", None
+    if any(one.event in _ASSIGNED for one in binding.listeners):
+        said, assigned = _assignee(binding)
+    for one in binding.listeners:
+        event, deletes = one.event, one.engine in _DELETED_BY
+        if event in _BEFORE and (event not in _ASSIGNED or not said):
+            early = event in _ASSIGNED and deletes
+            before.append((1 if early else _BEFORE[event], one))
+        elif event in _AFTER or (event == "delete" and deletes):
+            after.append((_AFTER.get(event, 1), one))
+        else:
+            unknown = f"nothing is called at its event `{event}`"
+            why = said if event in _ASSIGNED else _NOT_CALLED.get(event, unknown)
+            never.append(Left(one, why))
+    first, last = (
+        tuple(one for _, one in sorted(side, key=lambda pair: pair[0])) for side in (before, after)
+    )
+    return InOrder(first, last, tuple(never), assigned)
+
+
+def _assignee(binding: AnyBinding) -> tuple[str, Tree | None]:
+    """Why it is unknown whether a task is assigned, or the value that shows it in a run; neither
+    for a task that is always assigned."""
+    from orgflow_ir.analysis.work.mappings import read_value
+
+    text = (binding.assignee or "").strip() if isinstance(binding, Form) else ""
+    if not text:
+        return _NOT_CALLED[_ASSIGNED[0]], None
+    try:
+        tree = read_value(text, "feel" if text.startswith("=") else None)
+    except ConditionError as error:
+        return f"whether the task is assigned depends on `{text}`: {error}", None
+    return "", None if isinstance(tree, Constant) else tree
+
+
 class Left(NamedTuple):
     """A listener that does not become a step, and the reason."""
 
@@ -168,33 +250,37 @@ def place(element: Element, scope: Scope, graph: ControlFlow) -> Placement:
 
 def _beside_work(node: Task | Event, scope: Scope, graph: ControlFlow) -> Placement:
     """Steps for the listeners of a task or a sending event that its work does not do, and for the
-    code that comes before one of these at the start, or after one at the end. All or none of the
-    listeners of a side become steps, so that their order stays."""
+    code that comes before one of these at the start, or after one at the end. If such code cannot
+    be a step, none of the listeners of its side is, so that their order stays."""
     assert node.binding is not None
-    binding = node.binding
-    if all(_in_work(one) and one.event in (*_BEFORE, *_AFTER) for one in binding.listeners):
-        return Placement()
-    left = [
-        Left(one, f"nothing is called at its event `{one.event}`")
-        for one in binding.listeners
-        if one.event not in (*_BEFORE, *_AFTER)
-    ]
+    called = in_order(node.binding)
+    left = [*called.never]
     found: list[tuple[Listener, ...]] = []
-    for events, backwards in ((_BEFORE, False), (_AFTER, True)):
-        side = [one for event in events for one in binding.listeners if one.event == event]
+    for listeners, backwards in ((called.before, False), (called.after, True)):
+        reasons = {
+            one: _why_no_step(one)
+            or _only_sometimes(called.condition(one))
+            or _of_work(node, one, scope, graph)
+            for one in listeners
+        }
+        left += (Left(one, reasons[one]) for one in listeners if reasons[one] and not _in_work(one))
+        side = [one for one in listeners if _in_work(one) or not reasons[one]]
         steps = [at for at, one in enumerate(side) if not _in_work(one)]
         if not steps:
-            found.append(())
-            continue
-        side = side[steps[0] :] if backwards else side[: steps[-1] + 1]
-        whys = [_why_no_step(one) or _of_work(node, one, scope, graph) for one in side]
-        if any(whys):
-            why = next(filter(None, whys))
-            left += (Left(one, why) for one in side if not _in_work(one))
             side = []
-        found.append(tuple(side))
+        elif backwards:
+            side = side[steps[0] :]
+        else:
+            side = side[: steps[-1] + 1]
+        why = next((reasons[one] for one in side if reasons[one]), "")
+        left += (Left(one, why) for one in side if why and not _in_work(one))
+        found.append(() if why else tuple(side))
     before, after = found
     return Placement(before, after, tuple(left))
+
+
+def _only_sometimes(condition: Tree | None) -> str:
+    return "" if condition is None else "only a run shows whether the task is assigned"
 
 
 def _in_work(one: Listener) -> bool:
@@ -316,7 +402,7 @@ def _of_work(node: Task | Event, one: Listener, scope: Scope, graph: ControlFlow
             return "the event-based gateway before it waits for the message"
         if node.binding.inputs:
             return f"it comes after the input mapping of the {kind}"
-    elif node.binding.outputs and one.by != _JOB:
+    elif node.binding.outputs and not (one.by == _JOB and one.event == "end"):
         return f"it comes before the output mapping of the {kind}"
     if isinstance(node, Task):
         return _around(node, one, scope, graph)
@@ -336,12 +422,12 @@ def _around(
     if one.by == _JOB:
         return ""
     attached = [n for n in scope.nodes if isinstance(n, Event) and n.attached_to == activity.id]
+    if one.event in ("end", "delete") and any(n.trigger != "compensation" for n in attached):
+        return "it is also called when an event interrupts the activity"
     if one.event != "end":
         if not _in_work(one) and any(n.trigger == "error" for n in attached):
             return "an error event of the activity also catches its errors"
         return ""
-    if any(n.trigger != "compensation" for n in attached):
-        return "it is also called when an event interrupts the activity"
     if outgoing(graph.flows_out(activity.id)).chosen:
         return "it is called when a flow has been chosen"
     return ""

@@ -16,6 +16,7 @@ from orgflow_ir.analysis.expressions.syntax import (
 )
 from orgflow_ir.analysis.expressions.syntax import Path as VariablePath
 from orgflow_ir.analysis.variables import declared_by
+from orgflow_ir.analysis.work.listeners import InOrder, in_order
 from orgflow_ir.analysis.work.mappings import language_of, read_value, target_of, variable_name
 from orgflow_ir.analysis.work.messages import FIELDS, Message, read_message
 from orgflow_ir.analysis.work.operations import GIVEN, CatalogueOperation, read_operation
@@ -56,10 +57,6 @@ _CODE = ("script", "expression")
 
 _SETTINGS = ("connector", "handler", "n8n", CATALOGUE)
 """Workers whose inputs are not mappings of process variables."""
-
-_BEFORE, _AFTER = ("start", "create"), ("complete", "end")
-"""Events of listeners before and after the work, in the order in which engines call them: those of
-a user task come inside those of the activity."""
 
 SENT = "_sent"
 """The field of the item that holds the parts of a request or mail."""
@@ -122,14 +119,15 @@ def work_by(binding: AnyBinding, library: DecisionLibrary | None, task: str = ""
     """The computation of a task with this binding and the id `task`."""
     reading = _Reading(binding, library, task)
     act = reading.act()
-    before = [*reading.inputs(), *reading.listeners(_BEFORE)]
+    called = in_order(binding)
+    before = [*reading.inputs(), *reading.listeners(called, called.before)]
     if act is not None:
         values = tuple(_computed(act))
         # A request that must not be made twice is prepared before it is sent, so that it can be
         # recognised when it is sent again.
         before += [Compose(SENT, values)] if values or is_keyed(act) else []
     steps = reading.steps()
-    after = [*reading.listeners(_AFTER), *reading.outputs()]
+    after = [*reading.listeners(called, called.after), *reading.outputs()]
     if isinstance(act, Request):
         after = [*act.after, *after]
     others = [listener for listener in binding.listeners if listener.by not in _CODE]
@@ -140,9 +138,8 @@ def work_by(binding: AnyBinding, library: DecisionLibrary | None, task: str = ""
             )
         # Camunda 7 calls listeners at the end, then does the output mappings of the task; those of
         # a connector it does before, and nothing here tells the two apart.
-        ends = any(one.event in _AFTER for one in binding.listeners)
-        if act is not None and binding.outputs and ends:
-            text = next((one.target for one in binding.listeners if one.event in _AFTER), "")
+        if act is not None and binding.outputs and called.after:
+            text = called.after[0].target
             reason = "its order relative to the output mapping of the connector is unknown"
             reading.unread.append(Unread("listener", text, reason))
     unread = tuple(reading.unread)
@@ -381,11 +378,15 @@ class _Reading:
                     self.unread.append(Unread(f"mapping `{one.name}`", one.text, str(error)))
             known.add(one.name)
 
-    def listeners(self, events: tuple[str, ...]) -> Iterator[Statement]:
-        for event in events:
-            for one in self.binding.listeners:
-                if one.event == event and one.by in _CODE:
-                    yield from self.listener(one)
+    def listeners(self, called: InOrder, listeners: Iterable[Listener]) -> Iterator[Statement]:
+        for one in listeners:
+            if one.by not in _CODE:
+                continue
+            condition = called.condition(one)
+            if condition is None:
+                yield from self.listener(one)
+            else:
+                yield When(condition, tuple(self.listener(one)), ())
 
     def listener(self, one: Listener) -> Iterator[Statement]:
         try:

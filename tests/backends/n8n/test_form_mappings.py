@@ -30,6 +30,12 @@ FIELDS = (
 )
 
 
+def adds(event: str, text: str, *, first: bool = False) -> Listener:
+    """Code that adds a text to the variable `x`."""
+    code = f"execution.setVariable('x', '{text}')" if first else f"x = x + '{text}'"
+    return Listener(event=event, by="script", language="groovy", target=code)
+
+
 def model(form: Form, *conditions: str) -> Model:
     """Somebody says some things first, then does the task; with conditions a gateway behind it."""
     first = Task(id="a", name="Before", task_type="user", binding=Form(fields=(
@@ -160,6 +166,38 @@ CASES: tuple[tuple[str, Form, dict[str, Any], dict[str, Any]], ...] = (
                      target="execution.setVariable('y', note + '!')"))),
         {"Note": "a"},
         {**KNOWN, "ok": False, "note": "a", "x": "Bo", "y": "a!"},
+    ),
+    (
+        "Camunda 7 creates a task, then assigns it",
+        Form(fields=FIELDS[2:], assignee="${name}", listeners=(
+            adds("assignment", "a"), adds("create", "c"), adds("start", "s", first=True),
+            adds("complete", "d"), adds("end", "e"))),
+        {"Note": "a"},
+        {**KNOWN, "note": "a", "x": "scade"},
+    ),
+    (
+        "Flowable assigns a task, then creates it, and deletes it when it is completed",
+        Form(fields=FIELDS[2:], assignee="bo", listeners=tuple(
+            one.replace(engine="flowable") for one in (
+                adds("delete", "x"), adds("create", "c"), adds("assignment", "a"),
+                adds("start", "s", first=True), adds("complete", "d"), adds("end", "e")))),
+        {"Note": "a"},
+        {**KNOWN, "note": "a", "x": "sacdxe"},
+    ),
+    (
+        "who has no name in the run gets no task",
+        Form(fields=FIELDS[2:], assignee="${boss}", listeners=(
+            adds("create", "c", first=True), adds("assignment", "a"))),
+        {"Note": "a"},
+        {**KNOWN, "note": "a", "x": "c"},
+    ),
+    (
+        "nobody changes or cancels a task, or is assigned by claiming it",
+        Form(fields=FIELDS[2:], candidate_groups="sales", listeners=(
+            adds("create", "c", first=True), adds("assignment", "a"), adds("update", "u"),
+            adds("delete", "d"), adds("timeout", "t"))),
+        {"Note": "a"},
+        {**KNOWN, "note": "a", "x": "c"},
     ),
 )  # fmt: skip
 
