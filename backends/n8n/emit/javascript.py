@@ -183,6 +183,33 @@ _JSON_TEXT = (
     'throw new Error("The body of the request is not JSON: " + v); } return v; }'
 )
 
+FORM_TEXT = (
+    "Object.entries(v).filter(([, one]) => one !== null && one !== undefined)"
+    ".map((pair) => pair.map((one) => encodeURIComponent(typeof one === 'object' ? "
+    "JSON.stringify(one) : one)).join('=')).join('&').replace(/%20/g, '+')"
+)
+"""The object `v` as the body of a form."""
+
+_OF_REQUESTS: dict[Function, str] = {
+    "media type": (
+        "(headers) => { const [, type] = Object.entries(headers ?? {}).find(([name]) => "
+        'name.toLowerCase() === "content-type") ?? []; return String(type ?? "application/json"); }'
+    ),
+    "other headers": (
+        "(headers) => Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => "
+        'name.toLowerCase() !== "content-type"))'
+    ),
+    "as media": (
+        '(v, type) => { const kind = type.split(";")[0].trim().toLowerCase(); '
+        'if (kind.startsWith("multipart/")) throw new Error('
+        '"A body of the type " + kind + " is not supported."); '
+        'if (typeof v !== "string") return kind === "application/x-www-form-urlencoded" '
+        f"? {FORM_TEXT} : JSON.stringify(v); "
+        f'return kind === "application/json" || kind.endsWith("+json") ? ({_JSON_TEXT})(v) : v; }}'
+    ),
+}
+"""Functions of the headers and the body of a request."""
+
 _SUM = (
     "(...terms) => { const all = terms.map((factors) => factors.reduce(([m, e], x) => { "
     'const [digits, power = 0] = String(x).split("e"), [whole, rest = ""] = digits.split("."); '
@@ -217,6 +244,8 @@ def _asked(function: Function, arguments: list[str]) -> str:
         return f'((v) => (typeof v === "string" ? JSON.parse(v) : v))({arguments[0]})'
     if function == "json text":
         return f"({_JSON_TEXT})({arguments[0]})"
+    if function in _OF_REQUESTS:
+        return f"({_OF_REQUESTS[function]})({', '.join(arguments)})"
     if function == "list":
         return f"[{', '.join(arguments)}]"
     if function == "map":

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orgflow.backends.n8n.emit.javascript import js_string
+from orgflow.backends.n8n.emit.javascript import FORM_TEXT, js_string
 
 from orgflow_ir.analysis.expressions.syntax import Call, Constant, Tree, Variable, children
 from orgflow_ir.analysis.work.messages import Message
@@ -190,7 +190,9 @@ def _request(act: Request, more: dict[str, Any], lost: str, taken: bool) -> Outs
         parameters |= {
             "sendBody": True,
             "contentType": "raw",
-            "rawContentType": act.content or "application/json",
+            "rawContentType": _value(("type",), act.media)
+            if act.media is not None
+            else act.content or "application/json",
             "body": _value(("body",), act.body, _written(act.content)),
         }
     # With a body of its own type, n8n reads the answer only if it may look what that is.
@@ -209,13 +211,7 @@ def _request(act: Request, more: dict[str, Any], lost: str, taken: bool) -> Outs
 def _written(media: str) -> str:
     """The code for a body of this type: a text as it is, a value as a form or as JSON."""
     kind = media.partition(";")[0].strip().lower()
-    code = "JSON.stringify(v)"
-    if kind == "application/x-www-form-urlencoded":
-        code = (
-            "Object.entries(v).filter(([, one]) => one !== null && one !== undefined)"
-            ".map((pair) => pair.map((one) => encodeURIComponent(typeof one === 'object' ? "
-            "JSON.stringify(one) : one)).join('=')).join('&').replace(/%20/g, '+')"
-        )
+    code = FORM_TEXT if kind == "application/x-www-form-urlencoded" else "JSON.stringify(v)"
     return f"((v) => typeof v === 'string' ? v : {code})({{}})"
 
 
@@ -293,7 +289,10 @@ def _mail(act: Message, more: dict[str, Any], lost: str, sender: str) -> Outside
     if act.html is not None:
         parameters["html"] = _value(("html",), act.html)
     options: dict[str, Any] = {"appendAttribution": False}
-    for name, tree, field in (("cc", act.cc, "ccEmail"), ("bcc", act.bcc, "bccEmail")):
+    for name, tree, field in (
+        ("cc", act.cc, "ccEmail"), ("bcc", act.bcc, "bccEmail"),
+        ("reply_to", act.reply_to, "replyTo"),
+    ):  # fmt: skip
         if tree is not None and name != main:
             options[field] = _value((name,), tree, _ADDRESSES)
     parameters["options"] = options

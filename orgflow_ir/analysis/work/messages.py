@@ -8,20 +8,31 @@ from __future__ import annotations
 
 from orgflow_ir.analysis.expressions.syntax import ConditionError, Tree
 from orgflow_ir.analysis.work.mappings import language_of, read_value
-from orgflow_ir.analysis.work.requests import SECRET
+from orgflow_ir.analysis.work.requests import SECRET, context_entries
 from orgflow_ir.model.bindings import Mail
 from orgflow_ir.model.records import NamedTuple
 
-FIELDS = ("sender", "sender_name", "to", "to_name", "cc", "bcc", "subject", "text", "html")
-
-_NAMES = {"fromAlias": "sender_name", "from.name": "sender_name", "to.name": "to_name"}
-"""Settings with the name of who sends or receives a mail."""
-_ELSEWHERE = (
-    "attachments", "Attachments", "fileNames", "files", "textVar", "htmlVar", "Template",
-    "attachments.list", "data.smtpAction.attachments", "smtpAction.attachments",
-    "data.smtpAction.headers", "headers", "replyTo", "Reply-To", "template.id",
+FIELDS = (
+    "sender", "sender_name", "to", "to_name", "cc", "bcc", "reply_to", "subject", "text", "html",
 )  # fmt: skip
-"""Settings of mails that are not part of the message, or are handled elsewhere."""
+
+_NAMES = {
+    "fromAlias": "sender_name", "from.name": "sender_name", "to.name": "to_name",
+    "replyTo": "reply_to", "Reply-To": "reply_to",
+}  # fmt: skip
+"""Settings with the name of who sends or receives a mail, and the address of replies."""
+_HEADERS = ("headers", "data.smtpAction.headers")
+_FILES = "n8n attaches files of an item, and variables are none"
+_AT_RUN_TIME = "the text of the variable may have expressions, which are evaluated in the run"
+_OUTSIDE = "its text is not in the model"
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("attachments", "Attachments", "fileNames", "files", "attachments.list",
+         "data.smtpAction.attachments", "smtpAction.attachments"), _FILES),
+    **dict.fromkeys(("textVar", "htmlVar"), _AT_RUN_TIME),
+    **dict.fromkeys(("Template", "template.id"), _OUTSIDE),
+}  # fmt: skip
+"""Settings of mails that are not supported, and the reason."""
 
 
 class Message(NamedTuple):
@@ -33,6 +44,7 @@ class Message(NamedTuple):
     to_name: Tree | None = None
     cc: Tree | None = None
     bcc: Tree | None = None
+    reply_to: Tree | None = None
     subject: Tree | None = None
     text: Tree | None = None
     html: Tree | None = None
@@ -41,11 +53,12 @@ class Message(NamedTuple):
 def read_message(mail: Mail) -> Message:
     """The mail of a binding. Raises `ConditionError` for unsupported content."""
     settings = {name: text.strip() for name, text in mail.parameters}
-    for name in _ELSEWHERE:
+    for name, why in _ELSEWHERE.items():
         if settings.get(name) and settings[name] not in ("=[]", "=null"):
-            raise ConditionError(f"`{name}` is not supported")
+            raise ConditionError(f"`{name}` is not supported: {why}")
     if settings.get("ignoreException", "").strip('="').lower() not in ("", "false"):
         raise ConditionError("`ignoreException` is not supported")
+    settings |= _reply_to(next((settings[n] for n in _HEADERS if settings.get(n)), ""))
     named = {field: settings[name] for name, field in _NAMES.items() if name in settings}
     protocol = settings.get("protocol", "smtp").strip('="').lower()
     if protocol not in ("smtp", ""):
@@ -68,3 +81,16 @@ def read_message(mail: Mail) -> Message:
     if not found.keys() & {"to", "cc", "bcc"}:
         raise ConditionError("the model does not define the recipient")
     return Message(**found)
+
+
+def _reply_to(headers: str) -> dict[str, str]:
+    """The setting for headers, of which n8n only has the address of replies: `Name: value` lines,
+    or a context of FEEL."""
+    if headers in ("", "=null", "={}"):
+        return {}
+    pairs = [line.partition(":")[::2] for line in headers.splitlines() if line.strip()]
+    if headers.startswith("="):
+        pairs = context_entries(headers) or [("", "")]
+    if any(name.strip().lower() != "reply-to" for name, _ in pairs) or len(pairs) > 1:
+        raise ConditionError("of the headers of a mail, only `Reply-To` is supported")
+    return {"Reply-To": pairs[0][1].strip()}

@@ -58,6 +58,7 @@ class Request(NamedTuple):
         method: one of HTTP. url, headers, query, body: expressions; headers and query may also be
         one expression for an object.
         content: media type of a text body; empty for a JSON body.
+        media: the media type, if only a run shows it; the body is then a text of that type.
         credential: the credential to connect.
         refuses: whether a response with a status of 400 or more is an error of the request.
         answer: names under which later steps read parts of the response.
@@ -74,6 +75,7 @@ class Request(NamedTuple):
     all_query: Tree | None = None
     body: Tree | None = None
     content: str = ""
+    media: Tree | None = None
     credential: Credential | None = None
     refuses: bool = False
     answer: tuple[tuple[str, Part], ...] = ()
@@ -112,19 +114,27 @@ class _Reader:
             headers.append(("Accept", self.settings["AcceptHeader"]))
         read_headers = tuple(self.headers(headers))
         body = self.body(method)
+        whole = self.whole("headers")
         as_json = http.by == "zeebe" or http.by is None
         media = "" if as_json and not content else _constant(content, http.by) or "text/plain"
-        if body is not None:
+        shown = None
+        if body is not None and whole is not None:
+            if content:
+                raise ConditionError("the type of its body is stated beside its headers")
+            shown = Call("media type", (whole,))
+            body, whole = Call("as media", (body, shown)), Call("other headers", (whole,))
+        elif body is not None:
             body = self.checked(body, media)
         return Request(
             method=method,
             url=url,
             headers=read_headers,
-            all_headers=self.whole("headers"),
+            all_headers=whole,
             query=tuple((n, self.plain(f"query parameter `{n}`", t)) for n, t in http.query),
             all_query=self.whole("queryParameters"),
             body=body,
             content=media,
+            media=shown,
             credential=self.credential,
             refuses=self.refuses(),
             answer=_ANSWERS.get(http.by or "zeebe", ()),
@@ -200,31 +210,12 @@ class _Reader:
             yield name, self.plain(f"header `{name}`", text)
 
     def entries(self, name: str) -> list[tuple[str, str]]:
-        """The entries of a setting that is a context, `={"Accept": a}`: each can be a constant, a
-        credential or the type of the body. Other expressions stay as they are."""
-        from orgflow_ir.analysis.expressions.feel import syntax as feel
-        from orgflow_ir.analysis.expressions.feel.parser import parse_expression
-        from orgflow_ir.analysis.expressions.feel.reading import free_names
-
-        text = self.settings.get(name, "").strip().removeprefix("=")
-        try:
-            tree = parse_expression(text, []) if text else None
-        except feel.FeelError:
+        """The entries of a setting that is a context: each can be a constant, a credential or the
+        type of the body. Other expressions stay as they are."""
+        found = context_entries(self.settings.get(name, ""))
+        if found is None:
             return []
-        if not isinstance(tree, feel.ContextLiteral):
-            return []
-        keys = [entry.key for entry in tree.entries]
-        if any(name in keys for entry in tree.entries for name in free_names(entry.value)):
-            return []  # an entry reads another one
         del self.settings[name]
-        found = []
-        for key, entry in zip(keys, tree.entries, strict=True):
-            value, span = entry.value, entry.value.span
-            if isinstance(value, feel.Literal) and value.value is None:
-                continue
-            constant = isinstance(value, feel.Literal) and isinstance(value.value, str)
-            written = str(value.value) if constant else f"={text[span.start : span.end]}"  # type: ignore[union-attr]
-            found.append((key, written))
         return found
 
     def whole(self, name: str) -> Tree | None:
@@ -249,8 +240,6 @@ class _Reader:
         kind = media.partition(";")[0].strip().lower()
         if kind.startswith("multipart/"):
             raise ConditionError(f"a body of the type `{kind}` is not supported")
-        if self.whole("headers") is not None:
-            raise ConditionError("the type of the body is only known at run time")
         if not is_json(kind):
             return body
         if not isinstance(body, Constant):
@@ -385,6 +374,34 @@ def _braced(text: str) -> str:
     """A constant without the braces of an expression: `${1000}`."""
     found = re.fullmatch(r"[$#]\{\s*(\w+)\s*\}", text.strip())
     return found[1] if found is not None else text.strip()
+
+
+def context_entries(text: str) -> list[tuple[str, str]] | None:
+    """The entries of a context of FEEL, `={"Accept": a}`, each with its text or expression, without
+    those that are null; `None` for other expressions, and if an entry reads another one."""
+    from orgflow_ir.analysis.expressions.feel import syntax as feel
+    from orgflow_ir.analysis.expressions.feel.parser import parse_expression
+    from orgflow_ir.analysis.expressions.feel.reading import free_names
+
+    text = text.strip().removeprefix("=")
+    try:
+        tree = parse_expression(text, []) if text else None
+    except feel.FeelError:
+        return None
+    if not isinstance(tree, feel.ContextLiteral):
+        return None
+    keys = [entry.key for entry in tree.entries]
+    if any(name in keys for entry in tree.entries for name in free_names(entry.value)):
+        return None
+    found = []
+    for key, entry in zip(keys, tree.entries, strict=True):
+        value, span = entry.value, entry.value.span
+        if isinstance(value, feel.Literal) and value.value is None:
+            continue
+        constant = isinstance(value, feel.Literal) and isinstance(value.value, str)
+        written = str(value.value) if constant else f"={text[span.start : span.end]}"  # type: ignore[union-attr]
+        found.append((key, written))
+    return found
 
 
 def _is_structure(tree: Tree) -> bool:

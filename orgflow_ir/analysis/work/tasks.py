@@ -251,6 +251,8 @@ def sent(act: Act) -> Iterator[tuple[tuple[str, ...], Tree]]:
         yield from (((GIVEN, path), tree) for path, tree in act.inputs)
         return
     yield ("url",), act.url
+    if act.media is not None:
+        yield ("type",), act.media
     for name, pairs, whole in (
         ("headers", act.headers, act.all_headers),
         ("query", act.query, act.all_query),
