@@ -576,7 +576,10 @@ def _drools(
     if outputs:
         common = {**common, "outputs": (*common.get("outputs", ()), *outputs)}
     if handler == "Rest":
-        headers = _lines(settings.pop("Headers", "").replace(";", "\n").replace("=", ":"))
+        pairs = (one.split("=") for one in settings.pop("Headers", "").split(";"))
+        headers = tuple((p[0].strip(), p[1].strip()) for p in pairs if len(p) == 2)
+        if "Content" in settings:  # the older name
+            settings.setdefault("ContentData", settings.pop("Content"))
         auth = tuple((k, settings.pop(k)) for k in ("AuthType", "Username", "Password", "AuthUrl")
                      if k in settings)  # fmt: skip
         return _http("jbpm", settings, _DROOLS_HTTP, common, headers=headers, authentication=auth)

@@ -184,13 +184,14 @@ _JSON_TEXT = (
 )
 
 FORM_TEXT = (
-    "Object.entries(v).filter(([, one]) => one !== null && one !== undefined)"
-    ".map((pair) => pair.map((one) => encodeURIComponent(typeof one === 'object' ? "
-    "JSON.stringify(one) : one)).join('=')).join('&').replace(/%20/g, '+')"
+    "Object.entries(v).map((pair) => pair.filter((one) => one !== null && one !== undefined)"
+    ".map((one) => encodeURIComponent(typeof one === 'object' ? JSON.stringify(one) : one))"
+    ".join('=')).join('&').replace(/%20/g, '+')"
 )
-"""The object `v` as the body of a form."""
+"""The object `v` as the body of a form; of a name without a value, the name is sent."""
 
 _OF_REQUESTS: dict[Function, str] = {
+    "literal plus": '(v) => String(v).replace(/[+]/g, "%2B")',
     "media type": (
         "(headers) => { const [, type] = Object.entries(headers ?? {}).find(([name]) => "
         'name.toLowerCase() === "content-type") ?? []; return String(type ?? "application/json"); }'

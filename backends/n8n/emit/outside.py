@@ -8,11 +8,11 @@ from typing import Any
 
 from orgflow.backends.n8n.emit.javascript import FORM_TEXT, js_string
 
-from orgflow_ir.analysis.expressions.syntax import Call, Constant, Tree, Variable, children
+from orgflow_ir.analysis.expressions.syntax import Constant, Tree
 from orgflow_ir.analysis.work.messages import Message
 from orgflow_ir.analysis.work.operations import CatalogueOperation
 from orgflow_ir.analysis.work.requests import CredentialKind, Request
-from orgflow_ir.analysis.work.statements import Assign, Fail, Statement, When
+from orgflow_ir.analysis.work.statements import Fail, Statement, When
 from orgflow_ir.analysis.work.tasks import KEY_HEADER, SENT, Act, is_keyed
 from orgflow_ir.model.bindings import AnyBinding
 from orgflow_ir.model.records import NamedTuple
@@ -70,18 +70,7 @@ def outside_node(
         # n8n tries a node again, and what fails is the node after it.
         again = "the retries after a response with an error"
         lost = f"{lost}, and {again}" if lost else again
-    texts = frozenset(name for name, part in act.answer if part == "text")
-    taken = any(isinstance(one, Assign) and _takes(one.value, texts) for one in after)
-    return _request(act, more, lost, taken)
-
-
-def _takes(tree: Tree, names: frozenset[str]) -> bool:
-    """Whether an expression takes one of these texts other than to read it as JSON."""
-    if isinstance(tree, Variable):
-        return tree.path[0] in names
-    if isinstance(tree, Call) and tree.function == "json":
-        return False
-    return any(_takes(one, names) for one in children(tree))
+    return _request(act, more, lost, bool(after))
 
 
 def _fails(statements: tuple[Statement, ...]) -> bool:
@@ -163,7 +152,8 @@ def request_key(act: Act | None, element: str) -> str:
 # -- requests --------------------------------------------------------------------------------------
 
 
-def _request(act: Request, more: dict[str, Any], lost: str, taken: bool) -> OutsideNode:
+def _request(act: Request, more: dict[str, Any], lost: str, read: bool) -> OutsideNode:
+    """The node of a request; `read` is whether the next node reads the answer."""
     parameters: dict[str, Any] = {"method": act.method, "url": _value(("url",), act.url)}
     headers = [(n, _value(("headers", n), t)) for n, t in act.headers]
     notes = []
@@ -179,10 +169,6 @@ def _request(act: Request, more: dict[str, Any], lost: str, taken: bool) -> Outs
             f"All attempts of one request have the same {KEY_HEADER}, even if a failed run is "
             "retried."
         )
-    if taken:
-        notes.append(
-            "n8n parses a response in JSON: the spaces and number formats of its text may differ."
-        )
     parameters |= _pairs("header", "headers", headers, act.all_headers, act.headers, key)
     query = [(n, _value(("query", n), t)) for n, t in act.query]
     parameters |= _pairs("query", "query", query, act.all_query, act.query, "")
@@ -195,9 +181,11 @@ def _request(act: Request, more: dict[str, Any], lost: str, taken: bool) -> Outs
             else act.content or "application/json",
             "body": _value(("body",), act.body, _written(act.content)),
         }
-    # With a body of its own type, n8n reads the answer only if it may look what that is.
+    # As a file the answer is what the server has sent: n8n parses JSON, replaces an empty or wrong
+    # one by an empty object, and has no text of other types.
     response = {
-        "fullResponse": True, "neverError": not act.refuses, "responseFormat": "autodetect",
+        "fullResponse": True, "neverError": not act.refuses,
+        "responseFormat": "file" if read else "autodetect",
     }  # fmt: skip
     options: dict[str, Any] = {"response": {"response": response}}
     if act.seconds is not None:

@@ -40,18 +40,27 @@ _HEADERS = (
     "value], [name.replace(/(^|-)[a-z]/g, (one) => one.toUpperCase()), value]]))"
 )
 """Headers of an answer: n8n has their names in lower case, models write them as servers do."""
+_TEXT = """\
+const { headers: got = {}, body = answer.data ?? "" } = answer;
+let text = typeof body === "string" ? body : JSON.stringify(body);
+if ($input.first().binary?.data) {
+  const [, charset = "utf-8"] = /charset="?([^";]+)/i.exec(got["content-type"] ?? "") ?? [];
+  const encoding = { "utf-8": "utf8", "utf8": "utf8", "us-ascii": "utf8", "iso-8859-1": "latin1" }[
+    charset.trim().toLowerCase()];
+  if (!encoding) throw new Error(`The character set ${charset} of the response is not supported.`);
+  const bytes = await this.helpers.getBinaryDataBuffer(0, "data");
+  text = Buffer.from(bytes).toString(encoding).replace(/^\\uFEFF/, "");
+}"""
+"""The body of an answer as text: n8n hands it over as a file, or what it has read of it."""
 _BODY = (
-    '((v) => { if (typeof v === "string" && /^\\s*[[{]/.test(v)) { try { return JSON.parse(v); } '
-    "catch {} } return v; })(answer.body ?? answer.data ?? null)"
+    "((v) => { if (/^\\s*[[{]/.test(v)) { try { return JSON.parse(v); } catch {} } "
+    "return v.trim() ? v : null; })(text)"
 )
 """The body of an answer; the connector of Camunda 8 reads JSON whatever its type is."""
 _WHOLE = f"{{ status: answer.statusCode, headers: {_HEADERS}, body: {_BODY} }}"
 
 _PARTS: dict[Part, str] = {
-    "text": (
-        '((v) => typeof v === "string" ? v : v === undefined ? "" : JSON.stringify(v))'
-        "(answer.body ?? answer.data)"
-    ),
+    "text": "text",
     "body": _BODY,
     "status": "answer.statusCode",
     "headers": _HEADERS,
@@ -59,12 +68,14 @@ _PARTS: dict[Part, str] = {
     "whole": _WHOLE,
     "error": (
         "answer.statusCode < 400 ? null : { code: String(answer.statusCode), message: "
-        '`HTTP ${answer.statusCode} ${answer.statusMessage ?? ""}`.trim(), variables: '
-        f"{{ response: {_WHOLE} }} }}"
+        'answer.statusMessage || "[no reason]", variables: '
+        f"{{ response: {{ headers: {_HEADERS}, body: {_BODY} }} }} }}"
     ),
 }
-"""Fields in the output of an HTTP Request node with the complete answer: a body that is not JSON is
-in `data`."""
+"""Parts of the output of an HTTP Request node with the complete answer; `text` is its body."""
+
+_OF_TEXT = ("text", "body", "whole", "error")
+"""Parts that are made of the text of the body."""
 
 _NEED = """\
 const unset = {unset};
@@ -251,18 +262,17 @@ class _Writer:
         self.before = "item"
         self.locals.update(name for name, _ in answer)
         body = list(self.lines(statements, frozenset(self.locals), ""))
-        used = "\n".join(body)
-        parts = [
-            f"{place} = {_PARTS[part]};"
-            for name, part in answer
-            if (place := self.place(name, own=True)) in used
-        ]
+        code = "\n".join(body)
+        used = [(self.place(name, own=True), part) for name, part in answer]
+        used = [(place, part) for place, part in used if place in code]
+        parts = [f"{place} = {_PARTS[part]};" for place, part in used]
         names = (f"{_key(n)}: {self.place(n, own=False)}" for n in _names(statements))
         lines = [
             "const answer = $input.first().json;",
             f"const item = {before or '{}'};",
             f"const v = Object.assign(Object.create(null), {given or 'item'});",
             "const own = Object.create(null);",
+            *([_TEXT] if any(part in _OF_TEXT for _, part in used) else []),
             *parts,
         ]
         return self.whole(lines, body, ["...item", *names])

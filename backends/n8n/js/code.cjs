@@ -43,6 +43,7 @@ function makeTaskRunner(luxon) {
     const scope = {
       ...extra,
       console: { log: console.error, warn: console.error, error: console.error, info: console.error },
+      helpers: { getBinaryDataBuffer: (index, name) => functions.helpers.getBinaryDataBuffer(index, name) },
       setTimeout, clearTimeout, setImmediate, Buffer, URL, URLSearchParams, TextEncoder, TextDecoder,
       DateTime: luxon.DateTime, Duration: luxon.Duration, Interval: luxon.Interval,
       $getWorkflowStaticData: (type) => functions.getWorkflowStaticData(type),

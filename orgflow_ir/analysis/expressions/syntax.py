@@ -243,7 +243,7 @@ Function = Literal[
     "size", "is empty", "contains", "starts with", "ends with", "lower", "upper", "trim", "text",
     "json", "entry", "list", "map", "append", "single", "truth", "item", "part", "three-valued",
     "type", "is list", "is true", "same", "juel equal", "compared", "sum", "json text",
-    "media type", "other headers", "as media",
+    "media type", "other headers", "as media", "literal plus",
 ]  # fmt: skip
 """Methods of texts and collections, under one name for all languages. `text` concatenates values to
 a text, in which null is empty. `json` parses JSON text, and `entry` is the entry of an object or
@@ -261,7 +261,8 @@ JUEL. `compared` is a number below, equal to or above 0 as the first of two FEEL
 second (NaN if they have no order), and `sum` the sum of the products in lists of decimal numbers,
 of which the sign is exact. `json text` is the value, which has to be JSON if it is a text. Of the
 headers of a request, `media type` is the type of its body (JSON if they state none), and `other
-headers` are those without it; `as media` is a body as the text that is sent in a media type."""
+headers` are those without it; `as media` is a body as the text that is sent in a media type.
+`literal plus` is an address in which each plus is encoded, so that it is not read as a space."""
 
 
 class Call(Node):

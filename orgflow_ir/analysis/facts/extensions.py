@@ -51,14 +51,16 @@ _STRUCTURE = frozenset(
 people."""
 
 _KINDS = (
-    "http-connector", "soap-http-connector", "external", "http", "mail", "Rest", "Email",
-    "TaskName",
+    "http-connector", "soap-http-connector", "mail-send", "external", "http", "mail", "Rest",
+    "Email", "TaskName",
     "requestUrl", "requestMethod", "requestBody", "requestHeaders", "responseVariableName",
-    "ContentData",
+    "ContentData", "Content", "Body", "payload",
 )  # fmt: skip
 """Words that identify the kind of a binding, and vendors' names for its fields."""
 _JOBS = ("io.camunda:http-json", "io.camunda:sendgrid", "io.camunda:email")
 """Types of jobs that are such kinds, without their versions."""
+_PARTS = ("queryParameters.", "to.", "from.", "content.", "data.smtpAction.")
+"""Beginnings of the names of inputs of such jobs."""
 
 _EDITOR = ("diagramRelationId", "modelerTemplateIcon")
 """Words in the namespaces of engines that only their editors read."""
@@ -135,7 +137,7 @@ def _of_bpmn(
         return None if known else Statement(SETTING, name, one_line(value))
     if name in ("ioSpecification", "dataInput", "dataOutput", "property"):
         found = [a["name"] for _, a, _ in tags(value) if a.get("name")]
-        found = [n for n in found if n.lower() not in bound]
+        found = [n for n in found if n.lower() not in bound and n not in _KINDS]
         found = [n for n in found if n[:2] != "__"]  # placeholders of an editor
         return Statement(SETTING, _IO.get(name, name), ", ".join(found)) if found else None
     words = [names.get(w.rpartition(":")[2], w) for w in _words(value, but=_OWN)]
@@ -159,7 +161,7 @@ def _of_engine(key: str, name: str, value: str, attribute: bool, bound: str) -> 
 
 def _is_in(word: str, bound: str) -> bool:
     """Whether a binding, as text, contains a word; dots and other signs do not matter."""
-    if word in _KINDS or word.startswith(_JOBS) or word.lower() in bound:
+    if word in _KINDS or word.startswith((*_JOBS, *_PARTS)) or word.lower() in bound:
         return True
     plainly = " ".join(re.findall(r"\w+", word.lower()))
     return bool(plainly) and plainly in " ".join(re.findall(r"\w+", bound))

@@ -17,8 +17,10 @@ from typing import Literal
 from orgflow_ir.analysis.expressions.syntax import (
     Call,
     Comparison,
+    Conditional,
     ConditionError,
     Constant,
+    Empty,
     Feel,
     Logical,
     Tree,
@@ -41,6 +43,7 @@ _NAMED = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A token of HTTP, as in header names (RFC 9110, 5.6.2)."""
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+_WITH_BODY = ("POST", "PUT", "PATCH")
 _MOST_STATUS = 599
 
 
@@ -103,6 +106,8 @@ class _Reader:
         if url is None or url == Constant(""):
             raise ConditionError("the model does not define the URL")
         _no_secret("the URL", self.text("url"))
+        if http.by == "flowable":
+            url = _literal_plus(url)
         self.unsupported()
         self.authentication()
         headers = [(name, text) for name, text in http.headers]
@@ -110,8 +115,12 @@ class _Reader:
             headers += self.entries("headers")
         content = next((t for n, t in headers if n.lower() == "content-type"), "")
         content = content or self.settings.get("ContentType", "")
-        if "AcceptHeader" in self.settings:
-            headers.append(("Accept", self.settings["AcceptHeader"]))
+        for name, header in (("AcceptHeader", "Accept"), ("AcceptCharset", "Accept-Charset")):
+            if name in self.settings:
+                headers.append((header, self.settings[name]))
+        charset = self.settings.get("ContentTypeCharset")
+        if content and charset:
+            content = f"{content}; charset={charset}"
         read_headers = tuple(self.headers(headers))
         body = self.body(method)
         whole = self.whole("headers")
@@ -138,7 +147,7 @@ class _Reader:
             credential=self.credential,
             refuses=self.refuses(),
             answer=_ANSWERS.get(http.by or "zeebe", ()),
-            after=tuple(self.after()),
+            after=tuple(self.after(url)),
             seconds=self.seconds(),
             redirects=not self.flag("disallowRedirects"),
         )
@@ -148,6 +157,9 @@ class _Reader:
         for name in _FLAGS:
             if self.flag(name):
                 raise ConditionError(f"`{name}` is not supported")
+        encoding = self.settings.get("requestBodyEncoding", "").strip().lower()
+        if encoding not in ("", "utf-8", "utf8"):
+            raise ConditionError("n8n encodes a body as UTF-8, not as `requestBodyEncoding`")
         for option in _options(self.settings):
             if option not in _OPTIONS:
                 raise ConditionError(f"the option `{option}` of its requests is not supported")
@@ -229,7 +241,10 @@ class _Reader:
 
     def body(self, method: str) -> Tree | None:
         parameter = self.text("body")
-        if parameter is None or not parameter.text.strip() or method in ("GET", "HEAD"):
+        if parameter is None or not parameter.text.strip():
+            return None
+        # The connectors of all engines ignore the body of other methods.
+        if method in ("GET", "HEAD") or (method not in _WITH_BODY and self.http.by is not None):
             return None
         _no_secret("the body", parameter)
         return self.value("body", parameter)
@@ -302,7 +317,7 @@ class _Reader:
                 return self.settings.get("HandleResponseErrors", "").lower() == "true"
         return "errorExpression" not in self.settings
 
-    def after(self) -> Iterator[Statement]:
+    def after(self, url: Tree) -> Iterator[Statement]:
         http = self.http
         match http.by:
             case "camunda":
@@ -310,19 +325,48 @@ class _Reader:
             case "flowable":
                 yield from self.flowable()
             case "jbpm":
-                for one in http.outputs:
-                    if one.text not in ("Result", "Status", "StatusMsg"):
-                        raise ConditionError(f"its result `{one.text}` is not supported")
-                    yield Assign(variable_name(one.name), Variable((one.text,)))
+                yield from self.jbpm(url)
             case _:
                 yield from self.zeebe()
+
+    def jbpm(self, url: Tree) -> Iterator[Statement]:
+        """A result is there for a status from 200 to 299 only."""
+        status, result = Variable(("Status",)), Variable(("Result",))
+        success = Logical(
+            "and",
+            Comparison(">=", status, Constant(200), "java"),
+            Comparison("<", status, Constant(300), "java"),
+            "java",
+        )
+        done = (Constant("request to endpoint "), url, Constant(" successfully completed "))
+        failed = (Constant("endpoint "), url, Constant(" could not be reached: "), result)
+        values: dict[str, tuple[Tree, Tree]] = {
+            # An object of a class has the names that the JSON of the response has.
+            "Result": (
+                Call("json", (result,)) if self.settings.get("ResultClass") else result,
+                Constant(None),
+            ),
+            "Status": (status, status),
+            "StatusMsg": (
+                Call("text", (*done, Variable(("StatusMsg",)))),
+                Call("text", failed),
+            ),
+        }
+        for one in self.http.outputs:
+            if one.text not in values:
+                raise ConditionError(f"its result `{one.text}` is not supported")
+            then, otherwise = values[one.text]
+            value = then if then == otherwise else Conditional(success, then, otherwise, "java")
+            yield Assign(variable_name(one.name), value)
 
     def zeebe(self) -> Iterator[Statement]:
         expression = self.settings.get("errorExpression")
         if expression:
             yield from _errors(expression)
             failed = Comparison("!=", Variable(("error",)), Constant(None), "loose")
-            yield When(failed, (Fail(Variable(("error", "message"))),), ())
+            code, why = Variable(("error", "code")), Variable(("error", "message"))
+            text = Call("text", (Constant("HTTP "), code, Constant(" "), why))
+            yield When(failed, (Fail(text),), ())
         if self.http.result:
             yield Assign(variable_name(self.http.result), Variable(("response",)))
         result = self.settings.get("resultExpression")
@@ -348,8 +392,15 @@ class _Reader:
         if result:
             value: Tree = Variable(("responseBody",))
             if self.flag("saveResponseVariableAsJson"):
-                value = Call("json", (value,))
+                value = Conditional(Empty(value), Constant(None), Call("json", (value,)), "juel")
             yield Assign(variable_name(result), value)
+
+
+def _literal_plus(url: Tree) -> Tree:
+    """The address in which Flowable encodes each plus."""
+    if isinstance(url, Constant):
+        return Constant(str(url.value).replace("+", "%2B"))
+    return Call("literal plus", (url,))
 
 
 _FLAGS = (

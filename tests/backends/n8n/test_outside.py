@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -585,7 +585,7 @@ BOXED = {"a": "Zoé", "n": 1.5, "yes": True, "none": None, "list": [1, {"b": "c"
         ({"Content-Type": "text/plain; charset=utf-8", "X-A": "1"}, "hi",
          "text/plain; charset=utf-8", "hi"),
         ({"CONTENT-TYPE": "application/x-www-form-urlencoded", "X-A": "1"}, {"q": "a b", "z": None},
-         "application/x-www-form-urlencoded", "q=a+b"),
+         "application/x-www-form-urlencoded", "q=a+b&z"),
         ({"Content-Type": "multipart/form-data", "X-A": "1"}, {"q": "a"}, "",
          "A body of the type multipart/form-data is not supported."),
         ({"X-A": "1"}, "hi", "", "The body of the request is not JSON: hi"),
@@ -638,6 +638,102 @@ def test_other_headers_of_a_mail_are_refused(tmp_path: Path) -> None:
     assert "of the headers of a mail, only `Reply-To` is supported" in said
 
 
+OF_JBPM = {"Result": "r", "Status": "st", "StatusMsg": "m"}
+OCTETS = "application/octet-stream"
+
+
+@pytest.mark.parametrize(
+    ("make", "answer", "left"),
+    [
+        (lambda u: camunda({"url": u, "method": "GET"}, {"r": "${response}"}),
+         (200, JSON, '{"a":  1.0}'), {"r": '{"a":  1.0}'}),
+        (lambda u: camunda({"url": u, "method": "GET"}, {"r": "${response}"}),
+         (200, JSON, "no JSON"), {"r": "no JSON"}),
+        (lambda u: camunda({"url": u, "method": "GET"}, {"r": "${response}"}),
+         (200, JSON, ""), {"r": ""}),
+        (lambda u: camunda({"url": u, "method": "GET"}, {"r": "${response}"}),
+         (200, OCTETS, "a,b\nü"), {"r": "a,b\nü"}),
+        (lambda u: zeebe({"url": u, "method": "GET"}, {"resultExpression": "={r: body}"}),
+         (200, OCTETS, '{"a": "ü"}'), {"r": {"a": "ü"}}),
+        (lambda u: zeebe({"url": u, "method": "GET"}, {"resultExpression": "={r: body}"}),
+         (200, JSON, "7"), {"r": "7"}),
+        (lambda u: zeebe({"url": u, "method": "GET"}, {"resultExpression": "={r: body}"}),
+         (200, JSON, " "), {"r": None}),
+        (lambda u: flowable("http", requestMethod="GET", requestUrl=u, responseVariableName="r",
+                            saveResponseVariableAsJson="true"), (200, JSON, ""), {"r": None}),
+        (lambda u: jbpm("Rest", OF_JBPM, Url=u), (200, TEXT, "fine"),
+         {"r": "fine", "st": 200, "m": "request to endpoint URL successfully completed OK"}),
+        (lambda u: jbpm("Rest", OF_JBPM, Url=u), (404, TEXT, "none"),
+         {"r": None, "st": 404, "m": "endpoint URL could not be reached: none"}),
+        (lambda u: jbpm("Rest", {"Result": "r"}, Url=u, ResultClass="org.acme.Order"),
+         (200, JSON, '{"n": 1}'), {"r": {"n": 1}}),
+    ],
+)  # fmt: skip
+def test_an_answer_is_what_the_server_has_sent(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path,
+    make: Callable[[str], str], answer: tuple[int, str, str], left: Json,
+) -> None:  # fmt: skip
+    """n8n reads JSON into an object, makes an empty one of a text that is none, and gives no text
+    of types that it takes for files."""
+    http = servers[0]
+    http.answer("/is", answer)
+    url = f"http://{http.place}/is"
+    look = (
+        '<scriptTask id="k" name="Look" scriptFormat="groovy"><script>looked = ['
+        + ", ".join(f"{name}: {name}" for name in left)
+        + "]</script></scriptTask>"
+        '<sequenceFlow id="f2" sourceRef="k" targetRef="e"/>'
+    )
+    text = one_task(make(url)).replace(
+        'sourceRef="t" targetRef="e"/>', f'sourceRef="t" targetRef="k"/>{look}'
+    )
+    process, _ = compiled(text, tmp_path)
+    run = engine.run(process.root.workflow, "Start", items=[{"json": {}}], data=True)
+    found = variables(run)
+    assert isinstance(found, dict), found
+    assert found["looked"] == {
+        name: value.replace("URL", url) if isinstance(value, str) else value
+        for name, value in left.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("make", "sent"),
+    [
+        (lambda u: camunda({"url": u, "method": "DELETE", "payload": "x"}, {}), ("", "/is")),
+        (lambda u: zeebe({"url": u, "method": "DELETE", "body": "={a: 1}"}, {}), ("", "/is")),
+        (lambda u: flowable("http", requestMethod="DELETE", requestUrl=u, requestBody="x"),
+         ("", "/is")),
+        (lambda u: flowable("http", requestMethod="GET", requestUrl=f"{u}?t=${{phone}}&a=1+1"),
+         ("", "/is?t=%2B49%201&a=1%2B1")),
+        (lambda u: jbpm("Rest", {}, Url=u, Method="PUT", Content="#{phone}",
+                        ContentType="text/plain", ContentTypeCharset="utf-8"), ("+49 1", "/is")),
+    ],
+)  # fmt: skip
+def test_what_engines_send(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path,
+    make: Callable[[str], str], sent: tuple[str, str],
+) -> None:  # fmt: skip
+    """No engine sends the body of a DELETE; Flowable encodes each plus in an address."""
+    http = servers[0]
+    run, _, _ = played(engine, tmp_path, make(f"http://{http.place}/is"), {"phone": "+49 1"})
+    assert run.status == "success", run.error
+    assert (http.received[-1].body, http.received[-1].path) == sent
+
+
+def test_headers_of_jbpm_have_one_sign(tmp_path: Path) -> None:
+    """Its handler ignores others."""
+    task = jbpm(
+        "Rest", {}, Url="http://a.example", Headers="A=b=c;B=http://x", AcceptCharset="utf-8"
+    )
+    process, _ = compiled(one_task(task), tmp_path)
+    (node,) = [n for n in process.root.workflow["nodes"] if n["name"] == "Work"]
+    rows = node["parameters"]["headerParameters"]["parameters"]
+    assert [(row["name"], row["value"]) for row in rows] == [
+        ("B", "http://x"), ("Accept-Charset", "utf-8"),
+    ]  # fmt: skip
+
+
 def test_a_form_is_sent_as_a_form(
     engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
 ) -> None:
@@ -651,7 +747,7 @@ def test_a_form_is_sent_as_a_form(
     run, _, _ = played(engine, tmp_path, task, {"who": "Kim & Zoé"})
     assert run.status == "success", run.error
     got = http.received[-1]
-    assert (got.body, got.headers["content-type"]) == ("a=Kim+%26+Zo%C3%A9&n=1", kind)
+    assert (got.body, got.headers["content-type"]) == ("a=Kim+%26+Zo%C3%A9&n=1&z", kind)
 
 
 def test_a_text_that_is_no_json_is_not_sent_as_json(
@@ -754,6 +850,16 @@ def test_parts_of_errors_that_would_be_lost(
         ("ignoreNullValues", zeebe({"url": "u", "ignoreNullValues": "=true"}, {})),
         ("storeResponse", zeebe({"url": "u", "storeResponse": "=true"}, {})),
         ("ignoreException", flowable("http", requestUrl="u", ignoreException="true")),
+        (
+            "requestBodyEncoding",
+            flowable(
+                "http",
+                requestUrl="u",
+                requestMethod="POST",
+                requestBody="é",
+                requestBodyEncoding="ISO-8859-1",
+            ),
+        ),
         ("ignoreException", flowable("mail", to="a@a.example", ignoreException="true")),
         ("Template", jbpm("Email", {}, To="a@a.example", Template="welcome")),
         (
@@ -765,7 +871,7 @@ def test_parts_of_errors_that_would_be_lost(
 def test_settings_without_an_equivalent_are_refused(tmp_path: Path, name: str, task: str) -> None:
     _, ctx = compiled(one_task(task), tmp_path)
     (said,) = [d.message for d in ctx.diagnostics if d.code == "OF404"]
-    assert f"(`{name}` is not supported" in said
+    assert f"`{name}`" in said
 
 
 def test_a_failed_response_is_not_requested_again(tmp_path: Path) -> None:
