@@ -13,6 +13,7 @@ from orgflow.frontends.xml.parser import Limits, XmlFault, parse_xml
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.analysis.expressions.feel.syntax import Aggregation, HitPolicy
+from orgflow_ir.decisions.languages import is_feel, simple
 from orgflow_ir.decisions.model import (
     Boxed,
     BoxedContext,
@@ -119,6 +120,25 @@ def _tests(rule: XmlElement, columns: Sequence[str | None]) -> Iterator[str]:
     """The cells of a rule below columns of these types; there may be more or less of them."""
     for number, entry in enumerate(_all(rule, "inputEntry")):
         yield in_feel(_text(entry) or "", columns[number] if number < len(columns) else None)
+
+
+def _conclusion(entry: XmlElement) -> str:
+    """The text of an output cell in FEEL, if it can be written in FEEL."""
+    text, language = _text(entry) or "", entry.attrs.get("expressionLanguage")
+    if language is not None and not is_feel(language):
+        text = simple(text) or text
+    return output_in_feel(text)
+
+
+def _foreign(rule: XmlElement) -> Iterator[tuple[str, str]]:
+    """The cells of a rule that state a language other than FEEL, with the language."""
+    for entry in _all(rule, "inputEntry", "outputEntry"):
+        language = entry.attrs.get("expressionLanguage")
+        text = (_text(entry) or "").strip()
+        if language is None or is_feel(language) or text in ("", "-"):
+            continue
+        if entry.local == "inputEntry" or simple(text) is None:
+            yield text, language
 
 
 class _Reader:
@@ -369,6 +389,7 @@ class _Reader:
                 Rule(
                     tests=tuple(_tests(rule, columns)),
                     entries=row,
+                    foreign=tuple(_foreign(rule)),
                     place=_place(rule),
                 )
                 for rule, row in zip(rules, cells, strict=True)
@@ -381,7 +402,7 @@ class _Reader:
 
     def entries(self, rule: XmlElement, types: Sequence[str | None]) -> tuple[str, ...]:
         """The conclusions of a rule in columns of these types, of which there may be fewer."""
-        found = (output_in_feel(_text(e) or "") for e in _all(rule, "outputEntry"))
+        found = map(_conclusion, _all(rule, "outputEntry"))
         return tuple(
             converted(text, types[at] if at < len(types) else None, self.engine)
             for at, text in enumerate(found)
@@ -391,6 +412,9 @@ class _Reader:
         found = _first(element, "inputExpression")
         if found is None:
             raise DmnError(f"line {element.line}: an input has no expression")
+        named = [v for k, v in element.attrs.items() if k.endswith(":inputVariable") and v.strip()]
         return InputClause(
-            expression=self.literal(found), allowed=_text(_first(element, "inputValues"))
+            expression=self.literal(found),
+            allowed=_text(_first(element, "inputValues")),
+            variable=named[0].strip() if named else None,
         )

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TypeVar
 
 from orgflow_ir.analysis.expressions.feel.parser import (
     normal_name,
@@ -18,8 +19,10 @@ from orgflow_ir.analysis.expressions.feel.parser import (
     parse_unary_tests,
 )
 from orgflow_ir.analysis.expressions.feel.syntax import (
+    AtLiteral,
     Call,
     Coerced,
+    Comparison,
     ContextLiteral,
     DecisionTable,
     Entry,
@@ -31,16 +34,21 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
     Iteration,
     ListLiteral,
     Literal,
+    Logical,
+    Name,
     Negation,
     Parameter,
     Path,
     Quantified,
+    RangeLiteral,
     TableInput,
     TableOutput,
     TableRule,
     Tree,
+    UnaryTest,
     UnaryTests,
     parts,
+    reads_input,
 )
 from orgflow_ir.analysis.expressions.feel.types import (
     ANY,
@@ -52,7 +60,8 @@ from orgflow_ir.analysis.expressions.feel.types import (
     SimpleType,
     Type,
 )
-from orgflow_ir.analysis.expressions.syntax import NOWHERE, Span
+from orgflow_ir.analysis.expressions.syntax import NOWHERE, Node, Span
+from orgflow_ir.decisions.languages import is_feel, simple
 from orgflow_ir.decisions.model import (
     Boxed,
     BoxedContext,
@@ -79,9 +88,6 @@ _CONSTANTS: dict[str, type] = {"number": Decimal, "string": str, "boolean": bool
 _CONVERTED = frozenset({"string", "boolean", "integer", "long", "double", "date"})
 """Types of input columns to which Camunda 7 converts
 (`DefaultDataTypeTransformerRegistry`); values of other types stay as they are."""
-
-_FEEL = ("feel", "/dmn/")
-"""What the URIs of FEEL hold, in all versions."""
 
 
 @dataclass(frozen=True)
@@ -455,9 +461,12 @@ class _Linker:
         raise AssertionError(box)
 
     def literal(self, box: LiteralExpression, names: tuple[str, ...]) -> Tree:
-        if box.language is not None and not any(part in box.language.lower() for part in _FEEL):
+        if box.language is None or is_feel(box.language):
+            return self.expression(box.text, names, box.place)
+        text = simple(box.text)
+        if text is None:
             raise _Fault(f"the expression language `{box.language}` is not supported", box.text)
-        return self.expression(box.text, names, box.place)
+        return self.expression(text, names, box.place)
 
     def expression(self, text: str, names: tuple[str, ...], place: str) -> Tree:
         if not text.strip():
@@ -476,6 +485,24 @@ class _Linker:
             return parse_unary_tests(text, names, self.members, self.types)
         except FeelError as error:
             raise _Fault(error.reason, text, error.span, place) from None
+
+    def cell(
+        self, text: str, names: tuple[str, ...], place: str, variable: str | None
+    ) -> UnaryTests:
+        """The tests of an input cell. In the engines of Camunda, an expression that is true is a
+        match (feel-scala, `UnaryTestExpression`), and in Camunda 7, the input has a name."""
+        found = self.tests(text, names, place)
+        engine = self.file.engine
+        if engine == "camunda7":
+            found = _with_input(found, variable or "cellInput")
+        if engine not in ("camunda7", "camunda8") or found.negated:
+            return found
+        tests: list[UnaryTest] = []
+        for test in found.tests:
+            if test.operator is None and not reads_input(test) and not _is_constant(test.operand):
+                tests.append(UnaryTest(None, Logical("and", test.operand, _ANY_INPUT), test.span))
+            tests.append(test)
+        return UnaryTests(tuple(tests), found.negated, found.span)
 
     def context(self, box: BoxedContext, names: tuple[str, ...]) -> Tree:
         entries: list[Entry] = []
@@ -550,9 +577,16 @@ class _Linker:
         for rule in table.rules:
             if len(rule.tests) != len(inputs) or len(rule.entries) != len(outputs):
                 raise _Fault("a rule does not have one cell for each column", place=rule.place)
+            for text, language in rule.foreign:
+                raise _Fault(
+                    f"the expression language `{language}` is not supported", text, place=rule.place
+                )
             rules.append(
                 TableRule(
-                    tuple(self.tests(text, names, rule.place) for text in rule.tests),
+                    tuple(
+                        self.cell(text, names, rule.place, column.variable)
+                        for text, column in zip(rule.tests, table.inputs, strict=True)
+                    ),
                     tuple(
                         self.conclusion(text, names, rule.place, column)
                         for text, column in zip(rule.entries, outputs, strict=True)
@@ -605,3 +639,43 @@ class _Linker:
 
 def _typed(tree: Tree, of: Type) -> Tree:
     return tree if of == ANY else Coerced(tree, of)
+
+
+_ANY_INPUT = Logical(
+    "or",
+    Comparison("=", Name("?"), Literal(None)),
+    Comparison("!=", Name("?"), Literal(None)),
+)
+"""True for every input; a test that contains it is a condition, not a value to compare with."""
+
+
+def _is_constant(tree: Tree) -> bool:
+    """Whether a cell compares its input with constants only."""
+    return all(
+        isinstance(part, Literal | AtLiteral | Negation | RangeLiteral | ListLiteral)
+        for part in parts(tree)
+    )
+
+
+def _with_input(tests: UnaryTests, name: str) -> UnaryTests:
+    """Tests with `?` for a name of the input."""
+    if not any(isinstance(part, Name) and part.name == name for part in parts(tests)):
+        return tests
+    return _renamed(tests, name)
+
+
+_N = TypeVar("_N", bound=Node)
+
+
+def _renamed(node: _N, name: str) -> _N:
+    if isinstance(node, Name):
+        return Name("?", node.span) if node.name == name else node  # type: ignore[return-value]
+    changed = {}
+    for field in node.__match_args__:
+        value = getattr(node, field)
+        if isinstance(value, tuple):
+            value = tuple(_renamed(v, name) if isinstance(v, Node) else v for v in value)
+        elif isinstance(value, Node):
+            value = _renamed(value, name)
+        changed[field] = value
+    return type(node)(**changed)

@@ -117,10 +117,12 @@ class BoxedFilter(Boxed):
 
 @dataclass(frozen=True, kw_only=True)
 class InputClause:
-    """An input column of a decision table; `allowed` are unary tests."""
+    """An input column of a decision table; `allowed` are unary tests, `variable` a name of the
+    input in its cells."""
 
     expression: LiteralExpression
     allowed: str | None = None
+    variable: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,10 +137,12 @@ class OutputClause:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """A row of a decision table, as texts."""
+    """A row of a decision table, as texts; `foreign` are cells in a language other than FEEL, with
+    the language."""
 
     tests: tuple[str, ...]
     entries: tuple[str, ...]
+    foreign: tuple[tuple[str, str], ...] = ()
     place: str = field(default="", compare=False)
 
 

@@ -150,7 +150,7 @@ def test_boxed_expressions(logic: str, value: object) -> None:
          f"</informationRequirement>{literal('1')}</decision>",
          "nothing has the id `x`, which it requires"),
         ('<decision id="d" name="d"><literalExpression expressionLanguage="urn:groovy">'
-         "<text>1</text></literalExpression></decision>",
+         "<text>[1, 2].sum()</text></literalExpression></decision>",
          "the expression language `urn:groovy` is not supported"),
     ],
 )  # fmt: skip

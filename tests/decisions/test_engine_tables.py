@@ -13,7 +13,7 @@ from orgflow.frontends.dmn.reader import read_dmn
 
 from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
 from orgflow_ir.decisions.evaluate import decide_json
-from orgflow_ir.decisions.found import FoundDecision
+from orgflow_ir.decisions.found import FoundDecision, Unusable
 from orgflow_ir.decisions.process_variables import linked
 
 CAMUNDA7 = 'modeler:executionPlatform="Camunda Platform"'
@@ -26,10 +26,10 @@ ERROR = "error"
 
 def table(
     engine: str, cells: tuple[tuple[str, str], ...], *, type_ref: str = "", policy: str = "UNIQUE",
-    allowed: str = "",
+    allowed: str = "", named: str = "", language: str = "", cells_in: str = "",
 ) -> FoundDecision:  # fmt: skip
     rules = "".join(
-        f"<rule><inputEntry><text>{escape(test)}</text></inputEntry>"
+        f"<rule><inputEntry{cells_in}><text>{escape(test)}</text></inputEntry>"
         f"<outputEntry><text>{escape(value)}</text></outputEntry></rule>"
         for test, value in cells
     )
@@ -39,7 +39,8 @@ def table(
         '<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="D" '
         f'namespace="urn:d" xmlns:modeler="http://camunda.org/schema/modeler/1.0" {engine}>'
         f'<decision id="t" name="T"><decisionTable hitPolicy="{policy}">'
-        f"<input><inputExpression{column}><text>x</text></inputExpression>{values}</input>"
+        f"<input{named}><inputExpression{column}{language}><text>x</text></inputExpression>"
+        f"{values}</input>"
         f"<output/>{rules}</decisionTable></decision></definitions>"
     )
     definitions = read_dmn(text.encode())
@@ -123,3 +124,41 @@ def test_engines_do_not_test_predefined_values() -> None:
     rules = (("> 1", "1"),)
     assert values(table(CAMUNDA7, rules, allowed="1, 2"), 3) == {1}
     assert values(table(OPEN, rules, allowed="1, 2"), 3) == {None}
+
+
+@pytest.mark.parametrize(
+    ("engine", "cell", "x", "expected"),
+    [
+        (CAMUNDA7, "x > 2", 3, "hit"),
+        (CAMUNDA8, "x > 2", 3, "hit"),
+        (CAMUNDA8, "x > 2", 1, None),
+        (CAMUNDA8, "x > 2 and x < 5", 3, "hit"),
+        (CAMUNDA8, 'x > 5, "a"', "a", "hit"),
+        (CAMUNDA8, "? > 2", 3, "hit"),
+        (CAMUNDA8, "true", 3, None),
+        (CAMUNDA8, "true", True, "hit"),
+        (OPEN, "x > 2", 3, None),
+    ],
+)
+def test_a_true_expression_in_a_cell_is_a_match(
+    engine: str, cell: str, x: Any, expected: object
+) -> None:
+    """In Camunda (feel-scala, `UnaryTestExpression`); in DMN, the input has to be equal to it."""
+    assert values(table(engine, ((cell, '"hit"'),)), x) == {expected}
+
+
+def test_the_input_has_a_name_in_camunda_7() -> None:
+    assert values(table(CAMUNDA7, (("cellInput > 2", '"hit"'),)), 3) == {"hit"}
+    named = ' xmlns:camunda="http://camunda.org/schema/1.0/dmn" camunda:inputVariable="n"'
+    decision = table(CAMUNDA7, (("n > 2", '"hit"'),), named=named)
+    assert decision.variables == ("x",)
+    assert values(decision, 3) == {"hit"}
+    assert table(CAMUNDA8, (("cellInput > 2", '"hit"'),)).variables == ("x", "cellInput")
+
+
+def test_expressions_in_other_languages() -> None:
+    """Names and constants are the same in FEEL; everything else is refused."""
+    juel = ' expressionLanguage="juel"'
+    assert values(table(CAMUNDA7, (("5", '"hit"'),), language=juel), 5) == {"hit"}
+    with pytest.raises(Unusable, match="the expression language `juel` is not supported"):
+        table(CAMUNDA7, (("cellInput == 5", '"hit"'),), cells_in=juel)
