@@ -498,6 +498,26 @@ def concluding(type_ref: str, engine: str, *rules: tuple[str, ...]) -> str:
     return written.replace("<definitions ", f"<definitions {engine} ")
 
 
+def graph(engine: str, read: str) -> str:
+    """Two tables, of which the first is read under a name by the second."""
+    first = table("UNIQUE", ("< 100", '"small"'), (">= 100", '"large"'))
+    first = first.replace('id="rating" name="Rating"', 'id="size_id" name="The size"')
+    first = first.replace('name="risk"', 'name="size"').replace('id="', 'id="s_')
+    second = table("FIRST", ('"small"', '"low"'), ("-", '"high"'))
+    second = second.replace("order.amount", read).replace(
+        '<decisionTable id="dt"',
+        '<informationRequirement><requiredDecision href="#s_size_id"/></informationRequirement>'
+        '<decisionTable id="dt"',
+    )
+    inner = first[first.index("<decision ") : first.index("</definitions>")]
+    written = second.replace("</definitions>", f"{inner}</definitions>")
+    return written.replace("<definitions ", f"<definitions {engine} ")
+
+
+DMN8 = (
+    'xmlns:modeler="http://camunda.org/schema/modeler/1.0" '
+    'modeler:executionPlatform="Camunda Cloud"'
+)
 DMN7 = 'xmlns:camunda="http://camunda.org/schema/1.0/dmn"'
 DMN_FLOWABLE = 'xmlns:flowable="http://flowable.org/dmn"'
 DECISIONS: tuple[tuple[str, str, Any, Any], ...] = (
@@ -531,6 +551,21 @@ DECISIONS: tuple[tuple[str, str, Any, Any], ...] = (
     (concluding("string", DMN_FLOWABLE, ("-", "order.amount")), FLOWABLE, 7, {"risk": "7"}),
     (concluding("string", DMN7, ("-", "5.0")), decides("singleEntry"), 1, {"r": "5"}),
     (concluding("integer", DMN7, ("-", '"5"')), decides("singleEntry"), 1, {"r": 5}),
+    (graph(DMN7, "size"), decides("singleEntry"), 50, {"r": "low"}),
+    (graph(DMN7, "size"), decides("singleEntry"), 500, {"r": "high"}),
+    (graph(DMN8, "s_size_id"), ZEEBE, 50, {"r": "low"}),
+    (graph("", "The size"), ZEEBE, 50, {"r": "low"}),
+    (typed("integer", ("> 5", '"more"')).replace("<definitions ", f"<definitions {DMN7} "),
+     decides("singleEntry"), "10", {"r": "more"}),
+    (typed("integer", ("> 5", '"more"')).replace("<definitions ", f"<definitions {DMN7} "),
+     decides("singleEntry"), "many",
+     'A decision table expects a value of type integer, not "many".'),
+    (typed("date", ('< date and time("2024-02-01T00:00:00")', '"before"')).replace(
+        "<definitions ", f"<definitions {DMN7} "),
+     decides("singleEntry"), "2024-01-31T10:00:00", {"r": "before"}),
+    (table("UNIQUE", ("> 10", '"x"'), ("> 20", '"y"')).replace(
+        "<definitions ", f"<definitions {DMN7} "), decides("singleEntry"), 30,
+     "Several rules of a decision table match, but its hit policy is UNIQUE."),
     (HELD, FLOWABLE, [5, 20], {"risk": "has it"}),
     (HELD, FLOWABLE, [5], {"risk": "has not"}),
 )  # fmt: skip
