@@ -174,6 +174,15 @@ def why_not_on_error(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     return ""
 
 
+def why_not_begun(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """The event sub-process that a start event begins; empty for other start events."""
+    del model
+    scope = use.scope
+    if not isinstance(scope, SubProcess) or scope.flavour != "event":
+        return ""
+    return f"it begins {ctx.name(scope)}, which is not supported"
+
+
 def returns_it(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     """Whether the node of a call can lead to an escalation boundary event at its return."""
     return not why_not_returned(use, model, ctx)
@@ -188,6 +197,11 @@ def why_not_returned(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     host = graph.nodes.get(event.attached_to or "")
     if host is None:
         return "it is not attached to anything"
+    if isinstance(host, Task) and isinstance(host.binding, SubProcessCall):
+        called = host.binding.process
+        return (
+            f"the process {f'`{called}` ' if called else ''}that throws it is in none of the files"
+        )
     if not isinstance(host, CallActivity) or callee(host, model) is None:
         return f"no known step of {ctx.name(host)} throws the event that it catches"
     if host.loop is not None:
@@ -415,8 +429,10 @@ N8N_TARGET = TargetSpec(
         "event.start.message": Legal("a webhook"),
         "event.start.timer": Legal("a schedule if the cycle is supported; once: at publication"),
         "event.start.signal": LegalIf(from_outside, _OUTSIDE, why_not_signal, _TELL, yet=True),
-        "event.start.signal.non-interrupting": Illegal(_NO_TRIGGER, _OTHER_START, yet=True),
-        "event.start": Illegal(_NO_TRIGGER, _OTHER_START, yet=True),
+        "event.start.signal.non-interrupting": Illegal(
+            _NO_TRIGGER, _OTHER_START, yet=True, because=why_not_begun
+        ),
+        "event.start": Illegal(_NO_TRIGGER, _OTHER_START, yet=True, because=why_not_begun),
         "event.catch.timer": Legal(),
         "event.catch.message": Legal("a webhook wait"),
         "event.catch.signal": LegalIf(from_outside, _OUTSIDE, why_not_signal, _TELL, yet=True),
@@ -445,7 +461,7 @@ N8N_TARGET = TargetSpec(
             returns_it,
             "it is on a call whose process throws it once, and ends there if the event interrupts",
             why_not_returned,
-            "decide after the step how the run continues",
+            "put the called process into the folder, or decide after the step how to continue",
             yet=True,
         ),
         "event.boundary.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),

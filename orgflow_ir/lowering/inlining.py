@@ -52,7 +52,7 @@ def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> 
     if sub.for_compensation:
         yield "it compensates another activity"
     if any(map(_is_undoing, sub.nodes)):
-        yield "the compensation of work in it depends on its border"
+        yield "it contains compensation, which would have another effect in the parent process"
     graph, outer = ctx.analysis(ControlFlow, sub), ctx.analysis(ControlFlow, scope)
     if outgoing(outer.flows_out(sub.id)).chosen:
         yield "its outgoing flows depend on data"
@@ -566,6 +566,10 @@ def handler_obstacles(
     """Why an event sub-process cannot become flows from the throwing elements to its steps."""
     starts = [n for n in handler.nodes if isinstance(n, Event) and n.position == "start"]
     definitions = [d for start in starts for d in start.definitions]
+    if any(d.kind == "compensation" for d in definitions):
+        named = ctx.name(scope) if isinstance(scope, SubProcess) else f"`{scope.label}`"
+        yield f"it begins when {named} as a whole is compensated"
+        return
     if len(starts) != 1 or len(definitions) != 1 or definitions[0].kind not in _THROWN:
         yield ""
         return
@@ -575,7 +579,7 @@ def handler_obstacles(
     if any(True for _ in _throws(handler)):
         yield "it throws something itself"
     if any(map(_is_undoing, handler.nodes)):
-        yield "it undoes something"
+        yield "it contains compensation"
     nesting = nesting_of(scope, model)
     here = _thrown_to(handler, scope, nesting)
     everywhere = [d for d in nesting.thrown_in(scope) if nesting.matches(definitions[0], d)]
