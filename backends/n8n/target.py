@@ -461,7 +461,7 @@ N8N_TARGET = TargetSpec(
             returns_it,
             "it is on a call whose process throws it once, and ends there if the event interrupts",
             why_not_returned,
-            "put the called process into the folder, or decide after the step how to continue",
+            "decide after the step how the run continues",
             yet=True,
         ),
         "event.boundary.compensation": Illegal(_UNDOES, _UNDO, yet=True, because=why_not_undone),

@@ -63,6 +63,17 @@ class NotRepeatable(ValueError):
     """The marker contains something unsupported; the message names it."""
 
 
+def list_of(loop: Loop) -> str | None:
+    """The list of a multi-instance marker, in the notation of its engine; engines keep it outside
+    of BPMN."""
+    if loop.collection is not None:
+        return loop.collection
+    own = (v for k, v in loop.extra if k.startswith("@") and k.endswith("}collection"))
+    zeebe = next((dict(_attributes(v)) for k, v in loop.extra if k == _ZEEBE), {})
+    text = next(own, None) or zeebe.get("inputCollection")
+    return text.strip().removeprefix("=").strip() if text is not None else None
+
+
 def read_repetition(loop: Loop, scope: Scope) -> Repetition:
     """The multi-instance marker of an activity of `scope`. Raises `NotRepeatable`."""
     zeebe = next((dict(_attributes(v)) for k, v in loop.extra if k == _ZEEBE), None)

@@ -23,6 +23,8 @@ from orgflow_ir.model.bindings import (
 from orgflow_ir.model.elements import CallActivity, Event, Task
 from orgflow_ir.model.records import NamedTuple
 
+_NAMED = 3
+"""Maximum number of settings that a description names."""
 _COMMON = ("inputs", "outputs", "result", "retries", "parameters", "listeners")
 _LABELS = {
     "url": "URL", "candidate_users": "candidate users", "candidate_groups": "candidate groups",
@@ -63,7 +65,13 @@ def listed(names: list[str]) -> str:
 def summary(node: Task | CallActivity | Event) -> str:
     """The binding described by its parts: `the class `org.acme.Ship` and input mappings`; empty if
     it has none."""
-    names = list(dict.fromkeys(s.what for s in statements(node)))
+    found = list(statements(node))
+    names = list(dict.fromkeys(s.what for s in found))
+    settings = [f"`{s.label}`" for s in found if s.what == "settings"]
+    if settings:
+        more = [f"{len(settings) - _NAMED} more"] if len(settings) > _NAMED else []
+        word = "setting" if len(settings) == 1 else "settings"
+        names[names.index("settings")] = f"{word} {listed([*settings[:_NAMED], *more])}"
     return f"the {listed(names)}" if names else ""
 
 

@@ -19,6 +19,7 @@ from orgflow_ir.analysis.gaps.rules import (
     UnlabelledBranch,
     UnreadCondition,
 )
+from orgflow_ir.lowering.listeners import is_listener_step
 from orgflow_ir.model import CallActivity, Event, Gateway, Node, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model.binding_text import summary
 from orgflow_ir.model.bindings import Decision as DecisionTask
@@ -197,9 +198,10 @@ def named_work(
     """Note of a call of a workflow for named work; OF404, since it is not implemented yet."""
     why = _why(work.unread if work else ())
     if isinstance(node.binding, Worker | SubProcessCall | DecisionTask) or not summary(node):
+        of = "the listener of " if node.derived_from and is_listener_step(node, ctx) else ""
         message = (
-            f"`{node.label}` has no implementation in the model: emitted a call to a workflow for "
-            f"the {called}, which has to implement it{why}"
+            f"{of}`{node.label}` has no implementation in the model: emitted a call to a workflow "
+            f"for the {called}, which has to implement it{why}"
         )
     else:
         message = (

@@ -17,6 +17,7 @@ from orgflow_ir.analysis.decisions import (
 from orgflow_ir.analysis.gaps import rules, schemas
 from orgflow_ir.analysis.gaps.gap import Gap
 from orgflow_ir.analysis.gaps.implementation import has_implementation
+from orgflow_ir.analysis.repetition import list_of
 from orgflow_ir.analysis.signals import other_end
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import (
@@ -197,10 +198,7 @@ class _Finder:
     def _list(self, node: Node, loop: Loop, scope: Scope) -> Iterator[Gap]:
         if loop.kind != "multi-instance" or loop.cardinality is not None:
             return
-        found = loop.collection
-        if found is None:  # Camunda, Flowable and Activiti keep it outside of BPMN
-            own = (v for k, v in loop.extra if k.startswith("@") and k.endswith("}collection"))
-            found = next(own, None)
+        found = list_of(loop)
         named = self.names.name(node)
         braced = re.fullmatch(_BRACED, found.strip()) if found is not None else None
         found = braced[1] if braced is not None else found

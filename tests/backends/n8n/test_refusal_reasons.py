@@ -56,3 +56,44 @@ def test_reasons(tmp_path: Path, steps: str, reasons: dict[str, str]) -> None:
     assert compile_model(model, registry.backends["n8n"], ctx) is None
     said = {d.element: d.message for d in ctx.diagnostics if d.code == "OF403"}
     assert [one for id, one in reasons.items() if one not in said.get(id, "")] == []
+
+
+def said(folder: Path, steps: str) -> list[str]:
+    """All messages of compiling a process."""
+    path = folder / "model.bpmn"
+    flows = (
+        '<startEvent id="s"/><endEvent id="e"/><sequenceFlow id="f0" sourceRef="s" targetRef="t"/>'
+        '<sequenceFlow id="f1" sourceRef="t" targetRef="e"/>'
+    )
+    path.write_text(f"{HEAD}{steps}{flows}</process></definitions>")
+    registry = Registry()
+    ctx = PassContext(registry=registry)
+    model = load(str(path), registry, ctx)
+    assert model is not None
+    assert compile_model(model, registry.backends["n8n"], ctx) is not None
+    return [d.message for d in ctx.diagnostics]
+
+
+def test_settings_of_a_form_are_named(tmp_path: Path) -> None:
+    found = said(tmp_path, '<userTask id="t" name="Ask" flowable:skipExpression="${skip}"/>')
+    assert [one for one in found if "the setting `skipExpression` of `Ask`" in one]
+
+
+def test_work_of_a_listener_is_not_that_of_its_task(tmp_path: Path) -> None:
+    found = said(
+        tmp_path,
+        '<userTask id="t" name="Ask"><extensionElements><camunda:taskListener event="create" '
+        'class="org.acme.Log"/></extensionElements></userTask>',
+    )
+    assert [one for one in found if one.startswith("the listener of `Ask` has no implementation")]
+
+
+def test_the_list_of_camunda_8_has_a_name(tmp_path: Path) -> None:
+    found = said(
+        tmp_path,
+        '<serviceTask id="t" name="Check"><extensionElements><zeebe:taskDefinition type="check"/>'
+        "</extensionElements><multiInstanceLoopCharacteristics><extensionElements>"
+        '<zeebe:loopCharacteristics inputCollection="=items" inputElement="item"/>'
+        "</extensionElements></multiInstanceLoopCharacteristics></serviceTask>",
+    )
+    assert [one for one in found if "`Check` is repeated for each item of `items`" in one]
