@@ -243,6 +243,8 @@ def _asked(function: Function, arguments: list[str]) -> str:
         return f'[{", ".join(arguments)}].map((v) => v ?? "").join("")'
     if function == "json":
         return f'((v) => (typeof v === "string" ? JSON.parse(v) : v))({arguments[0]})'
+    if function == "written json":
+        return f"JSON.stringify({arguments[0]})"
     if function == "json text":
         return f"({_JSON_TEXT})({arguments[0]})"
     if function in _OF_REQUESTS:

@@ -48,6 +48,7 @@ class _Undefined:
 
 
 _UNDEFINED = _Undefined()
+_LEAST, _MOST = 1e-4, 2**53
 
 
 class _NoAnswer(Exception):
@@ -129,6 +130,9 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
             return "".join("" if _nothing(v) else _juel_text(v) for v in found)
         case Call("json", (argument,)):
             return _parsed(_value(argument, values, forced))
+        case Call("written json", (argument,)):
+            found = _whole(_value(argument, values, forced))
+            return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
         case Call("json text", (argument,)):
             found = _value(argument, values, forced)
             if isinstance(found, str):
@@ -216,6 +220,18 @@ def _parsed(text: Any) -> Any:
         return json.loads(text)
     except ValueError:
         raise _NoAnswer from None
+
+
+def _whole(value: Any) -> Any:
+    """A value as JavaScript writes it: whole numbers without a fraction. Numbers that it writes
+    with an exponent have no answer."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if not (value == 0 or _LEAST <= abs(value) <= _MOST):
+            raise _NoAnswer
+        return int(value) if value == int(value) else value
+    if isinstance(value, list | tuple):
+        return [_whole(one) for one in value]
+    return {key: _whole(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def _entry(of: Any, key: Any) -> Any:

@@ -251,6 +251,8 @@ class Parser:
                 root, parts = "", [text[1:-1]]
             elif parts[-1] == "get" and len(parts) > 1 and self.is_key():
                 parts[-1] = self.key(")")
+            elif parts == ["JSON", "stringify"] and self.meaning == "loose":
+                return self.asked(self.written(first))
             elif parts in (["JSON"], ["S"], ["JSON", "parse"]):
                 return self.asked(self.json(first))
             elif len(parts) == 1:
@@ -311,6 +313,15 @@ class Parser:
         if len(given) == 2 and given[1] not in (Constant("application/json"), Constant("json")):
             raise ConditionError("only JSON is supported")
         return Call("json", (given[0],), Span(name.span.start, self.tokens[self.at - 1].span.end))
+
+    def written(self, name: Token) -> Tree:
+        """The JSON of a value in JavaScript, `JSON.stringify(value)`; the opening parenthesis is
+        consumed."""
+        given = self.arguments()
+        if len(given) != 1:
+            raise ConditionError("`JSON.stringify` is supported for a single value only")
+        span = Span(name.span.start, self.tokens[self.at - 1].span.end)
+        return Call("written json", (given[0],), span)
 
     def of_json(self, receiver: Tree, name: str) -> Tree:
         """A method of a JSON value in Camunda Spin: `prop("a")`, `elements().get(0)`,
