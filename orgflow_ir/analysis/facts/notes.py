@@ -31,7 +31,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.binding_text import Statement, statements
-from orgflow_ir.model.bindings import listener_data
+from orgflow_ir.model.bindings import Listener, listener_data
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.provenance import elements_by_id, source_ids
 from orgflow_ir.pipeline import PassContext
@@ -158,9 +158,20 @@ def _report_listeners(element: Element, scope: Scope, run: bool, ctx: PassContex
         Left,
         listeners_of,
         once,
+        only_at_the_end,
         place,
         why_not_read,
     )
+
+    def report(one: Listener, what: str) -> None:
+        shown = one_line(one.target).replace("`", "'") or one.event
+        of = ctx.name(element) if not isinstance(element, Process) else f"`{element.label}`"
+        ctx.emit(
+            UnsupportedBinding,
+            f"the listener `{shown}` of {of} is {what}, whatever variables it sets",
+            element=element,
+            help="move its work into a task of the process",
+        )
 
     left = place(once(element) if run else element, scope, ctx.analysis(ControlFlow, scope)).left
     if not run:
@@ -169,15 +180,10 @@ def _report_listeners(element: Element, scope: Scope, run: bool, ctx: PassContex
             Left(one, why_not_read(one) or reasons.get(one, "")) for one in listeners_of(element)
         )
     for one in left:
-        shown = one_line(one.listener.target).replace("`", "'") or one.listener.event
-        of = ctx.name(element) if not isinstance(element, Process) else f"`{element.label}`"
-        ctx.emit(
-            UnsupportedBinding,
-            f"the listener `{shown}` of {of} is not executed"
-            f"{f' ({one.reason})' if one.reason else ''}, whatever variables it sets",
-            element=element,
-            help="move its work into a task of the process",
-        )
+        report(one.listener, f"not executed{f' ({one.reason})' if one.reason else ''}")
+    if run:
+        for listener in only_at_the_end(element, scope):
+            report(listener, "not executed when an event interrupts the activity")
 
 
 def _owners(model: Model) -> dict[str, str]:

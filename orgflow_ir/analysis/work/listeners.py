@@ -433,6 +433,16 @@ def _around(
     return ""
 
 
+def only_at_the_end(element: Element, scope: Scope) -> Iterator[Listener]:
+    """Code that the work of a task executes at its end, which the engine also calls when an event
+    interrupts the task."""
+    if isinstance(element, Task) and any(
+        isinstance(n, Event) and n.attached_to == element.id and n.trigger != "compensation"
+        for n in scope.nodes
+    ):
+        yield from (one for one in _of_binding(element) if one.event == "end" and _in_work(one))
+
+
 def unread_listeners(element: Element) -> bool:
     """Whether an element has listeners with unknown code, which may set any variable."""
     return any(not _in_work(one) for one in all_listeners(element))

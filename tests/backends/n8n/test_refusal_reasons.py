@@ -97,3 +97,21 @@ def test_the_list_of_camunda_8_has_a_name(tmp_path: Path) -> None:
         "</extensionElements></multiInstanceLoopCharacteristics></serviceTask>",
     )
     assert [one for one in found if "`Check` is repeated for each item of `items`" in one]
+
+
+@pytest.mark.parametrize("event", ["start", "end"])
+def test_code_at_the_end_is_not_executed_when_an_event_interrupts(
+    tmp_path: Path, event: str
+) -> None:
+    """Camunda 7 calls it then as well."""
+    found = said(
+        tmp_path,
+        f'<scriptTask id="t" name="Check" scriptFormat="groovy"><extensionElements>'
+        f'<camunda:executionListener event="{event}"><camunda:script scriptFormat="groovy">'
+        "execution.setVariable('x', 1)</camunda:script></camunda:executionListener>"
+        "</extensionElements><script>if (bad) throw new BpmnError('NO')</script></scriptTask>"
+        '<boundaryEvent id="b" attachedToRef="t"><errorEventDefinition/></boundaryEvent>'
+        '<endEvent id="g"/><sequenceFlow id="f2" sourceRef="b" targetRef="g"/>',
+    )
+    told = [one for one in found if "is not executed when an event interrupts the activity" in one]
+    assert len(told) == (event == "end")
