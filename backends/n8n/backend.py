@@ -17,11 +17,11 @@ from orgflow.backends.n8n.emit.emitter import (
 )
 from orgflow.backends.n8n.emit.parallel import report_parallel
 from orgflow.backends.n8n.emit.scopes import scopes_of
+from orgflow.backends.n8n.emit.settings import version_of
 from orgflow.backends.n8n.emit.source_map import parts
 from orgflow.backends.n8n.emit.workflow import build, model_hash
 from orgflow.backends.n8n.format.document import dumps
 from orgflow.backends.n8n.format.merge_base import MOST_CHARACTERS, base_path
-from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.format.workflow_check import check_workflow
 from orgflow.backends.n8n.target import N8N_TARGET
 
@@ -144,7 +144,7 @@ class N8nBackend(Backend):
         faults = [
             (artifact.path, problem)
             for artifact in artifacts
-            for problem in check_schemas(json.loads(artifact.text), version=_version(ctx))
+            for problem in check_schemas(json.loads(artifact.text), version=version_of(ctx))
         ]
         for path, problem in faults:
             ctx.emit(
@@ -209,7 +209,7 @@ class N8nBackend(Backend):
 
             compiled, remade = compile_together(compiled, ctx, _finish)
         for one in (named := linked(compiled, ctx)):
-            build(one.root, _digest(one, ""), _version(ctx))
+            build(one.root, _digest(one, ""), version_of(ctx))
         remade += named
         if not _correct(remade, ctx):
             return tuple(Emitted((), SourceMap(model, tuple)) for model, _ in made)
@@ -292,7 +292,7 @@ def _finish(
     if ctx.options.get("stubs") == "workflow":
         compiled = [*compiled, *_named_work(model, compiled, ctx)]
     compiled = [*compiled, *more]
-    version = _version(ctx)
+    version = version_of(ctx)
     for process_made in compiled:
         for one in process_made.scopes:
             build(one, _digest(process_made, digest), version)
@@ -363,7 +363,7 @@ def _correct(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:
     for one in (scope for process in compiled for scope in process.scopes):
         nodes = one.workflow_graph.nodes.values()
         filled = {node.name for node in nodes if node.version is not None}
-        for problem in check_workflow(one.workflow, version=_version(ctx), filled=filled):
+        for problem in check_workflow(one.workflow, version=version_of(ctx), filled=filled):
             if problem.kind == "unreachable" and (_has_islands(one) or _has_stubs(one)):
                 continue  # the model has parts that nothing leads to, and a rule says so
             faulty = True
@@ -375,10 +375,6 @@ def _correct(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:
                 help="this is a bug in orgflow: report it and attach the model",
             )
     return not faulty
-
-
-def _version(ctx: PassContext) -> N8nVersion:
-    return N8nVersion.parse(str(ctx.options.get("version", "2.41")))
 
 
 def _has_stubs(compiled: CompiledScope) -> bool:

@@ -138,7 +138,8 @@ class OpenAddress(Rule):
     Why it is wrong
         If the server is reachable, anyone who knows or guesses the address can start runs, and
         compiled addresses are built from the names in the model. Addresses of waiting runs are
-        signed and not reported.
+        signed by n8n 2 and not reported. n8n 1 signs only those in its messages to people: the
+        others consist of the number of the run, so they are reported for `n8n{version=1.123}`.
     Example
         A message start event `Order received`: `/webhook/orders-order-received`.
     Instead

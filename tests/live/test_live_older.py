@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,12 +22,21 @@ from deploy_faults import (
 )
 from ended_commands import MOMENTS, Moment, ended_in_the_middle
 from engine_fixture import missing
+from matrix_models import cases, cells, only_inside
 from orgflow.backends.n8n.catalogue.catalogue import read_catalogue
 from orgflow.backends.n8n.catalogue.from_server import server_catalogue
+from orgflow.backends.n8n.format.versions import V1_123
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.install import N8N_VERSION, OLDER_VERSION, status
 from orgflow.backends.n8n.server.process import N8nServer, Owner
+from orgflow.compiler import compile_model
+from orgflow.evaluation.replay import replay_model
+from user_runs import TwoPassRunner, UserRun, play
+
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
+from orgflow_ir.targets import Emitted
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*/model.bpmn"))
@@ -34,13 +44,23 @@ REPLAYED = ("leave-request", "insurance-claim", "invoice-approval")
 
 
 @pytest.fixture(scope="module")
-def older(owner: Owner) -> Iterator[tuple[str, str]]:
-    """Address and key of a fresh n8n 1."""
+def editor(owner: Owner) -> Iterator[WorkflowClient]:
+    """A client of a fresh n8n 1, logged in."""
     found = status(OLDER_VERSION)
     if found.files is None:
         missing(f"n8n {OLDER_VERSION} is not installed: {found.problem}")
-    with N8nServer(files=found.files) as server, WorkflowClient(server.url) as client:
-        yield server.url, client.set_up_owner(owner.email, owner.password)
+    with (
+        N8nServer(files=found.files) as server,
+        WorkflowClient(server.url, version=V1_123) as client,
+    ):
+        client.set_up_owner(owner.email, owner.password)
+        yield client
+
+
+@pytest.fixture(scope="module")
+def older(editor: WorkflowClient) -> tuple[str, str]:
+    """Address and key of a fresh n8n 1."""
+    return editor.url, editor.key
 
 
 @pytest.fixture
@@ -95,6 +115,62 @@ def test_examples_run_as_the_model_says(older: tuple[str, str], site: Site, name
     assert done.code == 0, done.out + done.err
     assert "mean F1 1.000" in done.out
     assert site.rows() == []
+
+
+def test_every_construct_that_runs(
+    editor: WorkflowClient, site: Site, registry: Registry, tmp_path: Path
+) -> None:
+    """The runs of each construct, as users start and answer them, are those of its model."""
+    table = cells(registry, "n8n")
+    runner = TwoPassRunner()
+    made: dict[str, Emitted] = {}
+    names: list[str] = []
+    models = {
+        name: model
+        for name, model in cases().items()
+        if table[name] != "Refused" and not only_inside(name)
+    }
+    for name, model in models.items():
+        emitted = compile_model(
+            model,
+            registry.backends["n8n"],
+            PassContext(registry=registry),
+            options={"version": "1.123", "trigger": "form"},
+            allow_lossy=table[name] == "Degraded",
+        )
+        assert emitted is not None, name
+        made[name] = emitted
+        before = len(runner.requests)
+        replay_model(model, emitted, runner, PassContext(), max_runs=8)
+        names += [f"{name} {number}" for number in range(len(runner.requests) - before)]
+    runs = [UserRun(one, name) for one, name in zip(runner.requests, names, strict=True)]
+    for number, run in enumerate(runs):
+        for part, workflow in enumerate(run.workflows.values()):
+            file = tmp_path / f"{number:03}-{part}.json"
+            file.write_text(json.dumps(workflow), "utf-8")
+    done = orgflowc(
+        "deploy", *sorted(tmp_path.glob("*.json")), "--url", editor.url,
+        env={"N8N_API_KEY": editor.key},
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    ids = {row["name"]: str(row["id"]) for row in site.rows()}
+    for run in runs:
+        run.deployed(ids)
+    results = play(runs, editor)
+    late = [run.name for run, result in zip(runs, results, strict=True) if result is None]
+    assert late == []
+    runner.results = [result for result in results if result is not None]
+    wrong: list[str] = []
+    for name, model in models.items():
+        report = replay_model(model, made[name], runner, PassContext(), max_runs=8)
+        main = report.runs[0].process
+        for run in (one for one in report.runs if one.process == main):
+            lossy = table[name] == "Degraded" and run.status == "success"
+            expected = "stub" if name == "stub" else run.verdict if lossy else "equal"
+            if run.verdict not in (expected, "unplayable"):
+                wrong.append(f"{name}: {run.verdict} {run.divergence}")
+    assert wrong == []
+    assert len(models) > 60
 
 
 def test_the_catalogue_is_that_of_its_package(

@@ -47,6 +47,7 @@ class StandIn:
         self.workflows: dict[str, Json] = {}
         self.executions: dict[str, Json] = {}
         self.credentials: list[Json] = []
+        self.schemas: dict[str, Json] = {}  # of types of credentials
         self.calls: list[str] = []
         self.seen: list[tuple[str, dict[str, str], str]] = []
         self.live_at: dict[str, float] = {}
@@ -130,6 +131,10 @@ class StandIn:
         if place == "/credentials" and method == "GET":
             rows = [{k: one[k] for k in ("id", "name", "type")} for one in self.credentials]
             return {"data": rows, "nextCursor": None}
+        if place.startswith("/credentials/schema/"):
+            if place.rpartition("/")[2] not in self.schemas:
+                raise Refusal(404, "unknown type")
+            return self.schemas[place.rpartition("/")[2]]
         if place == "/credentials" and method == "POST":
             if set(body) != {"name", "type", "data"}:
                 raise Refusal(400, "request/body is wrong")

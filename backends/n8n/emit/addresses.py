@@ -6,7 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n import rules
+from orgflow.backends.n8n.emit.settings import version_of
 from orgflow.backends.n8n.node_types import wait
+from orgflow.backends.n8n.node_types.node_type import Parameters
 
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
@@ -22,7 +24,7 @@ def protect(compiled: CompiledScope, ctx: PassContext) -> None:
     """Set the authentication of the option on the externally called nodes of a scope.
 
     OF424 for the credentials that this requires; without authentication, OF425 for the addresses
-    that start runs. Both are reported once per workflow.
+    that start runs, and on n8n 1 for those of waiting runs. Each is reported once per workflow.
     """
     called = [node for node in compiled.workflow_graph.nodes.values() if node.webhook]
     if not called:
@@ -38,12 +40,21 @@ def protect(compiled: CompiledScope, ctx: PassContext) -> None:
                 help="compile with the option `auth=header`, or `deploy --keys`, which puts a "
                 "random key into each address",
             )
+        waiting = [f"`{node.name}`" for node in called if _answered(node.parameters)]
+        if waiting and version_of(ctx).major < 2:
+            ctx.emit(
+                rules.OpenAddress,
+                f"anyone can answer {listed(waiting)} of {ctx.name(compiled.scope.body)}: n8n 1 "
+                "does not sign the addresses of waiting runs, and numbers the runs",
+                element=compiled.scope.body,
+                help="compile with the option `auth=header`, or use n8n 2",
+            )
         return
     headers: list[str] = []
     passwords: list[str] = []
     for node in called:
         waits, page = node.type == wait.NODE.name, "formTitle" in node.parameters
-        if waits and not page and not wait.is_called(node.parameters):
+        if waits and not _answered(node.parameters):
             continue  # it waits for a time
         # A browser sends no header of its own.
         kind = "basicAuth" if page else "headerAuth"
@@ -64,3 +75,8 @@ def protect(compiled: CompiledScope, ctx: PassContext) -> None:
             help="create the credentials in n8n and select them in these nodes, or pass them to "
             "`deploy --credentials`",
         )
+
+
+def _answered(parameters: Parameters) -> bool:
+    """Whether a person or a call ends a wait."""
+    return wait.is_form(parameters) or wait.is_called(parameters)

@@ -6,9 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.format.document import Settings
+from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
+
+    from orgflow_ir.pipeline import PassContext
 
 TIMEOUT, CALLERS, ERRORS, SENDER = "timeout", "callers", "errors", "sender"
 """Options: the time limit of a run, permitted callers of its workflow, the handling of errors, and
@@ -23,6 +26,11 @@ MESSAGES, REQUEST = "messages", "request"
 address is set later; an address applies to all of them."""
 
 _MOST_SECONDS = 10 * 365 * 24 * 3600
+
+
+def version_of(ctx: PassContext) -> N8nVersion:
+    """The release of n8n that the workflows are for."""
+    return N8nVersion.parse(str(ctx.options.get("version", DEFAULT_VERSION)))
 
 
 def seconds_of(text: str) -> int | None:

@@ -20,7 +20,7 @@ from orgflow.backends.n8n.format.document import Node, node_type, node_uuid
 from orgflow.backends.n8n.format.identity import map_line, tag_line
 from orgflow.backends.n8n.format.merge_base import keep_base, pack_base
 from orgflow.backends.n8n.format.versions import N8nVersion, type_version
-from orgflow.backends.n8n.node_types import sticky_note
+from orgflow.backends.n8n.node_types import code, sticky_note
 
 from orgflow_ir.model import Event, Lane, Model, Task
 from orgflow_ir.model.value import Value
@@ -34,6 +34,10 @@ _USUAL = 2
 _LIST = 12
 _ROOM = 88
 """Number of characters in a line of the note above the workflow, including markup."""
+_NO_CODE = (
+    "- A Code node in place of a placeholder needs task runners (`N8N_RUNNERS_ENABLED=true`): "
+    "without them, n8n 1 hides its output from expressions"
+)
 _KEEP = "Keep this note: orgflow reads it when it updates this workflow."
 
 
@@ -56,7 +60,7 @@ def build(compiled: CompiledScope, digest: str, version: N8nVersion) -> None:
     positions, bands = _positions(compiled)
     order_outputs(compiled, positions)
     boxes = []
-    for name, element, box in _stickies(compiled, positions, bands, digest):
+    for name, element, box in _stickies(compiled, positions, bands, digest, version):
         boxes.append((compiled.workflow_graph.names.take(name), box))
         compiled.stickies[boxes[-1][0]] = element
     nodes = [
@@ -144,7 +148,7 @@ def _node(
         "type": node_type(planned.type),
         "typeVersion": planned.version or type_version(planned.type, version),
         "position": [x, y],
-        "parameters": planned.parameters,
+        "parameters": _parameters(planned, version),
     }
     kind = node_types.of(planned.type)
     if (kind is not None and kind.once) or _keeps_variables(planned):
@@ -163,6 +167,12 @@ def _node(
     role = "" if planned.role in ("element", "trigger") else planned.role
     result["notes"] = "\n\n".join([*planned.notes, tag_line(planned.element, role)])
     return result
+
+
+def _parameters(planned: GraphNode, version: N8nVersion) -> dict[str, Any]:
+    if planned.type == code.NODE.name and planned.version is None and version.major < 2:
+        return code.visible(planned.parameters)
+    return planned.parameters
 
 
 def _keeps_variables(planned: GraphNode) -> bool:
@@ -247,6 +257,7 @@ def _stickies(
     positions: dict[NodeKey, tuple[int, int]],
     bands: dict[str, tuple[int, int]],
     digest: str,
+    version: N8nVersion,
 ) -> list[tuple[str, str, _Box]]:
     """Name, element and box of each sticky note."""
     xs = [x for x, _ in positions.values()] or [0]
@@ -287,7 +298,7 @@ def _stickies(
             content = f"### {literal(group.title)}"
             boxes.append((f"Part {group.title}", group.sub.id, (content, *at, COLOUR)))
     name = plain(pool.name) if pool else ""
-    summary = _summary(compiled, compiled.scope.title, name, left - indent, top, digest)
+    summary = _summary(compiled, compiled.scope.title, name, left - indent, top, digest, version)
     boxes.append(("About this workflow", compiled.scope.body.id, summary))
     return boxes
 
@@ -297,7 +308,13 @@ def _heading(lane: Lane) -> str:
 
 
 def _summary(
-    compiled: CompiledScope, title: str, pool: str, left: int, top: int, digest: str
+    compiled: CompiledScope,
+    title: str,
+    pool: str,
+    left: int,
+    top: int,
+    digest: str,
+    version: N8nVersion,
 ) -> _Box:
     """The note above the workflow: what it is, what is left to do, and, not shown, the map."""
     workflow_graph = compiled.workflow_graph
@@ -321,6 +338,8 @@ def _summary(
         shown = ", ".join(f"**{literal(n)}**" for n in places[:_LIST])
         more = f" and {len(places) - _LIST} more" if len(places) > _LIST else ""
         todo.append(f"- Placeholders to fill: {shown}{more}")
+        if version.major < 2:
+            todo.append(_NO_CODE)
     works = list(dict.fromkeys(f"{one.name} ({one.kind})" for one in compiled.named_work.values()))
     if works:
         shown = ", ".join(f"**{literal(n)}**" for n in works[:_LIST])

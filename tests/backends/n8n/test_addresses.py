@@ -71,6 +71,16 @@ def test_open_addresses_are_reported_once_a_workflow() -> None:
         assert not found(ctx, "OF425")
 
 
+def test_open_waits_are_reported_where_their_addresses_are_not_signed() -> None:
+    waits = "anyone can answer `Ask` and `Get` of `P`: n8n 1 does not sign the addresses of "
+    _, ctx = compiled(model("timer"), version="1.123")
+    assert found(ctx, "OF425") == [f"{waits}waiting runs, and numbers the runs"]
+    _, ctx = compiled(model("message"), version="1.123")
+    assert len(found(ctx, "OF425")) == 2
+    _, ctx = compiled(model("message"), version="1.123", auth="header")
+    assert not found(ctx, "OF425")
+
+
 def test_replays_answer_what_asks_for_a_secret(engine: LocalEngine) -> None:
     made = emitted(model("message"), PassContext(options={"auth": "header"}))
     report = replay_model(model("message"), made, LocalRunner(engine), PassContext())

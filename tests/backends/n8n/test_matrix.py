@@ -5,160 +5,18 @@ refused is refused with a reason. ASL's cells are compiled or refused, never lef
 from __future__ import annotations
 
 import pytest
+from matrix_models import DERIVED, RUNS, cases, cells, only_inside
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.commands.list import matrix
 from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import replay_model
 
-from orgflow_ir.model import (
-    Event,
-    EventDefinition,
-    Expression,
-    Flow,
-    Gateway,
-    Model,
-    Process,
-    SubProcess,
-    Task,
-)
+from orgflow_ir.model import Event, EventDefinition, Expression, Flow, Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.testing.conformance.shapes import shape
 from orgflow_ir.testing.minimal import minimal_models
 
-RUNS = frozenset({"Supported", "Supported*", "Lowered"})
 VERSIONS = ("2.41", "1.123")
-
-
-def only_inside(name: str) -> bool:
-    """Whether only event sub-processes have such a start: these are refused, and the cell is about
-    the start."""
-    return name.startswith("event.start.") and name.endswith(".non-interrupting")
-
-
-def _mixed() -> Model:
-    nodes = (
-        Event(id="s", position="start"),
-        Gateway(id="x", gateway_kind="exclusive"),
-        Gateway(id="g", gateway_kind="exclusive", name="Which?"),
-        *(Task(id=t, name=t.upper()) for t in "abcd"),
-        *(Event(id=f"e{t}", position="end") for t in "cd"),
-    )
-    wires = ("s>x", "x>a", "x>b", "a>g", "b>g", "g>c", "g>d", "c>ec", "d>ed")
-    flows = [
-        Flow(id=f"f{n}", source=w.split(">")[0], target=w.split(">")[1], name=w.split(">")[1])
-        for n, w in enumerate(wires)
-    ]
-    return Model(id="m", processes=(Process(id="p", nodes=nodes, flows=tuple(flows)),))
-
-
-def _conditional() -> Model:
-    """A task that chooses among its own flows."""
-    model = shape("s>A A>B:One A>C:Two B>e C>f")
-    (process,) = model.processes
-    choosing = [f for f in process.flows if f.source == "A"]
-    flows = tuple(
-        f.replace(condition=Expression(text=f"${{n == {choosing.index(f)}}}")) if f in choosing
-        else f
-        for f in process.flows
-    )  # fmt: skip
-    return model.replace(processes=(process.replace(flows=flows),))
-
-
-def _listened() -> Model:
-    script = "<script scriptFormat='groovy'>execution.setVariable('x', 1)</script>"
-    xml = f"<executionListener xmlns='{CAMUNDA}' event='start'>{script}</executionListener>"
-    return Model(
-        id="m",
-        processes=(
-            Process(
-                id="p",
-                nodes=(
-                    Event(id="s", position="start"),
-                    Event(
-                        id="e", position="end", extra=((f"{{{CAMUNDA}}}executionListener", xml),)
-                    ),
-                ),
-                flows=(Flow(id="f", source="s", target="e"),),
-            ),
-        ),
-    )
-
-
-def _signalled(*, done_at_once: bool) -> Model:
-    thrown = (EventDefinition(kind="signal", name="Alarm"),)
-    inside = SubProcess(
-        id="sub",
-        nodes=(
-            Event(id="i", position="start"),
-            Event(id="a", position="throw") if done_at_once else Task(id="a"),
-            Event(id="t", position="end", definitions=thrown),
-        ),
-        flows=(Flow(id="g", source="i", target="a"), Flow(id="h", source="a", target="t")),
-    )
-    return Model(
-        id="m",
-        processes=(
-            Process(
-                id="p",
-                nodes=(
-                    Event(id="s", position="start"),
-                    inside,
-                    Event(id="b", position="boundary", attached_to="sub", definitions=thrown),
-                    Event(id="e", position="end"),
-                    Event(id="f", position="end"),
-                ),
-                flows=(
-                    Flow(id="1", source="s", target="sub"),
-                    Flow(id="2", source="sub", target="e"),
-                    Flow(id="3", source="b", target="f"),
-                ),
-            ),
-        ),
-    )
-
-
-CAMUNDA = "http://camunda.org/schema/1.0/bpmn"
-DERIVED = {
-    "gateway.mixed": _mixed(),
-    "split.conditional": _conditional(),
-    "listener": _listened(),
-    "signal.around": _signalled(done_at_once=True),
-    "signal.lasting": _signalled(done_at_once=False),
-    "timer.unsupported": Model(
-        id="m",
-        processes=(
-            Process(
-                id="p",
-                nodes=(
-                    Event(
-                        id="s",
-                        position="start",
-                        definitions=(
-                            EventDefinition(
-                                kind="timer", timer="duration", expression=Expression(text="PT5M")
-                            ),
-                        ),
-                    ),
-                    Event(id="e", position="end"),
-                ),
-                flows=(Flow(id="f", source="s", target="e"),),
-            ),
-        ),
-    ),
-}
-"""Models of constructs that analyses derive, which have no minimal one."""
-
-
-def cells(registry: Registry, target: str) -> dict[str, str]:
-    head, *rows = matrix(registry)
-    column = head.index(target)
-    return {row[0]: row[column] for row in rows}
-
-
-def cases() -> dict[str, Model]:
-    return {**dict(minimal_models()), **DERIVED}
 
 
 def test_every_cell_that_runs_has_a_case(registry: Registry) -> None:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from engine_fixture import flow, node
+from matrix_models import DERIVED
+from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.backends.n8n.engine.runs import RunRequest
+from orgflow.backends.n8n.node_types import code
 from orgflow.compiler import compile_model
 
 from orgflow_ir.model.constructs import CONSTRUCTS
@@ -24,3 +31,54 @@ def test_the_last_n8n_1_has_the_same_constructs(registry: Registry, construct: s
     assert (made is None, codes(old)) == (expected is None, codes(new))
     checked = PassContext(options={"version": "1.123"})
     assert made is None or backend.validate(made.artifacts, checked), checked.diagnostics
+
+
+def test_expressions_see_the_output_of_code_nodes(registry: Registry) -> None:
+    """n8n 1 without task runners hides objects that code creates from expressions."""
+    found = {}
+    for version in ("2.41", "1.123"):
+        ctx = PassContext(registry=registry)
+        options = {"version": version}
+        made = compile_model(DERIVED["listener"], registry.backends["n8n"], ctx, options=options)
+        assert made is not None, codes(ctx)
+        workflow = json.loads(made.artifacts[0].text)
+        (row,) = [row for row in workflow["nodes"] if row["type"].endswith(".code")]
+        assert code.gives_one_item(row["parameters"])
+        found[version] = row["parameters"]
+    assert found["1.123"] == code.visible(found["2.41"])
+
+
+def test_the_output_of_code_nodes_is_the_same(engine: LocalEngine) -> None:
+    item = {"lines": [{"n": 1, "of": None}, []], "a `b`": '\\n"', "": {"": False}, "n": 1.5}
+    written = code.running(f"return [{{ json: {json.dumps(item)} }}, {{ json: {{}} }}];")
+    rows = [
+        [node("Start", "manualTrigger", 1), node("Code", "code", 2, parameters)]
+        for parameters in (written, code.visible(written))
+    ]
+    runs = engine.run_many(
+        [RunRequest(flow(one, "Start>Code"), "Start", data=True) for one in rows]
+    )
+    for run in runs:
+        assert run.order[-1].items == (({**item}, {}),)
+
+
+def test_the_note_says_that_code_in_place_of_a_placeholder_needs_task_runners(
+    registry: Registry,
+) -> None:
+    for version, said in (("2.41", False), ("1.123", True)):
+        made = compile_model(
+            minimal_model("task.service"),
+            registry.backends["n8n"],
+            PassContext(registry=registry),
+            options={"version": version},
+        )
+        assert made is not None
+        assert ("N8N_RUNNERS_ENABLED=true" in made.artifacts[0].text) == said
+
+
+def test_errors_of_code_nodes_keep_their_message(engine: LocalEngine) -> None:
+    failing = code.visible(code.running('throw new Error("E1");'))
+    rows = [node("Start", "manualTrigger", 1), node("Code", "code", 2, failing)]
+    (run,) = engine.run_many([RunRequest(flow(rows, "Start>Code"), "Start")])
+    assert run.status == "error"
+    assert (run.error or "").split(" ")[0] == "E1"

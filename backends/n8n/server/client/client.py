@@ -34,6 +34,7 @@ _POLL_SECONDS = 0.02
 _CALL_SECONDS = 30.0
 _NAME_LENGTH = 128
 _NO_BACKOFF = Backoff(0.0)
+_EMPTY: Mapping[object, object] = {"boolean": False, "number": 0}
 
 
 class Client:
@@ -170,7 +171,7 @@ class Client:
         self._call(self._api, "POST", f"/api/v1/workflows/{workflow_id}/{door}", again=True)
         deadline = time.monotonic() + seconds
         path = f"/rest/workflows/{workflow_id}/publication-status"
-        while self._logged_in:
+        while self._logged_in and self.version.major > 1:  # n8n 1 has no such route
             data = self._call(self._editor, "GET", path)["data"]
             state = data.get("status")
             if state == "published":
@@ -209,8 +210,26 @@ class Client:
 
     def create_credential(self, name: str, kind: str, data: Mapping[str, Any]) -> str:
         """Create a credential of one of n8n's types; returns its id. Raises `ServerError`."""
+        if self.version.major < 2:
+            data = {**self._hidden_fields(kind, data), **data}
         body = {"name": name, "type": kind, "data": dict(data)}
         return str(self._call(self._api, "POST", "/api/v1/credentials", body)["id"])
+
+    def _hidden_fields(self, kind: str, data: Mapping[str, Any]) -> Json:
+        """Empty values for fields that the schema of n8n 1 requires although its editor does not
+        show them: a condition on a field that the data lack counts as fulfilled there."""
+        try:
+            schema = self._call(self._api, "GET", f"/api/v1/credentials/schema/{kind}")
+        except RefusedError:
+            return {}  # the creation says what is wrong
+        kinds = {name: row.get("type") for name, row in schema.get("properties", {}).items()}
+        found: Json = {}
+        for rule in schema.get("allOf") or ():
+            asked = rule.get("if", {}).get("properties", {})
+            if all(name not in data for name in asked):
+                for one in rule.get("then", {}).get("allOf") or ():
+                    found |= {name: _EMPTY.get(kinds.get(name), "") for name in one["required"]}
+        return found
 
     def credentials(self) -> tuple[Json, ...]:
         """Id, name and type of the existing credentials; empty if the server does not list them.

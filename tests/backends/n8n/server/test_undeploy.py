@@ -83,6 +83,40 @@ def test_credentials_from_a_file(
     assert SECRET not in said.out + said.err
 
 
+SMTP_SCHEMA = {
+    "properties": {"secure": {"type": "boolean"}, "disableStartTls": {"type": "boolean"}},
+    "allOf": [
+        {
+            "if": {"properties": {"secure": {"enum": [False]}}},
+            "then": {"allOf": [{"required": ["disableStartTls"]}]},
+            "else": {"allOf": [{"not": {"required": ["disableStartTls"]}}]},
+        }
+    ],
+}
+"""As n8n 1.123.81 states it, shortened."""
+
+
+@pytest.mark.parametrize(
+    ("version", "given", "added"),
+    [
+        ("1.123.81", {}, {"disableStartTls": False}),
+        ("1.123.81", {"disableStartTls": True}, {}),
+        ("1.123.81", {"secure": True}, {}),
+        ("2.41.1", {}, {}),
+    ],
+)
+def test_n8n_1_gets_the_hidden_fields_that_it_requires(
+    server: StandIn, tmp_path: Path, version: str, given: dict[str, bool], added: dict[str, bool]
+) -> None:
+    server.version = version
+    server.schemas = {"smtp": SMTP_SCHEMA}
+    file = tmp_path / "credentials.json"
+    file.write_text(json.dumps([{"name": "Post", "type": "smtp", "data": given}]), "utf-8")
+    assert run(["deploy", str(MAIL), "--credentials", str(file)]) == 0
+    (made,) = server.credentials
+    assert made["data"] == given | added
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
