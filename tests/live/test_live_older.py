@@ -6,8 +6,10 @@ import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from asked_people import SERVICES, ask_by_mail, ask_by_message, local_services
 from cli_cases import orgflowc
 from deploy_faults import (
     Site,
@@ -20,8 +22,10 @@ from deploy_faults import (
     ok,
     path_taken_at_update,
 )
+from editor_browser import browser
 from ended_commands import MOMENTS, Moment, ended_in_the_middle
 from engine_fixture import missing
+from fixed_hosts import FixedHosts
 from matrix_models import cases, cells, only_inside
 from orgflow.backends.n8n.catalogue.catalogue import read_catalogue
 from orgflow.backends.n8n.catalogue.from_server import server_catalogue
@@ -44,13 +48,20 @@ REPLAYED = ("leave-request", "insurance-claim", "invoice-approval")
 
 
 @pytest.fixture(scope="module")
-def editor(owner: Owner) -> Iterator[WorkflowClient]:
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FixedHosts]:
+    proxy = local_services(tmp_path_factory.mktemp("hosts"))
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture(scope="module")
+def editor(owner: Owner, services: FixedHosts) -> Iterator[WorkflowClient]:
     """A client of a fresh n8n 1, logged in."""
     found = status(OLDER_VERSION)
     if found.files is None:
         missing(f"n8n {OLDER_VERSION} is not installed: {found.problem}")
     with (
-        N8nServer(files=found.files) as server,
+        N8nServer(files=found.files, settings=services.settings) as server,
         WorkflowClient(server.url, version=V1_123) as client,
     ):
         client.set_up_owner(owner.email, owner.password)
@@ -171,6 +182,33 @@ def test_every_construct_that_runs(
                 wrong.append(f"{name}: {run.verdict} {run.divergence}")
     assert wrong == []
     assert len(models) > 60
+
+
+@pytest.fixture
+def user(editor: WorkflowClient, site: Site, monkeypatch: pytest.MonkeyPatch) -> WorkflowClient:
+    """The environment of a user of the server, which is empty."""
+    assert site.rows() == []
+    monkeypatch.setenv("N8N_API_KEY", editor.key)
+    monkeypatch.setenv("N8N_URL", editor.url)
+    return editor
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[Any]:
+    """A browser in which nobody is logged in."""
+    with browser() as context:
+        yield context
+
+
+def test_people_are_asked_by_mail(user: WorkflowClient, pages: Any, tmp_path: Path) -> None:
+    ask_by_mail(user, pages, tmp_path)
+
+
+@pytest.mark.parametrize("by", SERVICES)
+def test_people_are_asked_by_a_message(
+    user: WorkflowClient, services: FixedHosts, pages: Any, tmp_path: Path, by: str
+) -> None:
+    ask_by_message(user, services, pages, tmp_path, by)
 
 
 def test_the_catalogue_is_that_of_its_package(

@@ -21,7 +21,7 @@ from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun, RunRequest
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.node_types import code
 from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.server.client.client import FINISHED
+from orgflow.backends.n8n.server.client.client import FINISHED, Client
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.executions.execution import (
     StoredRun,
@@ -229,7 +229,7 @@ class UserRun:
         return NodeRun(run.node, flow, run.run, run.outputs, run.status, run.error, None)
 
 
-def executions_of(client: WorkflowClient) -> list[Json]:
+def executions_of(client: Client) -> list[Json]:
     """The executions of a server, without their data, as its editor lists them: the API of n8n 1
     lists none that waits."""
     found: list[Json] = []

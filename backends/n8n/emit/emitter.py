@@ -25,7 +25,7 @@ from orgflow.backends.n8n.emit.graph import (
 )
 from orgflow.backends.n8n.emit.names import field_name, plain
 from orgflow.backends.n8n.emit.scopes import Together, WorkflowScope, scopes_of
-from orgflow.backends.n8n.emit.settings import MESSAGES
+from orgflow.backends.n8n.emit.settings import MESSAGES, version_of
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types import merge, set_
 from orgflow.backends.n8n.rules import UnstatedCallData
@@ -342,7 +342,8 @@ class _Emitter:
 
             by = str(self.ctx.options.get(PEOPLE, "form"))
             asked = [task for task in people if task in alone]
-            self.e.forms = plan_forms(self.e, asked, "" if by == "form" else by)
+            channel = "" if by == "form" else by
+            self.e.forms = plan_forms(self.e, asked, channel, version_of(self.ctx))
 
     def _say_what_it_is_part_of(self) -> None:
         source = self.ctx.source

@@ -35,6 +35,7 @@ from orgflow_ir.model.records import NamedTuple
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
+    from orgflow.backends.n8n.format.versions import N8nVersion
 
     from orgflow_ir.analysis.work.people import About
 
@@ -225,6 +226,7 @@ class TaskForm(NamedTuple):
         inside: variables of the answers that are local to the task.
         sets: variables that its output mappings set.
         by: the channel of the message that asks a person to fill it in; empty if it is only listed.
+        dated: whether n8n adds the time of the answer to a message.
     """
 
     fields: tuple[FormField, ...]
@@ -233,6 +235,7 @@ class TaskForm(NamedTuple):
     inside: frozenset[str] = frozenset()
     sets: tuple[str, ...] = ()
     by: str = ""
+    dated: bool = True
 
     def guard(self, node: str, counter: str = "") -> str | None:
         """JavaScript that is true if an item is a valid answer to this form, which a node asks, or
@@ -255,7 +258,8 @@ class TaskForm(NamedTuple):
         """JavaScript that is true for an item, called `form`, that is the output of another node in
         place of the form instead of an answer."""
         if self.by:
-            return f"form.{send_and_wait.ANSWER}?.{send_and_wait.ANSWERED_AT} === undefined"
+            mark = send_and_wait.ANSWERED_AT if self.dated else PAGE
+            return f"form.{send_and_wait.ANSWER}?.{mark} === undefined"
         return "form.formMode === undefined"
 
     def _page(self, counter: str) -> str:
@@ -337,7 +341,9 @@ def round_of(counter: str) -> str:
     return f"$({quote_node(counter)}).first().json.{ROUND}"
 
 
-def plan_forms(compiled: CompiledScope, people: Iterable[str], by: str) -> dict[str, TaskForm]:
+def plan_forms(
+    compiled: CompiledScope, people: Iterable[str], by: str, version: N8nVersion
+) -> dict[str, TaskForm]:
     """The forms of these tasks of a scope, by task; `by` is the channel through which people are
     asked."""
     alone = list(people)
@@ -347,16 +353,19 @@ def plan_forms(compiled: CompiledScope, people: Iterable[str], by: str) -> dict[
     variables = {field.variable for fields in asked.values() for field in fields}
     variables |= {path[0] for decision in compiled.decisions.values() for path in decision.coded}
     forms = {
-        task: _within(made(fields, variables), compiled.graph.nodes[task])._replace(by=by)
+        task: _within(made(fields, variables), compiled.graph.nodes[task])._replace(
+            by=by, dated=version.major > 1
+        )
         for task, fields in asked.items()
     }
     again = {task for task in forms if task in compiled.graph.cyclic}
-    if len(forms) < 2 and not again:
+    marked = bool(by) and version.major < 2
+    if len(forms) < 2 and not again and not marked:
         return forms
     pages: set[str] = set()
     return {  # forms that people are asked for by messages have addresses of their own
         task: form._replace(page=_page(compiled.graph.nodes[task], pages), again=task in again)
-        if not by or task in again
+        if not by or task in again or (marked and form.fields)
         else form
         for task, form in forms.items()
     }

@@ -16,6 +16,7 @@ from orgflow.backends.n8n.engine.install import status
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 from orgflow.backends.n8n.engine.runs import EngineRun
 from orgflow.backends.n8n.format.document import Workflow
+from orgflow.backends.n8n.format.form_fields import hidden_fields
 from orgflow.backends.n8n.merge.merge import merge
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
@@ -221,9 +222,26 @@ def test_every_run_is_that_of_the_model(channel: str, version: str, engine: Loca
     found, _ = made(source, people=channel, inbox="a@b.example", version=version)
     report = replay_model(source, found, LocalRunner(engine), PassContext())
     assert [(r.verdict, r.divergence) for r in report.runs] == [("equal", None)] * 2
-    ctx = PassContext(target=N8N_TARGET, options={"people": channel})
+    ctx = PassContext(target=N8N_TARGET, options={"people": channel, "version": version})
     workflow = found.compiled["p"].root.workflow
     assert verify_process(source, source.processes[0], workflow, ctx).verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_an_answer_in_n8n_1_has_no_time(channel: str, engine: LocalEngine) -> None:
+    """Nothing of n8n tells it from the output of another node, so the page identifies itself."""
+    source = model(Form(fields=FIELDS))
+    workflow = workflow_of(source, people=channel, inbox="a@b.example", version="1.123")
+    (asking,) = [node for node in workflow["nodes"] if node["name"] == "Check order"]
+    (page,) = hidden_fields(asking["parameters"])
+    answer = {"Amount": "12", page: json.loads(hidden_fields(asking["parameters"])[page])}
+    start = next(n["name"] for n in workflow["nodes"] if n["type"].endswith("Trigger"))
+    for output, end in (({"data": answer}, "Big"), ({"amount": 3}, "Small")):
+        stubs = {"Check order": {"visits": [output], "mode": "replace"}}
+        (run,) = engine.run_many([RunRequest(workflow, start, stubs=stubs)])
+        assert run.order[-1].node == end, run.error
+        asking["type"], asking["typeVersion"] = "n8n-nodes-base.noOp", 1  # by a person
+        asking["parameters"] = {}
 
 
 @pytest.mark.parametrize("channel", CHANNELS)
