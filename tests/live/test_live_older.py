@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import user_models
 from asked_people import SERVICES, ask_by_mail, ask_by_message, local_services
 from cli_cases import orgflowc
 from deploy_faults import (
@@ -198,6 +199,13 @@ def pages() -> Iterator[Any]:
     """A browser in which nobody is logged in."""
     with browser() as context:
         yield context
+
+
+def test_models_with_data_do_what_they_say(user: WorkflowClient, tmp_path: Path) -> None:
+    """Scripts, listeners, decisions, lists, calls with errors, signals, scopes and times."""
+    done = orgflowc("deploy", *user_models.write(tmp_path))
+    assert done.code == 0, done.err
+    assert user_models.differences(user, user_models.MODELS, 60) == []
 
 
 def test_people_are_asked_by_mail(user: WorkflowClient, pages: Any, tmp_path: Path) -> None:
