@@ -879,6 +879,21 @@ def legal_model(
     return legalise(model, spec, ctx, allow_lossy=allow_lossy)
 
 
+def check_output(model: Model, backend: Backend, ctx: PassContext) -> None:
+    """Report the findings of a backend's own rules about the result of a legal model, such as
+    addresses that anybody can call; the result itself is not kept, nor are remarks on what became
+    of each element."""
+    if not backend.target.executes or ctx.has_errors:
+        return
+    quiet = dataclasses.replace(ctx, _found=[], _advice=[])
+    emitted(backend, model, quiet)
+    ctx.diagnostics += [
+        one
+        for one in quiet.diagnostics
+        if one.target == backend.name or one.severity is Severity.ERROR
+    ]
+
+
 def _blocked(ctx: PassContext) -> bool:
     """Whether an error stands that makes the model unfit for looking further: any but those of
     its flow, its data, its target or its gaps."""

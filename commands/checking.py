@@ -12,6 +12,7 @@ from orgflow.commands.suppressions import Acceptance, Applied
 from orgflow.compiler import (
     InputError,
     check_gaps,
+    check_output,
     check_source,
     legal_model,
     needs_diagram,
@@ -181,7 +182,10 @@ class Checker:
                 ctx.options = {**ctx.options, **target_options}
                 check_source(source, model, ctx, options.from_)
             else:
-                legal_model(with_called(model, backend, ctx), backend, ctx, options=target_options)
+                whole = with_called(model, backend, ctx)
+                legal = legal_model(whole, backend, ctx, options=target_options)
+                if legal is not None:
+                    check_output(legal, backend, ctx)
                 others = {source_name(file) for file in options.given} - {source.path}
                 if others:  # each file of the command reports its own findings
                     ctx.diagnostics[:] = [

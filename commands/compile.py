@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import sys
@@ -212,6 +213,8 @@ def command(
         if kept is not None:
             beside = [artifact for one in kept for artifact in one.beside]
             artifacts = [artifact for one in kept for artifact in one.artifacts]
+            if golden is None and output is not None:
+                _report_uncalled(kept, output, backend, session)
     code = exit_code(session.diagnostics)
     shown = " ".join(inputs)
     try:
@@ -369,6 +372,32 @@ def _verified(
         states = f", {result.states} states" if result.verdict.value == "proved" else ""
         session.note(f"verified `{result.label}`: {result.verdict.value}{states}")
     return bool(results) and all(r.ok for r in results)
+
+
+_MOST_OTHERS = 1000
+"""Maximum number of files in the output folder that are searched for work."""
+
+
+def _report_uncalled(
+    emitted: Sequence[Emitted], output: str, backend: Backend, session: Session
+) -> None:
+    """Report work that an earlier compilation wrote to the folder and that nothing in it uses any
+    more."""
+    if type(backend).report_uncalled is Backend.report_uncalled or not os.path.isdir(output):
+        return
+    artifacts = [artifact for one in emitted for artifact in one.artifacts]
+    new = {os.path.abspath(place) for place, _ in _files(output, artifacts)}
+    names = sorted(name for name in os.listdir(output) if name.endswith(".json"))
+    paths = [os.path.join(output, name) for name in names[:_MOST_OTHERS]]
+    others = []
+    for path in (path for path in paths if os.path.abspath(path) not in new):
+        with contextlib.suppress(InputError):  # nobody asked for it
+            others.append(read_source(path))
+    from orgflow.commands.merge import read_beside
+
+    ctx = session.context()
+    backend.report_uncalled(emitted, others, ctx, lambda path: read_beside(Path(output), path))
+    session.collect(ctx)
 
 
 def _with_filled_work(

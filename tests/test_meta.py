@@ -81,6 +81,20 @@ WITHOUT_CASE = {
         "needs an edited workflow",
         f"{MERGE}::test_a_node_between_two_that_are_no_neighbours_any_more",
     ),
+    "N8N005": (
+        "needs an edited workflow",
+        "backends/n8n/test_named_work.py"
+        "::test_work_of_another_name_is_reported_where_it_was_implemented",
+    ),
+    "N8N012": (
+        SERVER,
+        "backends/n8n/test_named_work.py"
+        "::test_deploy_reports_implemented_work_that_nothing_calls_any_more",
+    ),
+    "N8N013": (
+        SERVER,
+        "backends/n8n/test_called_together.py::test_a_workflow_for_one_caller_becomes_that_of_all",
+    ),
     "N8N010": (SERVER, "backends/n8n/server/test_deploy_merge.py::test_an_older_clone"),
     "N8N011": (SERVER, "backends/n8n/server/test_deploy_merge.py::test_two_updates_at_once"),
     "N8N004": ("needs an edited workflow", f"{MERGE}::test_another_file"),

@@ -207,7 +207,7 @@ class N8nBackend(Backend):
         if any(len(model) > 1 for model in compiled):
             from orgflow.backends.n8n.emit.together import compile_together
 
-            compiled, remade = compile_together(compiled, ctx, _finish)
+            compiled, remade = compile_together(compiled, ctx, finish_processes)
         for one in (named := linked(compiled, ctx)):
             build(one.root, _digest(one, ""), version_of(ctx))
         remade += named
@@ -234,6 +234,18 @@ class N8nBackend(Backend):
         from orgflow.backends.n8n.merge.filled import keep_filled
 
         return keep_filled(made, there, ctx, lambda id: bases(base_path(id)))
+
+    def report_uncalled(
+        self,
+        made: Sequence[Emitted],
+        beside: Sequence[SourceFile],
+        ctx: PassContext,
+        bases: Callable[[str], str | None],
+    ) -> None:
+        """See `Backend`: workflows that exist only for their callers. N8N005."""
+        from orgflow.backends.n8n.merge.filled import report_uncalled
+
+        report_uncalled(made, beside, ctx, lambda id: bases(base_path(id)))
 
 
 def _emitted(
@@ -281,10 +293,10 @@ def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
             report_parallel(scope.body, ctx)
         compiled.append(compile_process(model, process, ctx)._replace(digest=digest))
     errors = [_errors(compiled, ctx)] if ctx.options.get("errors") == "workflow" else []
-    return _finish(compiled, ctx, errors)
+    return finish_processes(compiled, ctx, errors)
 
 
-def _finish(
+def finish_processes(
     compiled: list[CompiledProcess], ctx: PassContext, more: Sequence[CompiledProcess] = ()
 ) -> list[CompiledProcess]:
     """The processes of a model with the workflows of work that they name, built."""

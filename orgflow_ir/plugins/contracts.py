@@ -177,6 +177,18 @@ class Backend(ABC):
         del there, ctx, bases
         return tuple(made)
 
+    def report_uncalled(
+        self,
+        made: Sequence[Emitted],
+        beside: Sequence[SourceFile],
+        ctx: PassContext,
+        bases: Callable[[str], str | None],
+    ) -> None:
+        """Report work in files of earlier compilations (`beside`), next to the output, that neither
+        the output nor another of these files uses. `bases` is as for `merge`. Nothing by
+        default."""
+        del made, beside, ctx, bases
+
     def meaning(self, model: Model) -> Model:
         """The model whose token game executions of the target follow, as `Runner.meaning`."""
         return model

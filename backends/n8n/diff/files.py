@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from orgflow.backends.n8n.diff.behaviour import Decisions, diff_behaviour
@@ -20,7 +20,9 @@ from orgflow.backends.n8n.format.matching import (
     match,
 )
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
+from orgflow.backends.n8n.server.deploy.references import called
 
+from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
@@ -33,13 +35,49 @@ def diff(old: SourceFile, new: SourceFile, ctx: PassContext) -> Comparison | Non
     if found[0] is None or found[1] is None:
         return None
     parts = []
-    for mine, its, how in paired(found[0], found[1]):
+    pairs = paired(found[0], found[1])
+    for mine, its, how in pairs:
         if mine is not None and its is not None:
             parts.append(diff_workflows(mine, its, how=how))
         else:
             names = [flow.title if flow is not None else None for flow in (mine, its)]
             parts.append(Part(names[0], names[1], how))
-    return Comparison(old.path, new.path, "workflows", tuple(parts))
+    notes = tuple(_uncalled(pairs)) if len(pairs) > 1 else ()
+    return Comparison(old.path, new.path, "workflows", tuple(parts), notes)
+
+
+Pair = tuple[WorkflowDocument | None, WorkflowDocument | None, str]
+"""A workflow of the old and of the new file, and how they were paired."""
+
+
+def _uncalled(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Notes about implemented workflows that their callers in the old version do not call in the
+    new one."""
+    from orgflow.backends.n8n.merge.filled import exists_for_callers, is_implemented
+
+    olds = [mine for mine, _, _ in pairs if mine is not None]
+    now = [its for _, its, _ in pairs if its is not None]
+    calls = {id for one in now for id in _calls(one)}
+    kept = {(one.map.process, one.title) for one in now if one.id in calls}
+    for work in olds:
+        if work.id in calls or not exists_for_callers(work):
+            continue
+        if (work.map.process, work.title) in kept or not is_implemented(work, lambda _: None):
+            continue
+        callers = [
+            its.title
+            for mine, its, _ in pairs
+            if mine is not None and its is not None and work.id in _calls(mine)
+        ]
+        if callers:
+            yield (
+                f"`{work.title}` has an implementation in the old version, and nothing calls it "
+                f"in the new one; {listed(f'`{one}`' for one in callers)} called it before"
+            )
+
+
+def _calls(workflow: WorkflowDocument) -> set[str]:
+    return {id for id, _ in called(workflow.raw)}
 
 
 def diff_workflows(
@@ -88,9 +126,7 @@ def _read(source: SourceFile, ctx: PassContext) -> tuple[WorkflowDocument, ...] 
     return flows
 
 
-def paired(
-    old: tuple[WorkflowDocument, ...], new: tuple[WorkflowDocument, ...]
-) -> list[tuple[WorkflowDocument | None, WorkflowDocument | None, str]]:
+def paired(old: tuple[WorkflowDocument, ...], new: tuple[WorkflowDocument, ...]) -> list[Pair]:
     """The workflows of two files by their source process, by name, by id; a single remaining pair
     is matched. They are in the order of the new file, followed by removed ones."""
     partner: dict[int, tuple[int, str]] = {}
@@ -119,7 +155,7 @@ def paired(
     if len(lone) == len(rest) == 1:
         partner[lone[0]] = (rest[0], "only one")
         rest = []
-    found: list[tuple[WorkflowDocument | None, WorkflowDocument | None, str]] = []
+    found: list[Pair] = []
     for index, flow in enumerate(new):
         at, how = partner.get(index, (None, ""))
         found.append((old[at] if at is not None else None, flow, how))

@@ -24,9 +24,12 @@ from orgflow_ir.model.element_names import CALLED
 from orgflow_ir.model.elements import Scope
 from orgflow_ir.model.records import NamedTuple
 
+MOST_NAME = 128
+"""Maximum number of characters of the name of a workflow in n8n."""
+
 
 class Together(NamedTuple):
-    """A process that several models call, compiled once for all of them.
+    """A process that models call in another file, compiled once for all of them.
 
     Attributes:
         file: the file that it is in.
@@ -37,6 +40,11 @@ class Together(NamedTuple):
     file: str
     id: str
     names: tuple[str, ...]
+
+
+def for_others(process: str) -> str:
+    """The title of the workflow that the callers of a process in other files share."""
+    return f"{plain(process)}{CALLED}other files)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +59,8 @@ class WorkflowScope:
         only_called: whether the process exists only for calls by workflows of the model.
         on_error: whether the process exists to receive errors of the others.
         shared: whether workflows of other models may call it.
-        together: processes of other files that several models call and that are compiled once for
-            all of them, by their ids in this model.
+        together: processes of other files that are compiled once for all models that call them, by
+            their ids in this model.
     """
 
     model: Model
@@ -89,17 +97,18 @@ class WorkflowScope:
     @property
     def _whole(self) -> str:
         if self.process.id in self.together:
-            return f"{plain(self.process.name)}{CALLED}several)"
+            return for_others(self.process.name)
         return title(self.model, self.process)
 
     @property
     def seed(self) -> str:
         """The input of ids: the same for an edited model, different for another model, since tools
         like to call every process `Process_1`."""
-        file = self.model.source.replace("\\", "/").rsplit("/", 1)[-1]
-        parts = (file, self.model.id, self.process.id, self._whole)
-        if (once := self.together.get(self.process.id)) is not None:
-            parts = (once.file.rsplit("/", 1)[-1], "", once.id, self._whole)
+        file, model, process = self.model.source, self.model.id, self.process.id
+        if (once := self.together.get(process)) is not None:
+            file, model, process = once.file, "", once.id
+        file = file.replace("\\", "/").rsplit("/", 1)[-1]
+        parts = (file, model, process, self._whole)
         inner = (*self.around, self.body.id) if self.called else ()
         return "/".join((*parts, *inner))
 

@@ -1,19 +1,24 @@
-"""A process that several models of a folder call: one workflow, which all of them call.
+"""A process that models of a folder call in another file: one workflow, which all of them call.
 
 Each model is compiled with the processes that it calls in other files, since what such a process
 has to hand back depends on what its callers read. Compiled together, it hands back what any of them
 reads. It stays a workflow for each caller where anything else differs, such as what happens when it
 throws an escalation.
+
+Its identity is that of its own file and does not depend on the number of its callers, so that
+another caller changes no workflow but its own.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, compile_process
 from orgflow.backends.n8n.emit.names import plain
-from orgflow.backends.n8n.emit.scopes import Together
+from orgflow.backends.n8n.emit.scopes import MOST_NAME, Together, for_others
 from orgflow.backends.n8n.emit.variables import handed_back
 from orgflow.backends.n8n.format.document import dumps
 from orgflow.backends.n8n.format.shape import workflow_shape
@@ -39,13 +44,25 @@ class _Place(NamedTuple):
 
 
 def compile_together(
-    made: Sequence[Compiled], ctx: PassContext, finish: Finish
+    made: Sequence[Compiled],
+    ctx: PassContext,
+    finish: Finish,
+    others: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[list[Compiled], Compiled]:
-    """The processes of all models, those that several call once, with the first of these models;
-    and the processes that were compiled again."""
-    shared = _called_by_several(made)
+    """The processes of all models, those of other files once, with the first model that calls them;
+    and the processes that were compiled again.
+
+    Args:
+        made: the processes of each model.
+        ctx: receives the findings.
+        finish: see `Finish`.
+        others: variables that further callers read, by the title of the workflow.
+    """
+    shared = _called_by_others(made)
+    for key in _indistinct(shared, made):
+        _report(shared.pop(key), made, {}, ctx)
     while shared:
-        once = {file_and_id: _once(places, made) for file_and_id, places in shared.items()}
+        once = {key: _once(places, made, others) for key, places in shared.items()}
         again = _again(made, shared, once, finish)
         different = [key for key, places in shared.items() if not _are_same(places, again)]
         if not different:
@@ -55,8 +72,8 @@ def compile_together(
     return list(made), []
 
 
-def _called_by_several(made: Sequence[Compiled]) -> dict[object, list[_Place]]:
-    """The processes of other files that are in several models, by where they are defined."""
+def _called_by_others(made: Sequence[Compiled]) -> dict[object, list[_Place]]:
+    """The processes of other files, by where they are defined."""
     found: dict[object, list[_Place]] = {}
     for at, model in enumerate(made):
         for one in model:
@@ -69,23 +86,41 @@ def _called_by_several(made: Sequence[Compiled]) -> dict[object, list[_Place]]:
             ):
                 place = _Place(at, one.process.id)
                 found.setdefault((loc.file, loc.line, loc.column), []).append(place)
-    return {key: places for key, places in found.items() if len(places) > 1}
+    return found
+
+
+def _indistinct(
+    shared: Mapping[object, list[_Place]], made: Sequence[Compiled]
+) -> Iterator[object]:
+    """Processes that would become the same workflow: files of one name in different folders have
+    processes of one id and name."""
+    found: dict[str, list[object]] = {}
+    for key, places in shared.items():
+        table = {places[0].id: _once(places, made)}
+        scope = replace(_at(places[0], made).root.scope, together=table)
+        found.setdefault(scope.seed, []).append(key)
+    return (key for keys in found.values() if len(keys) > 1 for key in keys)
 
 
 def _at(place: _Place, made: Sequence[Compiled] | Mapping[int, Compiled]) -> CompiledProcess:
     return next(one for one in made[place.at] if one.process.id == place.id)
 
 
-def _once(places: Sequence[_Place], made: Sequence[Compiled]) -> Together:
+def _once(
+    places: Sequence[_Place],
+    made: Sequence[Compiled],
+    others: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> Together:
     """What is common to all callers of a process."""
-    names: set[str] = set()
+    title = for_others(_at(places[0], made).process.name)
+    names: set[str] = set(others.get(title[:MOST_NAME], ()))
     for place in places:
         root = _at(place, made).root
         names.update(handed_back(root, _quiet(root.ctx)))
     loc = _at(places[0], made).process.loc
     assert loc is not None
-    id = min((place.id for place in places), key=len)  # a taken id got a suffix
-    return Together(loc.file or "", id, tuple(sorted(names)))
+    # Where a model has the id already, the process got another one there.
+    return Together(loc.file, loc.element or places[0].id, tuple(sorted(names)))
 
 
 def _quiet(ctx: PassContext) -> PassContext:
@@ -170,22 +205,28 @@ def _report(
     again: Mapping[int, Compiled],
     ctx: PassContext,
 ) -> None:
-    """OF428: a process has to be compiled differently for its callers."""
+    """OF428: a process has to be compiled differently for its callers; `again` is empty if it
+    cannot be distinguished from another one."""
     from orgflow.backends.n8n.rules import ConflictingContract
 
-    name = plain(_at(places[0], made).process.name)
+    process = _at(places[0], made).process
+    name = plain(process.name)
     callers = [f"`{plain(made[place.at][0].root.scope.title)}`" for place in places]
     why, what = (
         "it behaves differently when it is called by them",
         "let all callers catch the same events of the process",
     )
-    if _are_same(places, again, but_calls=True):
+    if not again:
+        file = process.loc.file if process.loc is not None else ""
+        why = f"another file named like {file} has a process with the same id and name"
+        what = "rename one of the processes or of the files"
+    elif _are_same(places, again, but_calls=True):
         why = "what it calls is a workflow for each of them"
         what = "name the work of its unsupported scripts by a class, a topic or a job type"
+    each = "each of its callers" if len(callers) > 1 else "its caller"
     ctx.emit(
         ConflictingContract,
-        f"the process `{name}` became a workflow for each of its callers {listed(callers)}, "
-        f"because {why}",
+        f"the process `{name}` became a workflow for {each} {listed(callers)}, because {why}",
         severity=Severity.INFO,
         help=f"to get one workflow, {what}",
     )

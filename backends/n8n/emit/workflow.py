@@ -14,6 +14,7 @@ from orgflow.backends.n8n.emit.graph import GraphNode, NodeKey, Port, WorkflowGr
 from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, ROW, banded, grid, lift
 from orgflow.backends.n8n.emit.names import literal, plain, quoted
 from orgflow.backends.n8n.emit.output_order import order_outputs
+from orgflow.backends.n8n.emit.scopes import MOST_NAME
 from orgflow.backends.n8n.emit.settings import settings_of
 from orgflow.backends.n8n.emit.source_layout import from_diagram
 from orgflow.backends.n8n.format.document import Node, node_type, node_uuid
@@ -68,7 +69,7 @@ def build(compiled: CompiledScope, digest: str, version: N8nVersion) -> None:
     ]
     compiled.workflow = {
         "id": compiled.scope.workflow_id,
-        "name": compiled.scope.title[:128],
+        "name": compiled.scope.title[:MOST_NAME],
         "nodes": [*(_sticky(name, box, seed, version) for name, box in boxes), *nodes],
         "connections": _connections(compiled, positions),
         "settings": settings_of(compiled),
@@ -376,7 +377,12 @@ def _map(compiled: CompiledScope, digest: str) -> str:
         for n in compiled.workflow_graph.nodes.values()
         if n.role in ("element", "trigger")
     }
-    scope = {"scope": compiled.scope.body.id} if compiled.scope.called else {}
+    scope: dict[str, Any] = {}
+    if compiled.scope.called:
+        scope["scope"] = compiled.scope.body.id
+    once = compiled.scope.together.get(compiled.process.id)
+    if once is not None and not compiled.scope.called:
+        scope["returns"] = list(once.names)
     return map_line({"model": digest, "process": compiled.process.id, **scope, "nodes": mapping})
 
 

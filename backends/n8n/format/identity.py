@@ -32,12 +32,14 @@ _TAG: Final = (
 @dataclass(eq=False, repr=False)
 class OrgflowMap:
     """The content of a workflow's map notes; `broken` are the node indexes of unreadable ones,
-    `model` is the hash of its source model."""
+    `model` is the hash of its source model, and `returns` are the variables that a process hands
+    back to callers in other files; `None` if it is not for callers in several files."""
 
     process: str | None = None
     model: str = ""
     nodes: dict[str, str] = field(default_factory=dict)
     broken: list[int] = field(default_factory=list)
+    returns: tuple[str, ...] | None = None
 
 
 def hidden(text: str) -> str:
@@ -90,6 +92,9 @@ def read_map(nodes: Iterable[tuple[int, Mapping[str, Any]]]) -> OrgflowMap:
             found.process = said["process"] or None
         if not found.model and isinstance(said.get("model"), str):
             found.model = said["model"]
+        returns = said.get("returns")
+        if found.returns is None and isinstance(returns, list):
+            found.returns = tuple(one for one in returns if isinstance(one, str))
         for name, element in named.items():
             if isinstance(element, str) and element:
                 found.nodes.setdefault(name, element)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from orgflow.backends.n8n.emit.named_work import PREFIX, WORK_TO_DO, work_to_do
 from orgflow.backends.n8n.format.document import dumps
+from orgflow.backends.n8n.format.identity import MAP_PREFIX
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument, workflows_of
 from orgflow.backends.n8n.merge.files import Bases, base_of, report_merge
 from orgflow.backends.n8n.merge.merge import compiled_alike, merge
-from orgflow.backends.n8n.merge.rules import UnmergeableFile
+from orgflow.backends.n8n.merge.rules import UncalledWork, UnmergeableFile
+from orgflow.backends.n8n.server.deploy.references import called
 
+from orgflow_ir.diagnostics import Severity
+from orgflow_ir.model.element_names import CALLED
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
@@ -52,7 +57,7 @@ def keep_filled(
         if path is None:
             if not (theirs.map.process or "").startswith(PREFIX):
                 continue
-            if base is None or not compiled_alike(base, theirs.raw):
+            if is_implemented(theirs, bases):
                 ctx.emit(
                     UnmergeableFile,
                     f"{file.path} contains the implementation of `{theirs.title}`, which the model "
@@ -70,6 +75,65 @@ def keep_filled(
         return tuple(made)
     scopes = {path: named[document.id] for path, document in ours.items() if document.id}
     return tuple(_with(emitted, texts, changed, scopes) for emitted in made)
+
+
+def report_uncalled(
+    made: Sequence[Emitted], beside: Sequence[SourceFile], ctx: PassContext, bases: Bases
+) -> None:
+    """See `Backend.report_uncalled`."""
+    if not any(MAP_PREFIX.encode() in file.data for file in beside):
+        return
+    there = [one for file in beside for one in _written(file)]
+    new = [WorkflowDocument(json.loads(a.text)) for one in made for a in one.artifacts]
+    ids = {document.id for document in new}
+    left = [one for one in there if exists_for_callers(one.workflow) and one.workflow.id not in ids]
+    if not left:
+        return
+    gone = [one.workflow for one in left]
+    while True:
+        calls = {
+            id
+            for one in (*new, *(one.workflow for one in there))
+            if one not in gone
+            for id, _ in called(one.raw)
+        }
+        still = [one for one in gone if one.id not in calls]
+        if len(still) == len(gone):
+            break
+        gone = still
+    for file, workflow in left:
+        if workflow in gone:
+            _report_uncalled(file, workflow, ctx, bases)
+
+
+def _report_uncalled(
+    file: SourceFile, workflow: WorkflowDocument, ctx: PassContext, bases: Bases
+) -> None:
+    implemented = is_implemented(workflow, bases)
+    folder = os.path.dirname(file.path) or "."
+    what = ", which somebody implemented," if implemented else ""
+    ctx.emit(
+        UncalledWork,
+        f"no workflow in {folder} calls `{workflow.title}`{what} any more; {file.path} was not "
+        "changed",
+        loc=SourceLocation(file=file.path, line=1),
+        severity=None if implemented else Severity.INFO,
+        help="copy its nodes into the workflow that is called now, then delete the file"
+        if implemented
+        else "delete the file if nobody needs it",
+    )
+
+
+def exists_for_callers(workflow: WorkflowDocument) -> bool:
+    """Whether a compiled workflow exists only to be called by others: it does work that a model
+    names, or is a process for its callers in other files."""
+    return (workflow.map.process or "").startswith(PREFIX) or CALLED in workflow.title
+
+
+def is_implemented(workflow: WorkflowDocument, bases: Bases) -> bool:
+    """Whether somebody edited a compiled workflow; true if its base is unknown."""
+    base = base_of(workflow, bases)
+    return base is None or not compiled_alike(base, workflow.raw)
 
 
 def _written(file: SourceFile) -> Iterator[_Written]:

@@ -89,9 +89,33 @@ class UnmergeableFile(Rule):
     target = "n8n"
 
 
+class UncalledWork(Rule):
+    """
+    What it finds
+        A workflow of an earlier `compile -o DIR/` that exists only to be called, and that no
+        workflow in the folder calls any more: work whose class, topic or job type has another name
+        now, or a process in another file. It is a warning if somebody implemented something in it.
+    Why it is wrong
+        The implementation is no longer executed. The file was not changed.
+    Example
+        The class `org.acme.Book` was implemented in org-acme-book-class.json, and then renamed in
+        the model.
+    Instead
+        Copy the nodes of the implementation into the workflow that is called now, or restore the
+        name in the model. Delete the file if it is no longer used.
+    """
+
+    code = "N8N005"
+    name = "uncalled-work"
+    severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
+
+
 MERGE_RULES: tuple[type[Rule], ...] = (
     MergeConflicts,
     MergedWithoutBase,
     AdaptedEdit,
     UnmergeableFile,
+    UncalledWork,
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, assert_never
 
-from orgflow.backends.n8n.backend import compile_processes
+from orgflow.backends.n8n.backend import compile_processes, finish_processes
 from orgflow.backends.n8n.emit.decisions import condition
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
 from orgflow.backends.n8n.emit.graph import NodeKey
+from orgflow.backends.n8n.emit.together import compile_together
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.target import N8N_TARGET
 
@@ -107,7 +108,10 @@ class Reference(NamedTuple):
 
 
 def references(
-    model: Model, ctx: PassContext, emitted: Emitted | None = None
+    model: Model,
+    ctx: PassContext,
+    emitted: Emitted | None = None,
+    flows: Sequence[WorkflowDocument] = (),
 ) -> dict[str, Reference]:
     """The compiled form of every process with executable content, by id.
 
@@ -115,17 +119,22 @@ def references(
         model: the source model, not lowered.
         ctx: has the options of the target.
         emitted: the existing output for the model, otherwise it is compiled here.
+        flows: the workflows to compare; what is compiled here hands back what they hand back to
+            callers in other files.
 
     Raises:
         NotLegal: n8n does not support the model.
     """
-    compiled = compiled_forms(model, ctx) if emitted is None else emitted.compiled
+    compiled = compiled_forms(model, ctx, flows) if emitted is None else emitted.compiled
     sources = {p.id: p for p in as_executed(model).processes}
     return {id: _reference(sources.get(id, one.process), one.root) for id, one in compiled.items()}
 
 
-def compiled_forms(model: Model, ctx: PassContext) -> dict[str, CompiledProcess]:
-    """Every process with executable content, compiled for comparison. Raises `NotLegal`."""
+def compiled_forms(
+    model: Model, ctx: PassContext, flows: Sequence[WorkflowDocument] = ()
+) -> dict[str, CompiledProcess]:
+    """Every process with executable content, compiled for comparison. `flows` is as for
+    `references`. Raises `NotLegal`."""
     quiet = PassContext(
         registry=ctx.registry,
         target=N8N_TARGET,
@@ -134,7 +143,11 @@ def compiled_forms(model: Model, ctx: PassContext) -> dict[str, CompiledProcess]
     legal = legalise(model, N8N_TARGET, quiet, allow_lossy=True)
     if quiet.has_errors:
         raise NotLegal(tuple(d for d in quiet.diagnostics if d.severity == "error"))
-    return {one.process.id: one for one in compile_processes(legal, quiet)}
+    compiled = compile_processes(legal, quiet)
+    others = {flow.title: flow.map.returns for flow in flows if flow.map.returns is not None}
+    if others:
+        (compiled,), _ = compile_together([compiled], quiet, finish_processes, others)
+    return {one.process.id: one for one in compiled}
 
 
 def _reference(source: Process, compiled: CompiledScope) -> Reference:

@@ -43,7 +43,7 @@ def verify_file(
         _unverifiable(f"{source.path} contains no n8n workflow", here, ctx)
         return ()
     try:
-        refs = references(model, ctx, emitted)
+        refs = references(model, ctx, emitted, flows)
     except NotLegal as refused:
         ctx.diagnostics += refused.diagnostics
         return ()
@@ -95,7 +95,7 @@ def paired(
     for process in references:
         take(process, (f for f in flows if f.map.process == process))
     for process in references:
-        wanted = title(model, processes[process])
+        wanted = references[process].compiled.scope.title
         take(process, (f for f in flows if f.title == wanted))
     if len(references) == 1:
         take(next(iter(references)), list(left))

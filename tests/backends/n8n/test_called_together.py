@@ -93,10 +93,10 @@ def test_all_callers_call_one_workflow_that_hands_back_what_any_reads(
     out = tmp_path / "out"
     found = compiled(models, out)
     assert set(found) == {
-        "order.json", "refund.json", "pay-called-by-several.json", "pay.json",
+        "order.json", "refund.json", "pay-called-by-other-files.json", "pay.json",
         "org-acme-book-class.json",
     }  # fmt: skip
-    shared = found["pay-called-by-several.json"]
+    shared = found["pay-called-by-other-files.json"]
     assert called_by(found["order.json"]) == called_by(found["refund.json"]) == [shared["id"]]
     stub = found["org-acme-book-class.json"]
     for node in stub["nodes"]:
@@ -123,15 +123,37 @@ def test_a_model_is_verified_with_the_folder_of_all(
         refund=caller("refund", "left", CATCHES), pay=pay(BOOK, ESCALATES),
     )  # fmt: skip
     out = tmp_path / "out"
-    assert "pay-called-by-several.json" in compiled(models, out)
+    assert "pay-called-by-other-files.json" in compiled(models, out)
     for name in ("order", "refund", "pay"):
         capsys.readouterr()
         assert cli.run(["verify", str(models / f"{name}.bpmn"), str(out)]) == 0
         told = capsys.readouterr()
         assert "different:" not in told.out
-        other = "Pay (called by several)" if name == "pay" else "Pay"
+        other = "Pay (called by other files)" if name == "pay" else "Pay"
         said = " ".join(told.err.split())
         assert f"the workflow `{other}` was compiled for another model" in said
+
+
+@pytest.mark.parametrize("prefix", ["", "own_"])
+def test_a_model_alone_is_verified_with_the_workflow_that_others_call_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], prefix: str
+) -> None:
+    """It hands back what another caller reads; a change is found nevertheless."""
+    models = folder_of(
+        tmp_path / "models", order=caller("order", "left"),
+        refund=caller("refund", "right", prefix=prefix), pay=pay(BOOK),
+    )  # fmt: skip
+    out = tmp_path / "out"
+    path = out / "pay-called-by-other-files.json"
+    assert path.name in compiled(models, out)
+    for name in ("order", "refund"):
+        capsys.readouterr()
+        assert cli.run(["verify", str(models / f"{name}.bpmn"), str(out)]) == 0
+        said = capsys.readouterr().out
+        assert (said.count("proved:"), said.count("changed")) == (3, 0)
+    path.write_text(path.read_text("utf-8").replace("?.right", "?.wrong"), "utf-8")
+    assert cli.run(["verify", str(models / "order.bpmn"), str(out), "--strict"]) == 1
+    assert "wrong" in capsys.readouterr().out
 
 
 def test_a_folder_of_models_is_verified_with_the_folder_of_its_workflows(
@@ -167,7 +189,7 @@ def test_it_is_the_same_whichever_ids_of_its_callers_are_taken(tmp_path: Path) -
         refund=caller("refund", "right", prefix="own_"), pay=pay(BOOK),
     )  # fmt: skip
     found = compiled(models, tmp_path / "out", "{errors=workflow}")
-    shared = found["pay-called-by-several.json"]
+    shared = found["pay-called-by-other-files.json"]
     assert called_by(found["order.json"]) == called_by(found["refund.json"]) == [shared["id"]]
     assert "errorWorkflow" not in shared["settings"]
 
@@ -179,8 +201,8 @@ def test_a_process_that_it_calls_is_one_workflow_as_well(tmp_path: Path) -> None
         pay=pay(nested), book=pay(BOOK).replace('id="pay" name="Pay"', 'id="book" name="Book it"'),
     )  # fmt: skip
     found = compiled(models, tmp_path / "out")
-    inner = found["book-it-called-by-several.json"]
-    for name in ("pay-called-by-several.json", "pay.json"):
+    inner = found["book-it-called-by-other-files.json"]
+    for name in ("pay-called-by-other-files.json", "pay.json"):
         assert called_by(found[name]) == [inner["id"]]
 
 
@@ -237,7 +259,7 @@ def test_it_is_deployed_once_and_stays_while_somebody_calls_it(
         pay=pay('<userTask id="t" name="Confirm"/>'),
     )  # fmt: skip
     assert cli.run(["deploy", str(models)]) == 0, capsys.readouterr().err
-    names = ["Order", "Pay", "Pay (called by several)", "Refund"]
+    names = ["Order", "Pay", "Pay (called by other files)", "Refund"]
     assert sorted(row["name"] for row in server.workflows.values()) == names
     capsys.readouterr()
     assert cli.run(["deploy", str(models), "--json"]) == 0
@@ -245,3 +267,42 @@ def test_it_is_deployed_once_and_stays_while_somebody_calls_it(
     assert {row["action"] for row in rows} == {"unchanged"}
     assert cli.run(["undeploy", str(models)]) == 0, capsys.readouterr().err
     assert not server.workflows
+
+
+def test_another_caller_changes_no_workflow_but_its_own(tmp_path: Path) -> None:
+    """The identity of a called process does not depend on the number of its callers."""
+    models = folder_of(tmp_path / "models", order=caller("order", "left"), pay=pay(BOOK))
+    before = compiled(models, tmp_path / "one")
+    (models / "refund.bpmn").write_text(caller("refund", "left"), "utf-8")
+    after = compiled(models, tmp_path / "two")
+    assert after.keys() - before.keys() == {"refund.json"}
+    assert {before[name]["id"] == after[name]["id"] for name in before} == {True}
+    assert before["pay-called-by-other-files.json"] == after["pay-called-by-other-files.json"]
+
+
+def test_a_workflow_for_one_caller_becomes_that_of_all(
+    server: StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Deployed with one file and then with the folder: nothing old stays on the server."""
+    models = folder_of(
+        tmp_path / "models", order=caller("order", "left"), refund=caller("refund", "right"),
+        pay=pay('<userTask id="t" name="Confirm"/>'),
+    )  # fmt: skip
+    assert cli.run(["deploy", str(models / "order.bpmn")]) == 0, capsys.readouterr().err
+    before = {row["name"]: id for id, row in server.workflows.items()}
+    assert set(before) == {"Order", "Pay (called by Order)"}
+    capsys.readouterr()
+    assert cli.run(["deploy", str(models), "--dry-run"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "info N8N013 [replaced-workflow]" in said
+    assert "`Pay (called by other files)` replaces `Pay (called by Order)`" in said
+    assert cli.run(["deploy", str(models)]) == 0, capsys.readouterr().err
+    said = " ".join(capsys.readouterr().err.split())
+    assert "info N8N013 [replaced-workflow]" in said
+    assert "`Pay (called by other files)` replaces `Pay (called by Order)`" in said
+    after = {row["name"]: id for id, row in server.workflows.items()}
+    assert set(after) == {"Order", "Pay", "Pay (called by other files)", "Refund"}
+    assert after["Pay (called by other files)"] == before["Pay (called by Order)"]
+    assert cli.run(["deploy", str(models), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["workflows"]
+    assert {row["action"] for row in rows} == {"unchanged"}

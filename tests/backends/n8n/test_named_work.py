@@ -517,3 +517,86 @@ def test_callers_are_compared_by_what_gateways_get_from_them(
     )  # fmt: skip
     assert cli.run(["compile", str(models), "--target", "n8n", "-o", f"{tmp_path}/out/"]) == 0
     assert ("OF428" in capsys.readouterr().err) is conflicts
+
+
+RENAMED = ORDER.replace('"charge"', '"debit"')
+
+
+def test_work_of_another_name_is_reported_where_it_was_implemented(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The topic has another name in the model: nothing calls the implementation any more."""
+    models = folder_of(tmp_path / "models", order=ORDER)
+    old, out = tmp_path / "old", tmp_path / "out"
+    compiling = ["compile", str(models), "--target", "n8n", "-v", "-o"]
+    for place in (old, out):
+        assert cli.run([*compiling, f"{place}/"]) == 0
+    (models / "order.bpmn").write_text(RENAMED, "utf-8")
+    capsys.readouterr()
+    assert cli.run([*compiling, f"{out}/"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"no workflow in {out} calls `charge (topic)` any more" in said
+    assert "info N8N005" in said
+    (models / "order.bpmn").write_text(ORDER, "utf-8")
+    for place in (old, out):
+        assert cli.run([*compiling, f"{place}/"]) == 0
+        implement(place / "charge-topic.json", "charge", CODE)
+    (models / "order.bpmn").write_text(RENAMED, "utf-8")
+    before = (out / "charge-topic.json").read_bytes()
+    capsys.readouterr()
+    assert cli.run([*compiling, f"{out}/"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"no workflow in {out} calls `charge (topic)`, which somebody implemented, any" in said
+    assert "warning N8N005" in said
+    assert (out / "charge-topic.json").read_bytes() == before
+    (out / "charge-topic.json").unlink()
+    assert cli.run(["diff", str(old), str(out)]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "note: `charge (topic)` has an implementation in the old version" in said
+    assert "`Order` called it before" in said
+
+
+def test_work_that_another_file_in_the_folder_calls_is_not_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each model compiled by itself into one folder."""
+    models = folder_of(tmp_path / "models", order=ORDER, back=RETURN)
+    out = tmp_path / "out"
+    for name, text in (("order", ORDER), ("back", RETURN), ("order", RENAMED)):
+        (models / f"{name}.bpmn").write_text(text, "utf-8")
+        place = str(models / f"{name}.bpmn")
+        capsys.readouterr()
+        assert cli.run(["compile", place, "--target", "n8n", "-v", "-o", f"{out}/"]) == 0
+        assert "N8N005" not in capsys.readouterr().err
+
+
+def test_deploy_reports_implemented_work_that_nothing_calls_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = StandIn()
+    try:
+        monkeypatch.setenv("N8N_API_KEY", KEY)
+        models = folder_of(tmp_path / "models", order=ORDER, back=RETURN)
+        deploy = ["deploy", "--url", server.url, str(models)]
+        assert cli.run(deploy) == 0, capsys.readouterr().err
+        (charge,) = (row for row in server.workflows.values() if row["name"] == "charge (topic)")
+        nodes = json.loads(json.dumps(charge["nodes"]))
+        node({"nodes": nodes}, "charge").update(
+            type="n8n-nodes-base.code", typeVersion=2, parameters={"jsCode": CODE}
+        )
+        server.edit(charge["id"], nodes=nodes)
+        (models / "order.bpmn").write_text(RENAMED, "utf-8")
+        capsys.readouterr()
+        assert cli.run(deploy) == 0  # the other one calls it
+        assert "N8N012" not in capsys.readouterr().err
+        (models / "back.bpmn").write_text(RETURN.replace('"charge"', '"debit"'), "utf-8")
+        said = "nothing calls `charge (topic)` (id {}), which somebody implemented, any more"
+        for more in (["--dry-run"], []):
+            assert cli.run([*deploy, *more]) == 0
+            told = " ".join(capsys.readouterr().err.split())
+            assert "warning N8N012" in told
+            assert said.format(charge["id"]) in told
+        assert server.workflows[charge["id"]]["name"] == "charge (topic)"
+        assert node(server.workflows[charge["id"]], "charge")["parameters"] == {"jsCode": CODE}
+    finally:
+        server.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -19,6 +19,8 @@ from orgflow.backends.n8n.server.deploy.apply import (
 )
 from orgflow.backends.n8n.server.deploy.credentials import CredentialStore, GivenCredential
 from orgflow.backends.n8n.server.deploy.plan import Group, Inventory, Step, Wanted, plan
+from orgflow.backends.n8n.server.deploy.references import rewritten
+from orgflow.backends.n8n.server.deploy.succession import Uncalled, uncalled
 from orgflow.backends.n8n.server.deploy.three_way import merge_step
 
 from orgflow_ir.pipeline.services import (
@@ -92,7 +94,7 @@ class DeployRun:
     results: dict[int, GroupResult] = field(default_factory=dict)
     """By the place of the group; complete after `deploy`, even if it was interrupted."""
     seen: tuple[Json, ...] = ()
-    """The workflows of the server at the time of `plan`."""
+    """The workflows of the server at the time of the first `plan`."""
 
     def __post_init__(self) -> None:
         self._stop = threading.Event()
@@ -112,7 +114,8 @@ class DeployRun:
         """Read the server and determine the changes. Raises `ServerError`."""
         rows = tuple(self.client.listed())
         inventory = Inventory(rows, self.client.version)
-        self.seen = rows
+        if not self._claimed:
+            self.seen = rows
         self._store = CredentialStore(self.client, self.credentials)
         self._store.look()
         self._known = {
@@ -130,6 +133,21 @@ class DeployRun:
         for step in (step for group in groups for step in group.steps):
             merge_step(step, identities, self.client.version, take_over=self.take_over)
         return groups
+
+    def uncalled(self, groups: Iterable[Group]) -> tuple[Uncalled, ...]:
+        """Workflows that nothing calls any more when groups without problems are deployed."""
+        groups = tuple(groups)
+        steps = [step for group in groups for step in group.steps]
+        going = [group for group in groups if not any(step.problems for step in group.steps)]
+        deployed = {
+            str(step.existing["id"]): rewritten(
+                step.wanted.workflow, lambda identity: self._known.get(identity, identity)
+            )
+            for step in (step for group in going for step in group.steps)
+            if step.existing is not None
+        }
+        kept = {str(step.existing["id"]) for step in steps if step.existing is not None}
+        return uncalled(self.seen, deployed, kept)
 
     def transaction(self) -> DeployTransaction:
         """The object that deploys one group."""

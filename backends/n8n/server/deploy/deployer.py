@@ -14,7 +14,12 @@ from orgflow.backends.n8n.merge.content import open_placeholders
 from orgflow.backends.n8n.server.deploy.carry_out import DeployRun, GroupResult
 from orgflow.backends.n8n.server.deploy.credentials import read_credentials
 from orgflow.backends.n8n.server.deploy.deployment_marker import is_edited, marker_of, renamed
-from orgflow.backends.n8n.server.deploy.diagnostics import report_fit, report_results, report_step
+from orgflow.backends.n8n.server.deploy.diagnostics import (
+    report_fit,
+    report_results,
+    report_step,
+    report_uncalled,
+)
 from orgflow.backends.n8n.server.deploy.plan import Group, Wanted
 from orgflow.backends.n8n.server.deploy.preview import preview
 from orgflow.backends.n8n.server.deploy.process_similarity import NOWHERE, origin_of
@@ -201,6 +206,7 @@ class N8nDeployPlan(DeployPlan):
             for step in group.steps:
                 report_step(step, ctx)
                 yield preview(self._run, step, width)
+        report_uncalled(self._run.uncalled(self._groups), ctx)
 
     def apply(self, ctx: PassContext) -> None:
         """See `DeployPlan`; also removes copies that killed runs left behind."""
@@ -224,5 +230,6 @@ class N8nDeployPlan(DeployPlan):
         )
 
     def report(self, ctx: PassContext) -> None:
-        """OF607 to OF622."""
+        """OF607 to OF622, N8N010 to N8N013."""
         report_results(self._done, ctx)
+        report_uncalled(self._run.uncalled(one.group for one in self._done if one.ok), ctx)

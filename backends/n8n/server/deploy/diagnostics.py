@@ -24,9 +24,11 @@ from orgflow.backends.n8n.server.deploy.apply import (
 )
 from orgflow.backends.n8n.server.deploy.carry_out import GroupResult
 from orgflow.backends.n8n.server.deploy.plan import Problem, Step, Wanted
+from orgflow.backends.n8n.server.deploy.succession import Uncalled
 from orgflow.backends.n8n.server.executions.stale_runs import StaleRun
 
-from orgflow_ir.diagnostics import Rule
+from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
 
 _ITS_OWN = "the process in one of them an `id` or its own name"
@@ -139,12 +141,33 @@ def report_step(step: Step, ctx: PassContext) -> None:
         _problem(step.wanted, problem, ctx)
     if step.merged is not None:
         report_merge(step.merged, step.wanted.name, None, ctx)
+    if step.replaces and not step.problems:
+        ctx.emit(
+            origin_rules.ReplacedWorkflow,
+            f"`{step.wanted.name}` replaces `{step.replaces}`, which had the same callers",
+        )
     if step.moved_from and not step.problems:
         ctx.emit(
             origin_rules.MovedSource,
             f"`{step.wanted.name}` was deployed from {step.moved_from}, which no longer exists; "
             f"it is now compiled from {step.wanted.source}",
             help="if this is a copy for another purpose, change the id of its process",
+        )
+
+
+def report_uncalled(found: Iterable[Uncalled], ctx: PassContext) -> None:
+    """N8N012 for each workflow that nothing calls any more."""
+    for one in found:
+        callers = listed(dict.fromkeys(f"`{name}`" for name in one.callers))
+        what = "which somebody implemented, " if one.implemented else ""
+        ctx.emit(
+            origin_rules.UncalledWorkflow,
+            f"nothing calls `{one.name}` (id {one.id}), {what}any more: {callers} called it "
+            "before; it was not deleted",
+            severity=None if one.implemented else Severity.INFO,
+            help="copy its nodes into the workflow that is called now, then delete it in n8n"
+            if one.implemented
+            else "delete it in n8n if nobody needs it",
         )
 
 

@@ -1,4 +1,5 @@
-"""Rules about the source of a workflow on a server, and about leftovers there: OF620 to OF623."""
+"""Rules about the source of a workflow on a server, and about leftovers there: OF620 to OF623,
+and N8N010 to N8N013."""
 
 from __future__ import annotations
 
@@ -131,6 +132,50 @@ class Overtaken(Rule):
     target = "n8n"
 
 
+class UncalledWorkflow(Rule):
+    """
+    What it finds
+        A workflow on the server that exists only to be called, and whose last caller now calls
+        another one or nothing: work whose class, topic or job type has another name now, or a
+        process in another file. It is a warning if somebody implemented something in it.
+    Why it is wrong
+        The implementation is no longer executed. Nothing was deleted.
+    Example
+        The class `org.acme.Book` was implemented in n8n, and then renamed in the model.
+    Instead
+        Copy the nodes of the implementation into the workflow that is called now, or restore the
+        name in the model. Delete the workflow in n8n if it is no longer used.
+    """
+
+    code = "N8N012"
+    name = "uncalled-workflow"
+    severity = Severity.WARNING
+    category = Category.DEPLOY
+    target = "n8n"
+
+
+class ReplacedWorkflow(Rule):
+    """
+    What it finds
+        A workflow of a process in another file that is deployed in the place of an earlier one with
+        the same callers. Its name states its callers: one file if only that file was compiled,
+        otherwise `other files`.
+    Why it is wrong
+        No action is needed: the workflow on the server keeps its runs and manual changes under the
+        new name.
+    Example
+        order.bpmn, which calls a process in pay.bpmn, was deployed, and now the folder of both is.
+    Instead
+        No action is needed.
+    """
+
+    code = "N8N013"
+    name = "replaced-workflow"
+    severity = Severity.INFO
+    category = Category.DEPLOY
+    target = "n8n"
+
+
 ORIGIN_RULES: tuple[type[Rule], ...] = (
     AnotherProcess,
     RenamedProcess,
@@ -138,4 +183,6 @@ ORIGIN_RULES: tuple[type[Rule], ...] = (
     LeftRun,
     OlderModel,
     Overtaken,
+    UncalledWorkflow,
+    ReplacedWorkflow,
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from orgflow.backends.n8n.emit.scopes import MOST_NAME
 from orgflow.backends.n8n.format.document import to_api
 from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.format.merge_base import is_kept_base, pack_base
@@ -33,11 +34,9 @@ from orgflow.backends.n8n.server.deploy.process_similarity import (
     steps_of,
 )
 from orgflow.backends.n8n.server.deploy.references import called
+from orgflow.backends.n8n.server.deploy.succession import is_for_callers, predecessor
 
 Json = dict[str, Any]
-
-MOST_NAME = 128
-"""Maximum number of characters of a name in n8n."""
 
 _COMPILED = ("id", "name", "nodes", "connections", "settings")
 _SHARE = 0.5
@@ -105,6 +104,7 @@ class Step:
         wanted: the workflow to deploy.
         existing: its current version on the server; None for a new one.
         problems: the problems that prevent its deployment.
+        replaces: the name of `existing`, if this is another workflow, which had the same callers.
         moved_from: the place of its previous source file, if it is another one that no longer
             exists.
         spare: ids of unpublished twins of `existing`, which a killed deployment left behind.
@@ -116,6 +116,7 @@ class Step:
     problems: tuple[Problem, ...] = ()
     spare: tuple[str, ...] = ()
     moved_from: str = ""
+    replaces: str = ""
     merged: Merged | None = None
 
     def __post_init__(self) -> None:
@@ -198,7 +199,7 @@ class Inventory:
     def _under_another_name(self, wanted: Wanted, take_over: bool, claimed: frozenset[str]) -> Step:
         """The workflow paired with one that is made from the same process and has another identity,
         unless the file of that one is still there: then they are two."""
-        if wanted.named:
+        if wanted.named or is_for_callers(wanted.workflow):  # those of others may stay beside it
             return Step(wanted)
         steps = steps_of(wanted.workflow)
         found = [
@@ -309,12 +310,30 @@ def plan(
             step.problems = (Problem("twice", first.source),)
         places.setdefault(step.wanted.identity, index)
     _same_partner(steps)
+    _replace(steps, inventory, claimed)
     for step in steps:
         if not (rollback or take_over or step.problems):
             _older(step)
     calls = [_calls(step, places, inventory) for step in steps]
     groups = _together(steps, calls)
     return tuple(Group([steps[i] for i in _bottom_up(group, calls, steps)]) for group in groups)
+
+
+def _replace(steps: Sequence[Step], inventory: Inventory, claimed: frozenset[str]) -> None:
+    """Pair new workflows of a process for its callers with those that the same callers have called:
+    their runs and edits stay."""
+    updated = {str(step.existing["id"]) for step in steps if step.existing is not None}
+    rows = [row for one in claimed for row in inventory.by_identity.get(one, ())]
+    taken = updated.union(str(row["id"]) for row in rows)
+    for step in steps:
+        wanted = step.wanted
+        if step.existing is not None or step.problems or wanted.named:
+            continue
+        if is_for_callers(wanted.workflow):
+            found = predecessor(wanted.workflow, inventory.by_id.values(), updated, taken)
+            if found is not None:
+                step.existing, step.replaces = found, str(found.get("name"))
+                taken.add(str(found["id"]))
 
 
 def _older(step: Step) -> None:

@@ -1,0 +1,108 @@
+"""Workflows on a server that only others call: replaced by another identity, or no longer called.
+
+The callers of a process in another file share one workflow of it when their files are compiled
+together, and have one each otherwise. Work that a model only names has a workflow for each name. So
+a deployment may call another workflow than the one before, which nothing calls any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
+from orgflow.backends.n8n.merge.filled import exists_for_callers
+from orgflow.backends.n8n.server.deploy.deployment_marker import is_edited, marker_of
+from orgflow.backends.n8n.server.deploy.process_similarity import is_same_process, steps_of
+from orgflow.backends.n8n.server.deploy.references import called
+
+from orgflow_ir.model.element_names import CALLED
+
+Json = dict[str, Any]
+
+
+class Uncalled(NamedTuple):
+    """A workflow that was called before a deployment and is not called after it.
+
+    Attributes:
+        id: on the server.
+        name: its name.
+        callers: names of the deployed workflows that called it.
+        implemented: whether somebody edited it.
+    """
+
+    id: str
+    name: str
+    callers: tuple[str, ...]
+    implemented: bool
+
+
+def is_for_callers(workflow: Mapping[str, Any]) -> bool:
+    """Whether a compiled workflow is that of a process for its callers in other files."""
+    return CALLED in str(workflow.get("name"))
+
+
+def predecessor(
+    workflow: Mapping[str, Any],
+    rows: Iterable[Json],
+    updated: Container[str],
+    taken: Container[str],
+) -> Json | None:
+    """The workflow on the server that is of the same process for its callers, under another name,
+    and whose callers are all `updated` by the deployment; the one with the most callers. Those that
+    are `taken` stay."""
+    every = list(rows)
+    steps = steps_of(workflow)
+    process = _process_name(workflow)
+    found: list[tuple[int, str, Json]] = []
+    for row in every:
+        id = str(row["id"])
+        same = is_for_callers(row) and _process_name(row) == process and id not in taken
+        if not same or marker_of(row) is None or steps_of(row).process != steps.process:
+            continue
+        callers = [str(one["id"]) for one in every if one is not row and _calls(one, id)]
+        if all(one in updated for one in callers) and is_same_process(steps_of(row), steps):
+            found.append((-len(callers), id, row))
+    return min(found, key=lambda one: one[:2])[2] if found else None
+
+
+def uncalled(
+    rows: Sequence[Json], deployed: Mapping[str, Mapping[str, Any]], kept: Container[str]
+) -> tuple[Uncalled, ...]:
+    """Workflows of an earlier deployment that only callers start and that have lost their last one.
+
+    Args:
+        rows: the workflows on the server before the deployment.
+        deployed: the new content of those that it updates, by their ids on the server.
+        kept: ids of all workflows that it deploys.
+    """
+    there = {str(row["id"]): row for row in rows if not row.get("isArchived")}
+    now = {**there, **deployed}
+    found: dict[str, Uncalled] = {}
+    while True:
+        before = len(found)
+        for id, row in there.items():
+            marker = marker_of(row)
+            if (
+                marker is None
+                or id in found
+                or id in kept
+                or not exists_for_callers(WorkflowDocument(row))
+            ):
+                continue
+            called_it = [one for one in (*deployed, *found) if one != id and _calls(there[one], id)]
+            call_it = (one for one in now if one not in found and one != id)
+            if called_it and not any(_calls(now[one], id) for one in call_it):
+                names = tuple(str(there[one].get("name")) for one in called_it)
+                edited = marker.kept or is_edited(row)
+                found[id] = Uncalled(id, str(row.get("name")), names, edited)
+        if len(found) == before:
+            return tuple(found.values())
+
+
+def _calls(row: Mapping[str, Any], id: str) -> bool:
+    return any(other == id for other, _ in called(row))
+
+
+def _process_name(workflow: Mapping[str, Any]) -> str:
+    return str(workflow.get("name")).rpartition(CALLED)[0]
