@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from orgflow_ir.analysis.calls import called_from
 from orgflow_ir.diagnostics import Diagnostic, Rule, Severity
 from orgflow_ir.diagnostics.core_rules import (
     BrokenPlugin,
@@ -23,7 +24,7 @@ from orgflow_ir.diagnostics.core_rules import (
 )
 from orgflow_ir.model import CallActivity, Model, Process
 from orgflow_ir.model.characters import writable
-from orgflow_ir.model.element_names import file_names, listed
+from orgflow_ir.model.element_names import file_names, is_taken_over, listed
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import (
@@ -322,11 +323,17 @@ def only_process(model: Model, wanted: str) -> Model:
                 names.setdefault(name, process.id)
     if wanted not in names:
         raise UnknownProcess(wanted, process_names(model))
-    kept = next(p for p in model.processes if p.id == names[wanted])
+    return _only(model, index, [p for p in model.processes if p.id == names[wanted]])
+
+
+def _only(model: Model, index: ModelIndex, kept: Sequence[Process]) -> Model:
+    """The model with some of its processes; see `only_process`."""
+    ids = {process.id for process in kept}
 
     def moved(end: str) -> str:
         """The pool that replaces a step of another process; empty if it has none."""
-        if end not in index.nodes or index.process(end) is kept:
+        process = index.process(end) if end in index.nodes else None
+        if process is None or process.id in ids:
             return end
         pool = index.pool(end)
         return pool.id if pool else ""
@@ -337,8 +344,8 @@ def only_process(model: Model, wanted: str) -> Model:
         if moved(f.source) == f.source or moved(f.target) == f.target
     ]
     one = model.replace(
-        processes=(kept,),
-        pools=tuple(p if p.process == kept.id else p.replace(process=None) for p in model.pools),
+        processes=tuple(kept),
+        pools=tuple(p if p.process in ids else p.replace(process=None) for p in model.pools),
         message_flows=tuple(f for f in flows if f.source and f.target),
     )
     return _without_traces(one, model)
@@ -357,12 +364,14 @@ def process_names(model: Model) -> tuple[str, ...]:
 def _without_traces(model: Model, whole: Model) -> Model:
     """The model without associations and shapes of elements that only `whole` has."""
     gone = {e.id for e in all_elements(whole)} - {e.id for e in all_elements(model)}
-    (process,) = model.processes
-    cut = {
-        a.id for a in (*model.artifacts, *process.artifacts) if a.source in gone or a.target in gone
-    }
+    processes = model.processes
+    every = (*model.artifacts, *(a for process in processes for a in process.artifacts))
+    cut = {a.id for a in every if a.source in gone or a.target in gone}
     if cut:
-        process = process.replace(artifacts=tuple(a for a in process.artifacts if a.id not in cut))
+        processes = tuple(
+            process.replace(artifacts=tuple(a for a in process.artifacts if a.id not in cut))
+            for process in processes
+        )
     drawing = model.diagram
     if drawing is not None:
         drawing = drawing.replace(
@@ -370,7 +379,7 @@ def _without_traces(model: Model, whole: Model) -> Model:
             edges=tuple(e for e in drawing.edges if e.element not in gone | cut),
         )
     return model.replace(
-        processes=(process,),
+        processes=processes,
         artifacts=tuple(a for a in model.artifacts if a.id not in cut),
         diagram=drawing,
     )
@@ -749,19 +758,22 @@ def compile_separately(
     force: bool = False,
     strict: bool = False,
 ) -> list[tuple[Model, Emitted]]:
-    """Each process of a model compiled separately, in the form of `only_process`; a faulty process
-    does not affect the others. Messages between processes are reported as gaps, and findings about
-    the whole model once. Files that a backend names after the model are named after the process;
-    duplicate names get a number."""
+    """Each process of a model compiled separately, in the form of `only_process`, but together with
+    the processes that it calls; a faulty process does not affect the others. Messages between
+    processes are reported as gaps, and findings about the whole model once. Files that a backend
+    names after the model are named after the process; duplicate names get a number."""
     from orgflow_ir.analysis.gaps.rules import OpenMessage
 
     index = ModelIndex(model)
     found: list[tuple[Model, Emitted]] = []
     said = list(ctx.diagnostics)
     paths: set[str] = set()
-    for process in executable_processes(model):
-        alone = only_process(model, process.id)
-        own = PassContext(registry=ctx.registry, services=ctx.services, grading=ctx.grading)
+    for together in separable(model):
+        process = together[0]
+        alone = _only(model, index, together)
+        own = PassContext(
+            registry=ctx.registry, services=ctx.services, grading=ctx.grading, given=ctx.given
+        )
         emitted = compile_model(
             alone, backend, own, options=options, allow_lossy=allow_lossy, force=force,
             strict=strict,
@@ -783,6 +795,27 @@ def compile_separately(
                 help="let the sending step call the process that waits for the message",
             )
     return found
+
+
+def separable(model: Model) -> list[list[Process]]:
+    """The executable processes of a model in groups that do not call each other. A process of
+    another file is in the group of each caller, after the first process of the model itself."""
+    own = [p for p in executable_processes(model) if not is_taken_over(p, model)]
+    groups: list[dict[str, Process]] = []
+    for process in own:
+        group = {one.id: one for one in (process, *called_from(process, model))}
+        for other in [one for one in groups if _share(one, group, model)]:
+            groups.remove(other)
+            group = {**other, **group}
+        groups.append(group)
+    order = {process.id: at for at, process in enumerate(model.processes)}
+    found = [sorted(group.values(), key=lambda p: order[p.id]) for group in groups]
+    return sorted(found, key=lambda group: order[group[0].id])
+
+
+def _share(one: Mapping[str, Process], other: Mapping[str, Process], model: Model) -> bool:
+    """Whether two groups have a process of the model itself in common."""
+    return any(not is_taken_over(one[id], model) for id in one.keys() & other.keys())
 
 
 def _renamed(emitted: Emitted, model: Model, process: Process, taken: set[str]) -> Emitted:
@@ -816,7 +849,7 @@ def emit_anyway(model: Model, backend: Backend, ctx: PassContext) -> Emitted | N
 
     spec = backend.target
     options = {**spec.default_options, **ctx.options}
-    quiet = PassContext(registry=ctx.registry, target=spec, options=options)
+    quiet = PassContext(registry=ctx.registry, target=spec, options=options, given=ctx.given)
     legal = legalise(model, spec, quiet, allow_lossy=True)
     return None if quiet.has_errors else emitted(backend, legal, quiet)
 

@@ -13,6 +13,7 @@ from typing import Any
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE, targets
+from orgflow.commands.inputs import models_in
 from orgflow.commands.options import (
     model_flags_with,
     model_options,
@@ -35,6 +36,7 @@ from orgflow.compiler import (
     compile_model,
     compile_separately,
     read_source,
+    separable,
     with_called,
 )
 
@@ -43,7 +45,7 @@ from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.diagnostics.suppression import carries_any
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import listed
-from orgflow_ir.model.source import SourceFile, SourceKind
+from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets import executable_processes
@@ -148,7 +150,7 @@ def command(
         raise click.UsageError(f"--report and -o both name {report}")
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry, inputs)
-    paths, empty = _models_in(inputs, session)
+    paths, empty = models_in(inputs, session)
     several = len(paths) != 1
     if several and (edited is not None or process is not None):
         named, what = ("--process", "the process")
@@ -192,11 +194,11 @@ def command(
     beside: list[Artifact] = []
     emitted: Sequence[Emitted] = ()
     if made:
-        if several:
+        if len(made) > 1:
             session.collect(ctx)
             ctx = session.context()
             ctx.options = {**backend.target.default_options, **options}
-        emitted = backend.link(made, ctx) if several else tuple(e for _, e in made)
+        emitted = backend.link(made, ctx) if len(made) > 1 else tuple(e for _, e in made)
         artifacts = [artifact for one in emitted for artifact in one.artifacts]
         beside = [artifact for one in emitted for artifact in one.beside]
         if edited is not None:
@@ -243,20 +245,6 @@ def command(
     leave(code)
 
 
-def _models_in(inputs: tuple[str, ...], session: Session) -> tuple[list[str], list[str]]:
-    """The models that are meant, folders replaced by what is in them, and folders without any; a
-    folder that a frontend reads as a whole stays."""
-    if not any(one != "-" and os.path.isdir(one) for one in inputs):
-        return list(dict.fromkeys(inputs)), []
-    from orgflow.commands.inputs import expand
-
-    frontends = session.registry.frontends
-    takers = [f for f in frontends.values() if SourceKind.FOLDER in f.accepts]
-    if takers and len(inputs) == 1:
-        return list(inputs), []
-    return expand(inputs, session.registry)
-
-
 def _compile(
     model: Model,
     backend: Backend,
@@ -270,14 +258,14 @@ def _compile(
 ) -> list[tuple[Model, Emitted]]:
     """What was compiled, and of which model: of the whole one or, for a folder and where that has
     errors, of each process by itself."""
-    separable = folder and len(executable_processes(model)) > 1
+    several = folder and len(executable_processes(model)) > 1 and len(separable(model)) > 1
     read = list(ctx.diagnostics)
     emitted = compile_model(
         model, backend, ctx, options=options, allow_lossy=allow_lossy, force=force, strict=strict
     )
     if emitted is not None:
         return [(model, emitted)]
-    if not separable or any(d.severity is Severity.ERROR for d in read):
+    if not several or any(d.severity is Severity.ERROR for d in read):
         return []
     ctx.diagnostics[:] = read
     return compile_separately(

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from orgflow.compiler import FILE_KINDS, InputError, open_source, recognising_frontends
 
+from orgflow_ir.model.source import SourceKind
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Frontend
+
+if TYPE_CHECKING:
+    from orgflow.commands.session import Session
 
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "build", "dist", "venv"})
 
@@ -32,6 +37,18 @@ def expand(paths: tuple[str, ...], registry: Registry) -> tuple[list[str], list[
             empty.append(path)
         files.update(dict.fromkeys(found))
     return list(files), empty
+
+
+def models_in(inputs: tuple[str, ...], session: Session) -> tuple[list[str], list[str]]:
+    """The models that are meant, folders replaced by what is in them, and folders without any; a
+    folder that a frontend reads as a whole stays."""
+    if not any(one != "-" and os.path.isdir(one) for one in inputs):
+        return list(dict.fromkeys(inputs)), []
+    frontends = session.registry.frontends
+    takers = [f for f in frontends.values() if SourceKind.FOLDER in f.accepts]
+    if takers and len(inputs) == 1:
+        return list(inputs), []
+    return expand(inputs, session.registry)
 
 
 def _below(folder: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.executions import Asked, Pull, executions_options, replay_production
+from orgflow.commands.inputs import models_in
 from orgflow.commands.language_model import connect_to_diagnose, diagnose_runs
 from orgflow.commands.options import (
     model_flags_with,
@@ -25,6 +26,7 @@ from orgflow.commands.server import engine_runner, server_exit_code, server_opti
 from orgflow.commands.session import Session, leave
 from orgflow.compiler import emit_anyway, lower_model, with_called
 
+from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model.codec import to_data
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.engines import LOCAL, MODEL
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
     from orgflow_ir.diagnostics import Diagnostic
     from orgflow_ir.model import Model
-    from orgflow_ir.plugins.contracts import Backend, RunnerError
+    from orgflow_ir.plugins.contracts import Backend, Runner, RunnerError
     from orgflow_ir.targets.artifact import Emitted
 
 MAX_RUNS = 32
@@ -44,7 +46,7 @@ MISUSE = 2
 
 
 @click.command("run", short_help="Run a model on the target's engine and compare.")
-@click.argument("in_", metavar="IN", type=FILE)
+@click.argument("inputs", metavar="IN...", nargs=-1, required=True, type=FILE)
 @target_option
 @click.option(
     "--engine",
@@ -69,7 +71,7 @@ MISUSE = 2
 @server_options
 @source_options
 def command(
-    in_: str,
+    inputs: tuple[str, ...],
     target: str,
     engine: str | None,
     all_paths: bool,
@@ -90,22 +92,33 @@ def command(
     **more: Any,
 ) -> None:
     """Compile the model in IN, run it on the target's engine, and compare the result with the
-    model.
+    model; of a folder, each model in it. Called processes and decisions are found in all files of
+    the command and next to the calling file.
 
     Scripted answers replace placeholder tasks and set the decision variables; expressions run as
     emitted. On a server (--engine URL), a copy is deployed for the duration of the runs. The engine
     model needs no installation: it follows the connections of the workflow as the engine does, but
     does not evaluate expressions. With --executions, nothing is run: executions of the deployed
-    workflow are compared with the model. Exit code 1: a run differs, or the model has errors; 3:
-    the server failed.
+    workflow are compared with the model. Of several models, one with errors does not stop the
+    others, and --json prints an array. Exit code 1: a run differs, or a model has errors; 3: the
+    server failed.
     """
     flags = model_flags_with("--diagnose", more, used=diagnose)
     session = Session(format_, verbose=verbose)
     whole = format_ == "json" and executions is None  # the report has the findings
     as_json = as_json or format_ == "json"
-    backend, options = resolve_target(target, session.registry, [in_])
+    backend, options = resolve_target(target, session.registry, inputs)
+    paths, empty = models_in(inputs, session)
+    if len(paths) != 1:
+        for option, given in (
+            ("--process", process), ("--html", html), ("--executions", executions),
+        ):  # fmt: skip
+            if given is not None:
+                raise click.UsageError(
+                    f"{option} is for one model, and there are {len(paths)}; name the file with it"
+                )
     if diagnose:
-        connect_to_diagnose(session, flags, in_)
+        connect_to_diagnose(session, flags, inputs[0])
     ctx = session.context()
     pull = None
     if executions is not None:
@@ -115,7 +128,7 @@ def command(
     from orgflow_ir.plugins.contracts import RunnerError
 
     if pull is not None:
-        model = session.load(in_, ctx, from_, diagram=True, process=process)
+        model = session.load(paths[0], ctx, from_, diagram=True, process=process)
         if model is None:
             session.collect(ctx)
             session.show()
@@ -130,49 +143,130 @@ def command(
                 ctx.diagnostics.extend(quiet.diagnostics)
         asked = Asked(session, ctx, backend, model, made, options, engine or LOCAL, key_file, wait)
         leave(replay_production(asked, pull, as_json=as_json, html=html))
+    several = len(paths) != 1
+    texts: list[str] = []
+    code = 0
+    for folder in empty:
+        ctx.emit(UnreadableInput, f"there is no model in {folder}", help="name a file in it")
     try:
         with engine_runner(engine, backend, key_file, wait, ctx) as (runner, demanded, used):
-            options = {**demanded, **options}
-            wants = backend.target.wants_diagram
-            model = session.load(in_, ctx, from_, diagram=wants, process=process)
-            lowered = None
-            if model is not None:
-                model = with_called(model, backend, ctx)
-                lowered = lower_model(model, backend, ctx, options=options)
-            session.collect(ctx)
-            if not whole:
-                session.show(brief=True)
-            if model is None or lowered is None or runner is None:
-                if whole:
-                    write_stdout(report_json(None, (), used, session.diagnostics))
-                if html is not None and model is not None and runner is not None:
-                    shown = emit_anyway(model, backend, ctx)
-                    write_page(html, model, shown, ctx, backend, None, (), used)
-                leave(server_exit_code(session, backend))
-            shown = emitted(backend, lowered, ctx)
-            if shown is None:
-                if whole:
-                    write_stdout(report_json(None, (), used, ctx.diagnostics))
+            one = _Run(
+                session, backend, runner, {**demanded, **options}, used, from_, process,
+                all_paths=all_paths, as_json=as_json, whole=whole, html=html, several=several,
+            )  # fmt: skip
+            for number, path in enumerate(paths):
+                if several:
+                    session.collect(ctx)
+                    if number:
+                        session.forget()
+                        ctx = session.context()
+                    ctx.given = paths
+                    if not as_json:
+                        write_stdout(f"{chr(10) if number else ''}{path}\n")
+                text, ended = one.run(path, ctx)
+                code = max(code, ended)
+                if as_json:
+                    texts.append(text)
                 else:
-                    new = [d for d in ctx.diagnostics if d not in session.diagnostics]
-                    session.diagnostics = new
-                    session.show()
-                leave(server_exit_code(session, backend))
-            from orgflow.evaluation.failures import by_replay
-            from orgflow.evaluation.replay import replay_model
-
-            report = replay_model(model, shown, runner, ctx, max_runs=MAX_RUNS, all_paths=all_paths)
+                    write_stdout(text)
     except RunnerError as error:
         leave(_engine_failed(error, backend, engine, session, as_json=as_json, whole=whole))
-    failures = () if report.ok else by_replay(model, report, backend)
-    failures = diagnose_runs(failures, model, backend.name, session)
+    if not paths:
+        session.collect(ctx)
+        session.show()
+        code = server_exit_code(session, backend)
     if as_json:
-        write_stdout(report_json(report, failures, used, session.diagnostics, session.more()))
-    else:
-        write_stdout(report_text(report, failures) + played_by(used, backend.name))
-    if html is not None:
-        write_page(html, model, shown, ctx, backend, report, failures, used)
-    leave(0 if report.ok else 1)
+        inner = ",\n".join(text.rstrip("\n") for text in texts)
+        write_stdout(f"[\n{inner}\n]\n" if several else "".join(texts))
+    leave(code)
+
+
+class _Run:
+    """Runs models with the same options, one after the other.
+
+    Args:
+        session: has the findings of the current model.
+        backend, runner, options, engine: the target and its engine; without a runner, models are
+            only compiled.
+        from_, process: as for `Session.load`.
+        all_paths: whether every enumerated run is executed.
+        as_json: whether the report is JSON; `whole`: whether it has all findings.
+        html: the file for the report as a page.
+        several: whether the report is one of several, and names its model.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        backend: Backend,
+        runner: Runner | None,
+        options: Mapping[str, str],
+        engine: str,
+        from_: str | None,
+        process: str | None,
+        *,
+        all_paths: bool,
+        as_json: bool,
+        whole: bool,
+        html: str | None,
+        several: bool,
+    ) -> None:
+        self.several = several
+        self.session, self.backend, self.runner = session, backend, runner
+        self.options, self.engine, self.from_, self.process = options, engine, from_, process
+        self.all_paths, self.as_json, self.whole, self.html = all_paths, as_json, whole, html
+
+    def run(self, path: str, ctx: PassContext) -> tuple[str, int]:
+        """The report of one model, empty after errors that were shown, and the exit code."""
+        session, backend, used = self.session, self.backend, self.engine
+        wants = backend.target.wants_diagram
+        model = session.load(path, ctx, self.from_, diagram=wants, process=self.process)
+        lowered = None
+        if model is not None:
+            model = with_called(model, backend, ctx)
+            lowered = lower_model(model, backend, ctx, options=self.options)
+        session.collect(ctx)
+        if not self.whole:
+            session.show(brief=True)
+        if model is None or lowered is None or self.runner is None:
+            text = self._without_runs(path, session.diagnostics)
+            if self.html is not None and model is not None and self.runner is not None:
+                shown = emit_anyway(model, backend, ctx)
+                write_page(self.html, model, shown, ctx, backend, None, (), used)
+            return text, server_exit_code(session, backend)
+        shown = emitted(backend, lowered, ctx)
+        if shown is None:
+            text = self._without_runs(path, ctx.diagnostics)
+            if not self.whole:
+                new = [d for d in ctx.diagnostics if d not in session.diagnostics]
+                session.diagnostics = new
+                session.show()
+            return text, server_exit_code(session, backend)
+        from orgflow.evaluation.failures import by_replay
+        from orgflow.evaluation.replay import replay_model
+
+        report = replay_model(
+            model, shown, self.runner, ctx, max_runs=MAX_RUNS, all_paths=self.all_paths
+        )
+        failures = () if report.ok else by_replay(model, report, backend)
+        failures = diagnose_runs(failures, model, backend.name, session)
+        if self.as_json:
+            more = {**self._named(path), **session.more()}
+            text = report_json(report, failures, used, session.diagnostics, more)
+        else:
+            text = report_text(report, failures) + played_by(used, backend.name)
+        if self.html is not None:
+            write_page(self.html, model, shown, ctx, backend, report, failures, used)
+        return text, 0 if report.ok else 1
+
+    def _without_runs(self, path: str, found: Sequence[Diagnostic]) -> str:
+        """The report of a model with errors: nothing, unless somebody expects JSON for each."""
+        if not self.whole and not (self.several and self.as_json):
+            return ""
+        return report_json(None, (), self.engine, found, self._named(path))
+
+    def _named(self, path: str) -> dict[str, Any]:
+        return {"model": path} if self.several else {}
 
 
 def write_page(

@@ -182,11 +182,13 @@ class Session:
         return model
 
     def collect(self, ctx: PassContext) -> None:
-        """Add the findings of a context, once."""
+        """Add the findings of a context, once: those in a process that several models call are in
+        the context of each."""
         if not self._broken_told:
             self.registry.report_broken(ctx)
             self._broken_told = True
-        self.diagnostics.extend(ctx.diagnostics)
+        known = set(map(_key, self.diagnostics)) if self.diagnostics else ()
+        self.diagnostics.extend(d for d in ctx.diagnostics if not known or _key(d) not in known)
 
     def note(self, line: str) -> None:
         """A line about the work: on standard error, or with the findings if these are data for
@@ -296,6 +298,14 @@ class Session:
         for model in self.models:
             labels.setdefault(model.source, {}).update(labels_of(model))
         return labels
+
+
+def _key(found: Diagnostic) -> object:
+    """Equal for the same finding at the same place; without a place, every finding is another."""
+    if found.loc is None or found.loc.line is None:
+        return id(found)
+    place = (found.loc.file, found.loc.line, found.loc.column)
+    return found.code, found.message, place
 
 
 def labels_of(model: Model) -> dict[str, str]:

@@ -72,11 +72,11 @@ class DecisionTables(Pass):
 
 def _check(task: Task, reference: str, ctx: PassContext) -> None:
     # Imported for a model that refers to a decision.
-    from orgflow_ir.analysis.work.tasks import library_of
+    from orgflow_ir.analysis.work.tasks import library_for
     from orgflow_ir.decisions.completeness import completeness
     from orgflow_ir.decisions.found import Unusable
 
-    library = ctx.analysis(library_of, ctx)
+    library = library_for(task, ctx)
     try:
         decision = library.find(reference) if library is not None else None
     except Unusable:

@@ -188,7 +188,8 @@ def _called_elsewhere(
         f"{ctx.name(node)} calls `{node.process}`, {found.reason}",
         element=node,
         severity=Severity.WARNING if found.several else None,
-        help="keep only one of these files in the folder, or name one in the command"
+        help="put one of these files into the folder of the calling file, or give the processes "
+        "different ids"
         if found.several
         else "put the file with that process into the same folder, or add the process to this file",
     )

@@ -283,7 +283,13 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
             return "it has no defined called process"
         return f"the process that `{name}` names is known only at run time"
     if any(one is called for one in called_from(called, model)):
-        return f"{ctx.name(called)} calls itself, and n8n cannot publish such workflows"
+        others = [one for one in called_from(called, model) if one is not called]
+        circle = [one for one in others if any(p is called for p in called_from(one, model))]
+        back = "itself"
+        if circle:
+            which = "which call it" if len(circle) > 1 else "which calls it"
+            back = f"{listed(ctx.name(one) for one in circle)}, {which} again"
+        return f"{ctx.name(called)} calls {back}, and n8n cannot publish such workflows"
     starts = [n for n in called.nodes if isinstance(n, Event) and n.position == "start"]
     if [n.trigger for n in starts] not in ([], ["none"]):
         return f"{ctx.name(called)} does not begin with one plain start event"
@@ -393,8 +399,8 @@ N8N_TARGET = TargetSpec(
             "it calls a process of the same file or of a file in the same folder, which has a "
             "plain start event and never calls itself, and its mappings are supported",
             why_not_call,
-            "name the called process, put it into the folder, with one plain start event, and map "
-            "variables by name or with simple expressions",
+            "name the called process, put it into the folder, with one plain start event and no "
+            "call back to its caller, and map variables by name or with simple expressions",
         ),
         "sub-process": Illegal(
             "its steps cannot be moved into the parent process",

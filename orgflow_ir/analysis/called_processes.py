@@ -2,7 +2,7 @@
 
 Engines identify processes by key alone, whichever file deployed them, so a call names a process and
 no file. Candidates are the files passed to the command, then the files in the folder of the calling
-file.
+file. If several files define it differently, the one in the folder of the calling file counts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeGuard, TypeVar
@@ -147,10 +147,14 @@ class Neighbours:
                     if process is not None:
                         found[path] = FoundProcess(process, model)
             if found:
-                first, *others = found.values()
-                if all(one.process == first.process for one in others):
-                    return first
-                names = listed(f"`{path.name}`" for path in found)
+                if not _are_same(found.values()) and file is not None:
+                    # As where the calling file is compiled alone.
+                    here = os.path.abspath(file.parent)
+                    near = {p: one for p, one in found.items() if os.path.abspath(p.parent) == here}
+                    found = near or found
+                if _are_same(found.values()):
+                    return next(iter(found.values()))
+                names = listed(f"`{name}`" for name in _told_apart(found))
                 return NotFound(f"which is defined differently in {names}", several=True)
         where = "this model" if file is None else "this model nor in a file next to it"
         said = f"which is {'neither' if file is not None else 'not'} in {where}"
@@ -269,6 +273,21 @@ class Neighbours:
         if error is not None or model is None:
             return error or "it has no model"
         return model
+
+
+def _are_same(found: Collection[FoundProcess]) -> bool:
+    first, *others = found
+    return all(one.process == first.process for one in others)
+
+
+def _told_apart(paths: Collection[Path]) -> list[str]:
+    """The names of files, with as many of their folders as are needed to tell them apart."""
+    most = max(len(path.parts) for path in paths)
+    for count in range(1, most + 1):
+        names = [Path(*path.parts[-count:]).as_posix() for path in paths]
+        if len(set(names)) == len(names):
+            break
+    return names
 
 
 class _File(NamedTuple):

@@ -130,7 +130,9 @@ def replay_schema() -> dict[str, Any]:
         "failures": _list({"$ref": "#/$defs/Failure"}),
     }
     definitions = failure.pop("$defs", {})
-    return _with_diagnostics("orgflow replay", fields, {**definitions, "Failure": failure})
+    schema = _with_diagnostics("orgflow replay", fields, {**definitions, "Failure": failure})
+    schema["properties"]["model"] = text  # its file, if there are several
+    return schema
 
 
 def verification_schema() -> dict[str, Any]:

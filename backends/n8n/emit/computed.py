@@ -27,7 +27,7 @@ from orgflow_ir.analysis.work.tasks import (
     Unread,
     Work,
     call_mappings,
-    library_of,
+    library_for,
     only_mapped,
     work_by,
     work_of,
@@ -47,7 +47,7 @@ def work_in(task: Task, ctx: PassContext) -> Work:
         return Work()
     # Files are read for a model that refers to a decision, once.
     decides = isinstance(task.binding, Decision)
-    library = ctx.analysis(library_of, ctx) if decides else None
+    library = library_for(task, ctx) if decides else None
     work = work_of(task, library)
     try:
         work_code(work.statements, lambda name: "", answer=_answer(work))

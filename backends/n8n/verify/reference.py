@@ -139,6 +139,7 @@ def compiled_forms(
         registry=ctx.registry,
         target=N8N_TARGET,
         options={**N8N_TARGET.default_options, **ctx.options},
+        given=ctx.given,
     )
     legal = legalise(model, N8N_TARGET, quiet, allow_lossy=True)
     if quiet.has_errors:

@@ -272,14 +272,24 @@ def _computed(act: Act) -> Iterator[tuple[tuple[str, ...], Tree]]:
 
 
 def library_of(ctx: PassContext) -> DecisionLibrary | None:
-    """The decisions next to the compiled model; `None` if none are read."""
+    """The decisions next to the compiled model, and those of files passed to the command; `None` if
+    none are read."""
     file = (ctx.source.source if ctx.source is not None else "") or ctx.file
     if ctx.registry is None or not file or file.startswith("<"):
         return None
     reader = next(
         (f for f in ctx.registry.frontends.values() if isinstance(f, DecisionReader)), None
     )
-    return None if reader is None else DecisionLibrary(Path(file).parent, reader, Path(file).name)
+    if reader is None:
+        return None
+    return DecisionLibrary(Path(file).parent, reader, Path(file).name, tuple(ctx.given))
+
+
+def library_for(task: Task, ctx: PassContext) -> DecisionLibrary | None:
+    """The decisions that a task may refer to; a process of another file has those next to it."""
+    library: DecisionLibrary | None = ctx.analysis(library_of, ctx)
+    file = task.loc.file if task.loc is not None else ""
+    return library.near(file) if library is not None and file else library
 
 
 def _in_scope(statements: Iterable[Statement], locals_: frozenset[str]) -> Iterator[Statement]:
@@ -488,7 +498,7 @@ class _Reading:
         """What was looked for, and where."""
         if self.library is None:
             return f"no decision `{reference}` is known: files next to the model are not read here"
-        files = list(self.library.files)
+        files = [*self.library.files, *self.library.elsewhere]
         broken = [f"{name} cannot be read ({why})" for name, why in self.library.unreadable.items()]
         there = (
             f"none of {', '.join(files)} has a decision"
