@@ -13,7 +13,6 @@ from typing import Any
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE, targets
-from orgflow.commands.inputs import models_in
 from orgflow.commands.options import (
     model_flags_with,
     model_options,
@@ -150,7 +149,12 @@ def command(
         raise click.UsageError(f"--report and -o both name {report}")
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry, inputs)
-    paths, empty = models_in(inputs, session)
+    paths = list(dict.fromkeys(inputs))
+    empty: list[str] = []
+    if any(os.path.isdir(one) for one in inputs):
+        from orgflow.commands.inputs import models_in
+
+        paths, empty = models_in(inputs, session)
     several = len(paths) != 1
     if several and (edited is not None or process is not None):
         named, what = ("--process", "the process")
