@@ -189,19 +189,23 @@ def test_groovy(written: str, values: dict[str, Any], answer: Any) -> None:
     assert _value("groovy", written, **values) is answer
 
 
-WRITTEN = PARSERS["javascript"]("JSON.stringify(a)").parse()
+WRITTEN = (
+    PARSERS["javascript"]("JSON.stringify(a)").parse(),
+    PARSERS["groovy"]("groovy.json.JsonOutput.toJson(a)").parse(),
+)
 
 
 @pytest.mark.parametrize(
     "value",
-    [1, 1.0, -2.5, 0, 2**53, 0.0001, True, None, "Zoé \"Q\" \n\u2028\u0007", [1, [2.0], {}],
-     {"a": {"b": None}, "c": "x"}],
+    [1, 1.0, -2.5, 0, 2**53, 0.0001, True, None, "Zoé \"Q\" \x7f \U0001f600 \n\u2028\u0007",
+     [1, [2.0], {}], {"a": {"b": None}, "c": "x"}],
 )  # fmt: skip
 def test_json_is_written_as_javascript_does(value: Any) -> None:
-    [[shown, _]] = _node([(to_js(WRITTEN, lambda path: f"v.{path[0]}"), {"a": value})])
-    assert shown == ["string", evaluate(WRITTEN, {("a",): value})]
+    for written in WRITTEN:
+        [[shown, _]] = _node([(to_js(written, lambda path: f"v.{path[0]}"), {"a": value})])
+        assert shown == ["string", evaluate(written, {("a",): value})]
 
 
 @pytest.mark.parametrize("value", [1e-7, 2.0**60])
 def test_json_with_exponents_has_no_answer(value: float) -> None:
-    assert evaluate(WRITTEN, {("a",): value}) is None
+    assert [evaluate(written, {("a",): value}) for written in WRITTEN] == [None, None]

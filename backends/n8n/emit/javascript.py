@@ -211,6 +211,9 @@ _OF_REQUESTS: dict[Function, str] = {
 }
 """Functions of the headers and the body of a request."""
 
+_ESCAPED = (
+    '(/[\\x7f-\\uffff]/g, (one) => "\\\\u" + one.charCodeAt(0).toString(16).padStart(4, "0"))'
+)
 _SUM = (
     "(...terms) => { const all = terms.map((factors) => factors.reduce(([m, e], x) => { "
     'const [digits, power = 0] = String(x).split("e"), [whole, rest = ""] = digits.split("."); '
@@ -245,6 +248,8 @@ def _asked(function: Function, arguments: list[str]) -> str:
         return f'((v) => (typeof v === "string" ? JSON.parse(v) : v))({arguments[0]})'
     if function == "written json":
         return f"JSON.stringify({arguments[0]})"
+    if function == "escaped json":
+        return f"JSON.stringify({arguments[0]}).replace{_ESCAPED}"
     if function == "json text":
         return f"({_JSON_TEXT})({arguments[0]})"
     if function in _OF_REQUESTS:

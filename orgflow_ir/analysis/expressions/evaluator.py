@@ -130,9 +130,9 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
             return "".join("" if _nothing(v) else _juel_text(v) for v in found)
         case Call("json", (argument,)):
             return _parsed(_value(argument, values, forced))
-        case Call("written json", (argument,)):
+        case Call(("written json" | "escaped json") as how, (argument,)):
             found = _whole(_value(argument, values, forced))
-            return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+            return json.dumps(found, ensure_ascii=how == "escaped json", separators=(",", ":"))
         case Call("json text", (argument,)):
             found = _value(argument, values, forced)
             if isinstance(found, str):

@@ -241,20 +241,20 @@ class Conditional(Node):
 
 Function = Literal[
     "size", "is empty", "contains", "starts with", "ends with", "lower", "upper", "trim", "text",
-    "json", "written json", "entry", "list", "map", "append", "single", "truth", "item", "part",
-    "three-valued",
+    "json", "written json", "escaped json", "entry", "list", "map", "append", "single", "truth",
+    "item", "part", "three-valued",
     "type", "is list", "is true", "same", "juel equal", "compared", "sum", "json text",
     "media type", "other headers", "as media", "literal plus",
 ]  # fmt: skip
 """Methods of texts and collections, under one name for all languages. `text` concatenates values to
-a text, in which null is empty. `json` parses JSON text, `written json` is the JSON of a value, and
-`entry` is the entry of an object or list under a constant name or number. `list` makes a list of
-values, `map` an object of constant names, each followed by its value. `append` is a list with a
-value added at the end, `single` the only value of a list or object (null if it is empty, no result
-if there are several), and `truth` whether a value counts as true in Groovy. `item` is FEEL's
-`list[n]`, counted from 1, where any value is a list of itself, `part` an entry of a FEEL context
-under a constant name, and `three-valued` the value of a FEEL expression that may be true, false or
-null.
+a text, in which null is empty. `json` parses JSON text, `written json` is the JSON of a value
+(`escaped json` in ASCII), and `entry` is the entry of an object or list under a constant name or
+number. `list` makes a list of values, `map` an object of constant names, each followed by its
+value. `append` is a list with a value added at the end, `single` the only value of a list or object
+(null if it is empty, no result if there are several), and `truth` whether a value counts as true in
+Groovy. `item` is FEEL's `list[n]`, counted from 1, where any value is a list of itself, `part` an
+entry of a FEEL context under a constant name, and `three-valued` the value of a FEEL expression
+that may be true, false or null.
 
 The others occur only in translations to JavaScript: `type` is `typeof`, `is list` whether a value
 is a list, `is true` whether it is true or the text `true`, `same` whether two values are equal

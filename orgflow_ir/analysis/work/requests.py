@@ -27,7 +27,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Variable,
 )
 from orgflow_ir.analysis.work.mappings import language_of, read_value, variable_name
-from orgflow_ir.analysis.work.scripts import read_script
+from orgflow_ir.analysis.work.scripts import as_value, read_script
 from orgflow_ir.analysis.work.statements import Assign, Fail, Statement, Throw, When
 from orgflow_ir.model.bindings import Http, Parameter
 from orgflow_ir.model.records import NamedTuple
@@ -190,10 +190,7 @@ class _Reader:
             return None
         try:
             if parameter.language not in (None, "feel", "variable"):
-                script = read_script(parameter.text, parameter.language)
-                if script.statements or script.value is None:
-                    raise ConditionError("only scripts with a single expression are supported")
-                return script.value
+                return as_value(read_script(parameter.text, parameter.language))
             language = parameter.language or language_of(parameter.text, self.http.by)
             return read_value(parameter.text.strip(), language)
         except ConditionError as error:

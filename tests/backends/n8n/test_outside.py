@@ -750,21 +750,31 @@ def test_a_form_is_sent_as_a_form(
     assert (got.body, got.headers["content-type"]) == ("a=Kim+%26+Zo%C3%A9&n=1&z", kind)
 
 
-def test_javascript_writes_json(
-    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(
+    ("language", "code", "body"),
+    [
+        ("JavaScript", "JSON.stringify({ who: who, n: [n, 1.0, null], of: of })",
+         '{"who":"Zoé \\"Q\\"","n":[1.5,1,null],"of":{}}'),
+        ("javascript", "var p = { n: n }; var all = [p, who]; JSON.stringify(all)",
+         '[{"n":1.5},"Zoé \\"Q\\""]'),
+        ("groovy", "import groovy.json.JsonOutput\nJsonOutput.toJson([who: who, n: [n, null]])",
+         '{"who":"Zo\\u00e9 \\"Q\\"","n":[1.5,null]}'),
+    ],
+)  # fmt: skip
+def test_scripts_write_json(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path,
+    language: str, code: str, body: str,
+) -> None:  # fmt: skip
     http = servers[0]
-    code = "JSON.stringify({ who: who, n: [n, 1.0, null], of: of })"
     given = {
         "url": f"http://{http.place}/json", "method": "POST", "headers": {"Content-Type": JSON},
-        "payload": f'<camunda:script scriptFormat="JavaScript">{code}</camunda:script>',
+        "payload": f'<camunda:script scriptFormat="{language}">{code}</camunda:script>',
     }  # fmt: skip
-    run, said, _ = played(
-        engine, tmp_path, camunda(given, {}), {"who": 'Zoé "Q"', "n": 1.5, "of": {}}
-    )
+    values = {"who": 'Zoé "Q"', "n": 1.5, "of": {}}
+    run, said, _ = played(engine, tmp_path, camunda(given, {}), values)
     assert run.status == "success", run.error
     assert said == []
-    assert http.received[-1].body == '{"who":"Zoé \\"Q\\"","n":[1.5,1,null],"of":{}}'
+    assert http.received[-1].body == body
 
 
 def test_a_text_that_is_no_json_is_not_sent_as_json(

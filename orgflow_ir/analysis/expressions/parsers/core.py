@@ -9,7 +9,7 @@ language accepts the operators of all of them, because authors mix them and engi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar, Literal, cast
 
 from orgflow_ir.analysis.expressions.syntax import (
@@ -81,6 +81,9 @@ class Parser:
 
     calls: ClassVar[frozenset[str]] = frozenset({"getVariable"})
     """Methods that read the variable named by their only argument, a text."""
+
+    writers: ClassVar[Mapping[tuple[str, ...], Function]] = {}
+    """Functions that write a value as JSON, by their names."""
 
     elvis: ClassVar[bool] = False
     """Whether `a ?: b` means `a` if it counts as true, otherwise `b`."""
@@ -251,8 +254,8 @@ class Parser:
                 root, parts = "", [text[1:-1]]
             elif parts[-1] == "get" and len(parts) > 1 and self.is_key():
                 parts[-1] = self.key(")")
-            elif parts == ["JSON", "stringify"] and self.meaning == "loose":
-                return self.asked(self.written(first))
+            elif tuple(parts) in self.writers:
+                return self.asked(self.written(first, self.writers[tuple(parts)]))
             elif parts in (["JSON"], ["S"], ["JSON", "parse"]):
                 return self.asked(self.json(first))
             elif len(parts) == 1:
@@ -314,14 +317,12 @@ class Parser:
             raise ConditionError("only JSON is supported")
         return Call("json", (given[0],), Span(name.span.start, self.tokens[self.at - 1].span.end))
 
-    def written(self, name: Token) -> Tree:
-        """The JSON of a value in JavaScript, `JSON.stringify(value)`; the opening parenthesis is
-        consumed."""
+    def written(self, name: Token, function: Function) -> Tree:
+        """The JSON of a value, `JSON.stringify(value)`; the opening parenthesis is consumed."""
         given = self.arguments()
         if len(given) != 1:
-            raise ConditionError("`JSON.stringify` is supported for a single value only")
-        span = Span(name.span.start, self.tokens[self.at - 1].span.end)
-        return Call("written json", (given[0],), span)
+            raise ConditionError("JSON is written of a single value only")
+        return Call(function, (given[0],), Span(name.span.start, self.tokens[self.at - 1].span.end))
 
     def of_json(self, receiver: Tree, name: str) -> Tree:
         """A method of a JSON value in Camunda Spin: `prop("a")`, `elements().get(0)`,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import ClassVar
 
 from orgflow_ir.analysis.expressions.parsers.core import Parser, unquoted
@@ -11,6 +12,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     ComparisonOperator,
     ConditionError,
     Constant,
+    Function,
     Meaning,
     Span,
     Tree,
@@ -81,6 +83,7 @@ class JavaScriptParser(Parser):
         "==": ("==", "loose"), "!=": ("!=", "loose"), "===": ("==", "strict"),
         "!==": ("!=", "strict"), "=": ("==", "feel"), "<>": ("!=", "feel"),
     }  # fmt: skip
+    writers: ClassVar[Mapping[tuple[str, ...], Function]] = {("JSON", "stringify"): "written json"}
 
 
 class PythonParser(JavaScriptParser):
@@ -90,12 +93,17 @@ class PythonParser(JavaScriptParser):
     signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
         **JavaScriptParser.signs, "==": ("==", "java"), "!=": ("!=", "java"),
     }  # fmt: skip
+    writers: ClassVar[Mapping[tuple[str, ...], Function]] = {}
 
 
 class GroovyParser(PythonParser):
     """Groovy's `==` is `equals`; a text in double quotes is a template."""
 
     elvis: ClassVar[bool] = True
+    writers: ClassVar[Mapping[tuple[str, ...], Function]] = {
+        ("JsonOutput", "toJson"): "escaped json",
+        ("groovy", "json", "JsonOutput", "toJson"): "escaped json",
+    }
 
     def quoted(self, text: str, span: Span) -> Tree:
         """The value of a text in quotes; double quotes insert the values of `$name` and `${…}`."""
