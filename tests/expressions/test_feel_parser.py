@@ -17,6 +17,8 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
     Between,
     Call,
     Comparison,
+    ContextLiteral,
+    Entry,
     FeelError,
     Filter,
     In,
@@ -84,6 +86,9 @@ def test_names_are_what_the_scope_knows(text: str, names: list[str], tree: Tree)
         ("1 // one\n + /* two */ 2", Arithmetic("+", ONE, TWO)),
         (r'"a\"\u0041\U01F40E\n"', Literal('a"A\U0001f40e\n')),
         (".5", Literal(Decimal("0.5"))),
+        ("a.`b-c`", Path(Name("a"), "b-c")),
+        ("`if not` + 1", Arithmetic("+", Name("if not"), ONE)),
+        ("{`a-b`: 1}", ContextLiteral((Entry("a-b", ONE),))),
     ],
 )  # fmt: skip
 def test_expressions(text: str, tree: Tree) -> None:
@@ -130,7 +135,7 @@ def test_unary_tests(text: str, tests: UnaryTests) -> None:
         ("12ab", "a number ends in letters", (0, 3)),
         ("x then y", "`then` is not expected here", (2, 3)),
         ("1e9999999", "the number is too large", (0, 9)),
-        ("`x`", "``` is not expected here", (0, 1)),
+        ("`x", "``` is not expected here", (0, 1)),
     ],
 )
 def test_errors_say_what_is_wrong_and_where(text: str, reason: str, span: Span) -> None:

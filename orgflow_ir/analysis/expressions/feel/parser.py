@@ -89,6 +89,7 @@ KEYWORDS = frozenset(
 
 _SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _WORD = re.compile(r"(?:[^\W\d]|[^\x00-\xbf])(?:\w|[^\x00-\xbf])*|\?")
+_ESCAPED_NAME = re.compile(r"`([^`\n]+)`")
 _NUMBER = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _NAME_PART = re.compile(r"\w+|[^\w\s]")
@@ -441,7 +442,17 @@ class _Parser:
             return self.bracketed()
         if sign == "{":
             return self.context()
-        return self.named()
+        escaped = self.escaped()
+        return self.named() if escaped is None else Name(escaped, self.since(start))
+
+    def escaped(self) -> str | None:
+        """A name in backticks, which may contain any characters in Camunda 8."""
+        match = _ESCAPED_NAME.match(self.text, self.at)
+        if match is None:
+            return None
+        self.at = match.end()
+        self.skip()
+        return match.group(1)
 
     def number(self) -> Tree:
         match = _NUMBER.match(self.text, self.at)
@@ -559,7 +570,9 @@ class _Parser:
             if match.group("text") is not None:
                 key = self.unescaped(match.group("text"), match.start("text"))
             else:
-                key = normal_name(match.group("name"))
+                name = match.group("name")
+                escaped = _ESCAPED_NAME.fullmatch(name)
+                key = normal_name(name) if escaped is None else escaped.group(1)
             if any(entry.key == key for entry in entries):
                 self.fail(f"the key `{key}` occurs twice", Span(begin, match.end()))
             self.at = match.end()
@@ -681,6 +694,9 @@ class _Parser:
         return tuple(values), tuple(names) if names else None
 
     def member(self) -> str:
+        escaped = self.escaped()
+        if escaped is not None:
+            return escaped
         found = self.members.longest(self.text, self.at)
         word = _WORD.match(self.text, self.at)
         if found is None and word is None:
