@@ -190,6 +190,8 @@ def _request(act: Request, more: dict[str, Any], lost: str, read: bool) -> Outsi
     options: dict[str, Any] = {"response": {"response": response}}
     if act.seconds is not None:
         options["timeout"] = round(act.seconds * 1000)
+    if act.all_query is not None:
+        options["queryParameterArrays"] = "repeat"
     if not act.redirects:
         options["redirect"] = {"redirect": {"followRedirects": False}}
     parameters["options"] = options

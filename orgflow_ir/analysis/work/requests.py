@@ -263,12 +263,18 @@ class _Reader:
         return body
 
     def seconds(self) -> float | None:
+        """The time for a connection and for the answer: n8n has one limit for both."""
         settings = {**self.settings, **_options(self.settings)}
-        for name, per in _TIMES:
-            text = (settings.get(name) or "").strip().strip("=")
-            if text.replace(".", "", 1).isdigit() and float(text) > 0:
-                return float(text) / per
-        return None
+
+        def stated(names: Mapping[str, int]) -> float | None:
+            for name, per in names.items():
+                text = (settings.get(name) or "").strip().strip("=")
+                if text.replace(".", "", 1).isdigit():
+                    return float(text) / per
+            return None
+
+        answer = stated(_ANSWER_TIMES)
+        return answer + (stated(_CONNECTION_TIMES) or 0) if answer else None
 
     # -- who sends it ----------------------------------------------------------------------------
 
@@ -467,10 +473,13 @@ def is_json(media: str) -> bool:
     return not kind or kind == "application/json" or kind.endswith("+json")
 
 
-_TIMES = (
-    ("connectionTimeoutInSeconds", 1), ("readTimeoutInSeconds", 1), ("requestTimeout", 1000),
-    ("ReadTimeout", 1000), ("connection-timeout", 1000), ("socket-timeout", 1000),
-)  # fmt: skip
+_CONNECTION_TIMES = {
+    "connectionTimeoutInSeconds": 1, "ConnectTimeout": 1000, "connection-timeout": 1000,
+}  # fmt: skip
+_ANSWER_TIMES = {
+    "readTimeoutInSeconds": 1, "requestTimeout": 1000, "ReadTimeout": 1000, "socket-timeout": 1000,
+}  # fmt: skip
+"""Settings with a time limit, and their units in a second. 0 is no limit."""
 _ANSWERS: dict[str, tuple[tuple[str, Part], ...]] = {
     "camunda": (("response", "text"), ("statusCode", "status"), ("headers", "headers")),
     "flowable": (("responseBody", "text"), ("statusCode", "status"), ("reason", "message")),

@@ -721,6 +721,41 @@ def test_what_engines_send(
     assert (http.received[-1].body, http.received[-1].path) == sent
 
 
+@pytest.mark.parametrize(
+    ("make", "limit"),
+    [
+        (lambda **more: zeebe({"url": "http://a.example", "method": "GET", **more}, {}),
+         {"connectionTimeoutInSeconds": "5", "readTimeoutInSeconds": "=20"}),
+        (lambda **more: jbpm("Rest", {}, Url="http://a.example", **more),
+         {"ConnectTimeout": "5000", "ReadTimeout": "20000"}),
+        (lambda **more: camunda({"url": "http://a.example", "method": "GET", "request-config":
+                                 "\n".join(map(": ".join, more.items()))}, {}),
+         {"connection-timeout": "5000", "socket-timeout": "${20000}"}),
+    ],
+)  # fmt: skip
+def test_the_limit_is_that_of_connection_and_answer(
+    tmp_path: Path, make: Callable[..., str], limit: dict[str, str]
+) -> None:
+    """n8n has one limit for both, so that of the connection alone is none."""
+    found = []
+    for given in (limit, dict(list(limit.items())[:1]), dict.fromkeys(limit, "0")):
+        process, _ = compiled(one_task(make(**given)), tmp_path)
+        (node,) = [n for n in process.root.workflow["nodes"] if n["name"] == "Work"]
+        found.append(node["parameters"]["options"].get("timeout"))
+    assert found == [25000, None, None]
+
+
+def test_a_list_in_a_query_is_sent_value_by_value(
+    engine: LocalEngine, servers: tuple[HttpServer, Any], tmp_path: Path
+) -> None:
+    http = servers[0]
+    url = f"http://{http.place}/is"
+    task = zeebe({"url": url, "method": "GET", "queryParameters": "={tag: tags, n: 1}"}, {})
+    run, _, _ = played(engine, tmp_path, task, {"tags": ["a b", "c&d"]})
+    assert run.status == "success", run.error
+    assert http.received[-1].path == "/is?tag=a%20b&tag=c%26d&n=1"
+
+
 def test_headers_of_jbpm_have_one_sign(tmp_path: Path) -> None:
     """Its handler ignores others."""
     task = jbpm(
