@@ -3,19 +3,30 @@ value, in the evaluator and in Node."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
+import random
 from typing import Any
 
 import pytest
 from dmn_kit import run_javascript
+from feel_random import plain_expression
 from orgflow.backends.n8n.emit.decisions import on_item
 from orgflow.backends.n8n.emit.javascript import to_js
+from orgflow.backends.n8n.feel.direct import direct_expression
 
 from orgflow_ir.analysis.expressions.evaluator import evaluate, is_truthy
 from orgflow_ir.analysis.expressions.feel.reading import read_feel, value_of
 from orgflow_ir.analysis.expressions.recognise import read_condition
-from orgflow_ir.analysis.expressions.syntax import KnownType, Path, Tree, variables, with_types
+from orgflow_ir.analysis.expressions.syntax import (
+    ConditionError,
+    KnownType,
+    Path,
+    Tree,
+    variables,
+    with_types,
+)
 from orgflow_ir.analysis.work.mappings import read_value
 from orgflow_ir.model import Expression
 
@@ -76,9 +87,11 @@ def _part(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, dict) else None
 
 
+_read = functools.cache(read_feel)
+
+
 def _by_feel(text: str, given: dict[str, Any]) -> Any:
-    feel = read_feel(text)
-    return value_of(feel, {(name,): value for name, value in given.items()})
+    return value_of(_read(text), {(name,): value for name, value in given.items()})
 
 
 def _in_node(codes: list[tuple[str, dict[str, Any]]]) -> list[Any]:
@@ -166,3 +179,113 @@ def test_conditions_of_known_types_are_short(text: str, code: str) -> None:
     tree = read_condition(Expression(text=f"= {text}"))
     assert tree is not None
     assert to_js(with_types(tree, types.get), on_item) == code
+
+
+DIRECT_ONE = (
+    "count(a) > 0", "count(a) = 0", "not(count(a) = 1)", "count(a) != 1", "count(a.b) >= 1",
+    "sum(a) > 4", "sum(a) = 5", "sum(a.b) >= 5", "sum(a)", 'contains(a, "a")',
+    'not(contains(a, "a"))', 'starts with(a, "a")', 'ends with(a.b, "a")', "string length(a) > 0",
+    "string length(a)", 'upper case(a) = "A"', "lower case(upper case(a))", "is defined(a)",
+    "not(is defined(a.b))", "is defined(a) and a.b = 5", 'a in ("a", "b")', "not(a in (1, 5))",
+    'a in ["a", 5]', "not(a in [5, 1])", "a in [1..5]", "not(a in (0..5])", 'a in ["a".."b"]',
+    "a in (> 1, < 0)", "not(a in (>= 1))", "a in (null)", "not(a in (null, 5))", "a in -1",
+    "a between 0 and 5", "not(a between 0.2 and 5)", 'a between "a" and "b"',
+    'list contains(a, "a")', "list contains(a, 5)", "not(list contains(a, 5))",
+    "list contains(a, a)", 'some x in a satisfies x = "a"', "some x in a satisfies x > 1",
+    "every x in a satisfies x > 1", 'not(every x in a.b satisfies x = "a")',
+    "every x in a satisfies x.b = 5", "some item in a satisfies item.b > 1", "a[item > 1]",
+    "a[b > 1]", "count(a[b > 1]) > 0", "a[item.b = 5]", "a[b = a] = []", "a[item = 5] != [5]",
+    "not(a[b = 5] = [])", "if a > 1 then true else false", "if a > 1 then a else null",
+    "if a.b = 5 then a.b else 1", "all(a)", "any(a)", "not(all(a))", "not(any(a))",
+    "modulo(a, 2) = 0", "modulo(a, 0.3)", "modulo(a, 2) = 1", "get or else(a, 5)",
+    "get or else(a, 5) = 5", "a[1]", "a[2]", "a[-1]", "a[0]", "a[1].b", "a.b[1]", "a.b[1].b",
+    "a[1].b != 5", "a.length > 2", "a.b.length = 1", "a.keys", "a.b = a.b", "not(a.b = a)",
+    "a != a.b", '"x" + a', 'a + "x"', '"x" + a.b + "y"', "string length(\"x\" + a)", "a * 1.19",
+    "a + 0.1", "a - 0.3", "0.1 - a", "a * a", "a + a", "a + a.b", "-1 * a", "2 * (a + 1)",
+    "a - (a - 0.1)", "a + 1 > a", "not(a + 1 > a.b)", "a - 0.1 != 0.2", "a.b * a.b > 0.04",
+    "[a, 1]", "{x: a, y: [a.b]}", '{"x y": a}.x y', "for x in a return x.b",
+    "for x in a return x * 2", "for x in a return 1", "append(a, 1)", "append(a, a, null)",
+    'string join(a, ", ")', "string join(a)", "count(append(a, 1))", "string(a)",
+    'string(a) + " EUR"', "string(a.b)", 'string length(string(a)) > 1', "a and true",
+    "a = 5 and a", "for part in a return part.b", "some exact in a satisfies exact > 1",
+    "for v in a return v = a", "for class in a return class",
+    "some x in a satisfies (some x in x.b satisfies x = 5)",
+    "for x in a return for y in a return x = y", "{part: a}.part", '{"}}": a, b: "{{"}',
+    "for one1 in a return a[item = one1]", "a[b[item = 5] = [5]]", "for same in a return same = a",
+    "a[count(item) > 0]", "for größe in a return größe.b", "a.größe = 5", "a.link = null",
+    "not(a) or a > 1",
+)  # fmt: skip
+DIRECT_TWO = (
+    "a + b", "a - b", "a * b", "a - b > 0.25 * a", "a + 1 < b", "a.b = b.b", "a.b != b.b",
+    "not(a.b = b.b)", "a.b < b.b", "count(a) = b", "not(count(a) = b)", "count(a) > count(b)",
+    "count(a) != count(b) or a = b", "list contains(a, b)", "a[b = 5]", "a[item > b]",
+    "some x in a satisfies x = b", "for x in a return x + b", "if a = b then a else b",
+    'contains(a, b)', "upper case(a) > lower case(b)", "[a, b] = [b, a]", "{x: a} = {x: b}",
+    "{x: a} != {x: b}", "a * b - a", "(a + b) * 2 = 1", "a + b + a", "a + b + 0.1",
+    "a + b + 0.1 != 0.3", "a + b + a > 1", "not(a + 1 = b + 1)", "a + 1 = b + 1",
+    "a * 1 = b * 1 or b = 5",
+)  # fmt: skip
+MORE: tuple[Any, ...] = (
+    *VALUES, ["a"], [["a"]], ["a", None], ["b", "a"], [True], [False, None], [[]], {"b": [1, 5]},
+    {"length": 3}, {"b": {"length": 1}}, [{"b": 5}, {"b": 0.1}], [{"item": 5}], [5, 0.1],
+    {"a": 5, "b": {"b": 5}}, 1e-7, -1.5e-9, 123456789012345.67, -1e22, 'say "\\',
+    {"x": {"y": None}}, {"keys": 5},
+)  # fmt: skip
+FEWER: tuple[Any, ...] = (
+    None, True, "a", "", 0.1, 0.2, 5, 1e21, [5], {"b": 5}, [{"b": [1]}],
+)  # fmt: skip
+DIRECT_CASES: list[tuple[str, dict[str, Any]]] = [
+    *((text, {"a": value}) for text in DIRECT_ONE for value in MORE),
+    *(
+        (text, {"a": one, "b": two})
+        for text in DIRECT_TWO
+        for one, two in itertools.product(FEWER, repeat=2)
+    ),
+]
+
+
+def _directly(text: str, condition: bool) -> str:
+    def read(name: str) -> str | None:
+        return on_item((name,)) if name in ("a", "b") else None
+
+    return direct_expression(read_feel(text).tree, read, condition=condition) or ""
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_plain_javascript_means_what_feel_means(condition: bool) -> None:
+    codes = {text: _directly(text, condition) for text, _ in DIRECT_CASES}
+    assert [text for text, code in codes.items() if not code] == []
+    assert _differences(codes, DIRECT_CASES, condition=condition) == []
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_plain_javascript_of_random_expressions(condition: bool) -> None:
+    rng = random.Random(7)
+    codes: dict[str, str] = {}
+    while len(codes) < 400:
+        text = plain_expression(rng, rng.choice((1, 2, 2, 3)))
+        try:
+            code = _directly(text, condition)
+        except ConditionError:
+            continue
+        if code:
+            codes[text] = code
+    cases = [
+        (text, {"a": rng.choice(MORE), "b": rng.choice(MORE)}) for text in codes for _ in range(6)
+    ]
+    assert _differences(codes, cases, condition=condition) == []
+
+
+def _differences(
+    codes: dict[str, str], cases: list[tuple[str, dict[str, Any]]], *, condition: bool
+) -> list[tuple[str, dict[str, Any], Any, Any]]:
+    """Cases in which JavaScript has another value than FEEL."""
+    found = _in_node([(codes[text], given) for text, given in cases])
+    wrong = []
+    for (text, given), shown in zip(cases, found, strict=True):
+        wanted = _by_feel(text, given)
+        if condition:
+            wanted = wanted is True
+        if wanted != shown or isinstance(wanted, bool) is not isinstance(shown, bool):
+            wrong.append((text, given, wanted, shown))
+    return wrong

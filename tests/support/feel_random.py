@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 
 from dmn_kit import run_javascript
@@ -164,3 +165,68 @@ def differences(texts: Sequence[str]) -> tuple[list[str], int]:
         and not (value is None and kind == "error" and shown.startswith("Error: FEEL: "))
     ]
     return wrong, len(expected)
+
+
+_LEAVES = {
+    "number": ("5", "0.1", "-1", "2", "0.3", "null", "a", "b", "a.b", "b.b", "a[1]", "a[1].b"),
+    "text": ('"a"', '""', '"b"', "null", "a", "b", "a.b", "a[1]", "b[-1].b"),
+    "truth": ("true", "false", "null", "a", "b.b"),
+    "list": ("[]", "[1, 5]", '["a"]', "a", "b", "a.b", "[{b: 5}, {b: 0.1}]", "[true, null]"),
+    "any": ("null", "a", "b", "a.b", "{b: 5}", "{b: [a]}"),
+}
+_SIGNS = ("=", "!=", "<", "<=", ">", ">=")
+_TYPES = tuple(_LEAVES)
+_OPERATIONS = {
+    "number": (
+        "({number} + {number})", "({number} - {number})", "({number} * {number})", "count({list})",
+        "string length({text})", "sum({list})", "modulo({number}, 2)", "{list}[1]",
+        "get or else({number}, {number})", "(if {truth} then {number} else {number})",
+        "{{b: {number}}}.b", "({any} + {any})",
+    ),
+    "text": (
+        "({text} + {text})", "upper case({text})", "string({any})", "{list}[2]",
+        "(if {truth} then {text} else {text})", "({any} + {text})", 'string join({list}, ", ")',
+    ),
+    "truth": (
+        "({number} {sign} {number})", "({text} {sign} {text})", "({any} {sign} {any})",
+        "({list} {sign} {list})", "({truth} and {truth})", "({truth} or {truth})", "not({truth})",
+        "({truth} = {truth})", "contains({text}, {text})", "starts with({text}, {text})",
+        "list contains({list}, {any})", "is defined({any})", "is empty({list})", "all({list})",
+        "(some {new} in {list} satisfies {truth})", "(every {new} in {list} satisfies {truth})",
+        "({number} in ({sign} {number}, {number}))", "({number} in [0.1..5])",
+        '({text} in ("a", "b"))', "({any} in [1, 5])", "({any} in (null))", "any({list})",
+        "({number} between {number} and {number})", "(if {truth} then {truth} else {truth})",
+    ),
+    "list": (
+        "(for {new} in {list} return {any})", "{list}[{truth}]", "append({list}, {any})",
+        "[{any}, {any}]", "({list}).b", "{list}[item {sign} {any}]", "{list}[b {sign} {any}]",
+    ),
+    "any": ("{number}", "{text}", "{truth}", "{list}", "{{b: {any}}}", "({any}).b"),
+}  # fmt: skip
+
+
+def plain_expression(
+    rng: random.Random, depth: int, of: str = "", names: tuple[str, ...] = ()
+) -> str:
+    """A random expression of the operations that conditions use, over the variables `a` and `b`.
+    Most operands have the type that an operation takes."""
+    of = of if of and rng.random() < 0.9 else rng.choice(_TYPES)
+    if depth == 0 or rng.random() < 0.15:
+        return rng.choice((*_LEAVES[of], *names * 3, *(f"{name}.b" for name in names)))
+    new = rng.choice("xyz")
+    text = rng.choice(_OPERATIONS[of])
+    parts = re.split(r"(\{\w+\})", text)
+    inner = (*names, new) if "{new}" in text else names
+    written = []
+    bound = False
+    for part in parts:
+        if part == "{new}":
+            written.append(new)
+        elif part == "{sign}":
+            written.append(rng.choice(_SIGNS))
+        elif part[:1] == "{" and part[1:-1] in _LEAVES:
+            bound = bound or "return" in "".join(written) or "satisfies" in "".join(written)
+            written.append(plain_expression(rng, depth - 1, part[1:-1], inner if bound else names))
+        else:
+            written.append(part.replace("{{", "{").replace("}}", "}"))
+    return "".join(written)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.emit.graph import HelperKey, Port
-from orgflow.backends.n8n.emit.javascript import js_string, to_js
+from orgflow.backends.n8n.emit.javascript import condition_js, js_string
 from orgflow.backends.n8n.emit.known_types import known_types
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.operands import (
@@ -166,7 +166,7 @@ def _bypassed(decision: Decision, compiled: CompiledScope) -> bool:
 def _test(decision: Decision, branch: Branch, compiled: CompiledScope) -> str:
     if branch.tree is not None:
         types = known_types(decision.gateway.id, compiled)
-        return to_js(with_types(branch.tree, types), on_item)
+        return condition_js(with_types(branch.tree, types), on_item)
     if decision.several:
         chosen = f"[].concat({_variable(decision, compiled)} ?? [])"
         return f"{chosen}.includes({js_string(branch.value)})"

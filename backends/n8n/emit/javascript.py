@@ -69,7 +69,18 @@ def to_js(tree: Tree, variable: Callable[[Path], str]) -> str:
     return _printed(as_javascript(tree), variable)
 
 
-def _printed(tree: Tree, variable: Callable[[Path], str]) -> str:
+def condition_js(tree: Tree, variable: Callable[[Path], str]) -> str:
+    """JavaScript for a condition: its value is true if the condition is, else false or null.
+    Arguments are those of `to_js`."""
+    if isinstance(tree, Feel):
+        tree = Comparison("==", tree, Constant(True), "strict")
+    return to_js(tree, variable)
+
+
+_Read = Callable[[Path], str]
+
+
+def _printed(tree: Tree, variable: _Read) -> str:
     match tree:
         case Constant(value):
             return _constant(value)
@@ -85,9 +96,17 @@ def _printed(tree: Tree, variable: Callable[[Path], str]) -> str:
         case Logical(word, left, right):
             sign = "&&" if word == "and" else "||"
             return f"({_printed(left, variable)} {sign} {_printed(right, variable)})"
+        case Comparison("==", Feel() as inner, Constant(True), "strict"):
+            return _feel(inner, variable, condition=True)
         case Comparison(operator, left, right, "xpath"):
             values = f"{_printed(left, variable)}, {_printed(right, variable)}"
             return f"{_in_xpath(operator)}({values})"
+        case Comparison(operator, Call("compared", (left, right)), Constant(0)):
+            one, two = (f"order({_printed(side, variable)})" for side in (left, right))
+            return f"((order) => {one} {operator} {two})({ORDER})"
+        case Comparison(operator, Call("sum", products), Constant(0), meaning):
+            sign = f"{operator}=" if meaning == "strict" else operator
+            return _compared_sum(sign, products, variable)
         case Comparison(operator, left, right, meaning):
             sign = f"{operator}=" if meaning == "strict" else operator
             return f"({_printed(left, variable)} {sign} {_printed(right, variable)})"
@@ -98,13 +117,27 @@ def _printed(tree: Tree, variable: Callable[[Path], str]) -> str:
             return f"({one} ? {two} : {three})"
         case Call(function, arguments):
             return _asked(function, [_printed(argument, variable) for argument in arguments])
-        case Feel(inner):
-            from orgflow.backends.n8n.feel.printer import feel_expression
-
-            names = {path[0] for path in tree.paths}
-            return feel_expression(inner, lambda n: variable((n,)) if n in names else None)
+        case Feel():
+            return _feel(tree, variable)
         case _:
             assert_never(tree)
+
+
+def _feel(tree: Feel, variable: _Read, *, condition: bool = False) -> str:
+    """Code for the value of a FEEL expression, or for whether it is true."""
+    from orgflow.backends.n8n.feel.direct import direct_expression
+    from orgflow.backends.n8n.feel.printer import feel_expression
+
+    names = {path[0] for path in tree.paths}
+
+    def read(name: str) -> str | None:
+        return variable((name,)) if name in names else None
+
+    direct = direct_expression(tree.tree, read, condition=condition)
+    if direct is not None:
+        return direct
+    code = feel_expression(tree.tree, read)
+    return f"({code} === true)" if condition else code
 
 
 _METHODS: dict[Function, str] = {
@@ -157,12 +190,6 @@ def _in_xpath(operator: str) -> str:
 
 
 _OF_TWO: dict[Function, str] = {
-    "compared": (
-        '(x, y) => { if (typeof x !== typeof y || !["number", "string"].includes(typeof x)) '
-        'return NaN; if (typeof x === "number") return x - y; '
-        "let i = 0; while (i < x.length && x[i] === y[i]) i += 1; "
-        "return (x.codePointAt(i) ?? -1) - (y.codePointAt(i) ?? -1); }"
-    ),
     "same": f"(x, y) => {{ {_SAME} return same(x, y); }}",
     "juel equal": (
         f"(x, y) => {{ {_SAME} if (x == null || y == null) return x == y; "
@@ -214,19 +241,46 @@ _OF_REQUESTS: dict[Function, str] = {
 _ESCAPED = (
     '(/[\\x7f-\\uffff]/g, (one) => "\\\\u" + one.charCodeAt(0).toString(16).padStart(4, "0"))'
 )
-_SUM = (
-    "(...terms) => { const all = terms.map((factors) => factors.reduce(([m, e], x) => { "
-    'const [digits, power = 0] = String(x).split("e"), [whole, rest = ""] = digits.split("."); '
-    "return [m * BigInt(whole + rest), e + rest.length - power]; }, [1n, 0])); "
-    "const most = Math.max(...all.map(([, e]) => e)); "
-    "return Number(all.reduce((sum, [m, e]) => sum + m * 10n ** BigInt(most - e), 0n)); }"
+ORDER = (
+    '(v) => typeof v === "string" ? "t" + Array.from(v, (c) => 1e7 + c.codePointAt(0)) : '
+    'typeof v === "number" ? v : NaN'
 )
-"""The sum of products of decimal numbers, as a whole number of the smallest decimal place."""
+"""A value that JavaScript compares as FEEL compares numbers and texts, which are in the order of
+their code points."""
+
+EXACT = (
+    '(x) => { const [n, e = 0] = String(x).split("e"), [i, f = ""] = n.split("."); '
+    "return BigInt(i + f) * 10n ** BigInt(400 + Number(e) - f.length); }"
+)
+"""A number as a whole number of units of 10 ** -400, less than any part of a number. A product of
+n numbers is in units of 10 ** (-400 * n)."""
+
+
+def _compared_sum(operator: str, products: tuple[Tree, ...], variable: _Read) -> str:
+    """A comparison of the sum of products of decimal numbers with 0."""
+    sides: tuple[list[str], list[str]] = [], []
+    most = max(len(_factors(one)[1]) for one in products)
+    for one in products:
+        sign, factors = _factors(one)
+        written = [f"exact({_printed(f, variable)})" for f in factors]
+        written += ["exact(1)"] * (most - len(factors))
+        sides[sign].append(" * ".join(written))
+    left, right = (" + ".join(side) or "0n" for side in sides)
+    return f"((exact) => {left} {operator} {right})({EXACT})"
+
+
+def _factors(product: Tree) -> tuple[int, list[Tree]]:
+    """Whether a product is subtracted, and its factors without units."""
+    assert isinstance(product, Call)
+    minus = sum(one == Constant(-1) for one in product.arguments) % 2
+    factors = [one for one in product.arguments if one not in (Constant(-1), Constant(1))]
+    for at, one in enumerate(factors):
+        if isinstance(one, Constant) and isinstance(one.value, int | float) and one.value < 0:
+            minus, factors[at] = 1 - minus, Constant(-one.value)
+    return minus, factors or [Constant(1)]
 
 
 def _asked(function: Function, arguments: list[str]) -> str:
-    if function == "sum":
-        return f"({_SUM})({', '.join(arguments)})"
     if function in _OF_TWO:
         return f"({_OF_TWO[function]})({', '.join(arguments)})"
     if function == "type":

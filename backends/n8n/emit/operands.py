@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from orgflow.backends.n8n.emit.javascript import to_js
+from orgflow.backends.n8n.emit.javascript import condition_js
 
 from orgflow_ir.analysis.demands import Demand, Demanded
 from orgflow_ir.analysis.expressions.syntax import Call, Path, Variable
@@ -128,6 +128,7 @@ def unfit_text(demand: Demand, label: str = "") -> str:
 def where(guards: Guards, test: str, variable: Callable[[Path], str]) -> str:
     """A test that is made only if an evaluation gets to its subject."""
     before = [
-        to_js(tree, variable) if truth else f"!({to_js(tree, variable)})" for tree, truth in guards
+        condition_js(tree, variable) if truth else f"!({condition_js(tree, variable)})"
+        for tree, truth in guards
     ]
     return f"({' && '.join((*before, test))})" if before else test

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 from orgflow_ir.analysis.expressions import syntax
@@ -40,7 +41,7 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
 from orgflow_ir.analysis.expressions.feel.values import Value, imported
 from orgflow_ir.analysis.expressions.syntax import ConditionError, Feel, Span
 
-DEFINED, OR_ELSE = "is defined", "get or else"
+DEFINED, OR_ELSE, EMPTY = "is defined", "get or else", "is empty"
 """Functions that Camunda 8 adds to those of DMN."""
 
 
@@ -52,13 +53,13 @@ def read_feel(text: str, start: int = 0, end: int | None = None) -> Feel:
     end = len(text) if end is None else end
     code = text[start:end]
     try:
-        tree = parse_expression(code, [DEFINED, OR_ELSE])
+        tree = parse_expression(code, [DEFINED, OR_ELSE, EMPTY])
     except FeelError as error:
         names, members = long_names(code)
         if not names and not members:
             raise ConditionError(str(error)) from None
         try:
-            tree = parse_expression(code, [DEFINED, OR_ELSE, *names], members)
+            tree = parse_expression(code, [DEFINED, OR_ELSE, EMPTY, *names], members)
         except FeelError:
             raise ConditionError(str(error)) from None
     return as_expression(tree, Span(start, end))
@@ -196,6 +197,10 @@ def _rewritten(tree: Tree) -> Tree:
             return Comparison("!=", value, Literal(None), tree.span)
         case "get or else", (value, other):
             return If(Comparison("!=", value, Literal(None)), value, other, tree.span)
+        case "is empty", (value,):
+            return Comparison(
+                "=", Call(Name("count"), (value,), None), Literal(Decimal(0)), tree.span
+            )
     return tree
 
 

@@ -1,0 +1,803 @@
+"""FEEL as plain JavaScript, for expressions that need no runtime.
+
+Values are those of JSON: JavaScript's numbers stand for their shortest decimals, and sums and
+products are computed as whole numbers of a very small unit (`exact`). An expression that is not
+translated here has a translation that calls the runtime (`printer.py`).
+
+No text of a source is copied, as in `printer.py`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Literal as OneOf
+from typing import NamedTuple
+
+from orgflow.backends.n8n.emit.javascript import (
+    EXACT,
+    ORDER,
+    js_string,
+    property_name,
+    property_of,
+)
+
+from orgflow_ir.analysis.expressions.feel.reading import is_logical
+from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
+from orgflow_ir.analysis.expressions.feel.syntax import (
+    Arithmetic,
+    Between,
+    Call,
+    Comparison,
+    ContextLiteral,
+    Filter,
+    For,
+    If,
+    In,
+    Iteration,
+    ListLiteral,
+    Literal,
+    Logical,
+    Name,
+    Negation,
+    Path,
+    Quantified,
+    RangeLiteral,
+    Tree,
+    UnaryTest,
+    parts,
+)
+
+Kind = OneOf["any", "null", "number", "text", "truth", "list", "context", "exact", "sum", "now"]
+"""The known type of a value. `exact` is a whole number of units, which only exists within an
+expression; `sum` is a number that is rounded to a double, or a text, and `now` the text of a date
+or moment."""
+
+_NUMBER_DIGITS = 17
+"""As many digits has the shortest decimal of a double at most."""
+
+_FEEL_DIGITS = 34
+"""As many digits has a number of FEEL."""
+
+_CONSTANT_DIGITS = 15
+"""As many digits of a decimal number are kept by a double."""
+
+_HELPERS: dict[str, str] = {
+    "exact": EXACT,
+    "decimal": (
+        '(n, factors = 1) => { const v = Number(n + "e-" + 400 * factors); '
+        'if (!Number.isFinite(v)) throw new Error("FEEL: a number that JSON does not have"); '
+        "return v; }"
+    ),
+    "part": (
+        "(v, name) => Array.isArray(v) ? v.map((one) => part(one, name)) : "
+        "Object(v) === v ? v[name] ?? null : null"
+    ),
+    "plain": (
+        '(n) => { const [digits, power = 0] = String(Math.abs(n)).split("e"), '
+        '[whole, part = ""] = digits.split("."); return (n < 0 ? "-" : "") + '
+        '(power > 0 ? whole + part + "0".repeat(power - part.length) : '
+        'power < 0 ? "0." + "0".repeat(-power - 1) + whole + part : digits); }'
+    ),
+    "show": (
+        r'(v) => typeof v === "string" ? "\x22" + v.replace(/[\x22\\]/g, "\\$&") + "\x22" : '
+        'typeof v === "number" ? plain(v) : '
+        'Array.isArray(v) ? "[" + v.map(show).join(", ") + "]" : Object(v) === v ? '
+        '"{" + Object.entries(v).map(([k, one]) => k + ": " + show(one)).join(", ") + "}" : '
+        "String(v ?? null)"
+    ),
+    "single": "(v) => Array.isArray(v) && v.length === 1 ? single(v[0]) : v",
+    "add": (
+        '(...all) => all.every((v) => typeof v === "string") ? all.join("") : '
+        'all.every((v) => typeof v === "number") ? '
+        "decimal(all.map(exact).reduce((a, b) => a + b)) : null"
+    ),
+    "order": ORDER,
+    "same": (
+        "(a, b) => Object(a) !== a || Object(b) !== b ? (a ?? null) === (b ?? null) : "
+        "Array.isArray(a) === Array.isArray(b) && "
+        "Object.keys(a).length === Object.keys(b).length && "
+        "Object.keys(a).every((k) => k in b && same(a[k], b[k]))"
+    ),
+    "differ": (
+        "(a, b) => (a == null || b == null || "
+        "(typeof a === typeof b && Array.isArray(a) === Array.isArray(b))) && !same(a, b)"
+    ),
+}
+"""Functions that expressions define if they call them, in this order. `single` is the element of a
+list of one, which FEEL accepts in its place, and `order` a value in the order of code points."""
+
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_GENERATED = re.compile(r"one\d+")
+_WORD = re.compile(r"(?<![\w.$])[a-z]+\b")
+
+_OF_OBJECTS = frozenset(
+    {
+        "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString",
+        "toString", "valueOf",
+    }
+)  # fmt: skip
+"""Names that every object has in JavaScript; those with two underscores are others."""
+
+_OF_TEXTS_AND_LISTS = frozenset(
+    {
+        "length", "at", "concat", "copyWithin", "fill", "find", "findIndex", "findLast",
+        "findLastIndex", "lastIndexOf", "pop", "push", "reverse", "shift", "unshift", "slice",
+        "sort", "splice", "includes", "indexOf", "join", "keys", "entries", "values", "forEach",
+        "filter", "flat", "flatMap", "map", "every", "some", "reduce", "reduceRight",
+        "toReversed", "toSorted", "toSpliced", "with", "anchor", "big", "blink", "bold", "charAt",
+        "charCodeAt", "codePointAt", "endsWith", "fontcolor", "fontsize", "fixed", "italics",
+        "link", "localeCompare", "match", "matchAll", "normalize", "padEnd", "padStart", "repeat",
+        "replace", "replaceAll", "search", "small", "split", "strike", "sub", "substr",
+        "substring", "sup", "startsWith", "toLowerCase", "toUpperCase", "toLocaleLowerCase",
+        "toLocaleUpperCase", "trim", "trimStart", "trimLeft", "trimEnd", "trimRight",
+        "isWellFormed", "toWellFormed", "toExponential", "toFixed", "toPrecision",
+    }
+)  # fmt: skip
+"""Names that texts, lists or numbers have in JavaScript."""
+
+_RESERVED = frozenset(
+    {
+        "arguments", "await", "break", "case", "catch", "class", "const", "continue", "debugger",
+        "default", "delete", "do", "else", "enum", "eval", "export", "extends", "false", "finally",
+        "for", "function", "if", "implements", "import", "in", "instanceof", "interface", "let",
+        "new", "null", "package", "private", "protected", "public", "return", "static", "super",
+        "switch", "this", "throw", "true", "try", "typeof", "undefined", "var", "void", "while",
+        "with", "yield", "Array", "BigInt", "Boolean", "Error", "Infinity", "JSON", "Math", "NaN",
+        "Number", "Object", "String", "Date", "item", "items", "input",
+    }
+)  # fmt: skip
+"""Names that no parameter of generated code has."""
+
+_TESTS: dict[Kind, str] = {"number": "number", "text": "string", "truth": "boolean"}
+_ENDS = frozenset({"exact", "sum", "now"})
+"""Kinds of values whose code is not that of the value as JSON."""
+
+_NUMBERS = frozenset({"number", "exact"})
+_OPPOSITE: dict[str, str] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_METHODS = {"contains": "includes", "starts with": "startsWith", "ends with": "endsWith"}
+_ASKED = frozenset({*_METHODS, "not", "list contains", "all", "any"})
+"""Functions whose value is true, false or null."""
+
+_CASES = {"upper case": "toUpperCase", "lower case": "toLowerCase"}
+
+
+class _Other(Exception):
+    """The expression is not translated here."""
+
+
+def direct_expression(
+    tree: Tree, variable: Callable[[str], str | None], *, condition: bool = False
+) -> str | None:
+    """JavaScript without the runtime whose value is that of an expression, as JSON; `None` if
+    there is none.
+
+    Args:
+        tree: an expression.
+        variable: as in `feel_expression`.
+        condition: the value is whether that of the expression is true.
+    """
+    reads = (variable(one.name) for one in parts(tree) if isinstance(one, Name))
+    taken = frozenset(word for code in reads if code for word in _NAME.findall(code))
+    printer = _Direct(variable, taken)
+    try:
+        code = printer.truth(tree, True, {}) if condition else printer.json(tree, {})
+    except _Other:
+        return None
+    written = list(_helpers(code))
+    if written:
+        code = "\n".join(["(() => {", *written, f"return {code};", "})()"])
+    # No string holds two closing braces (`js_string`), so a space between two changes nothing.
+    while "}}" in code:
+        code = code.replace("}}", "} }")
+    return code
+
+
+def _helpers(code: str) -> Iterator[str]:
+    """Definitions of the functions that code calls, in order."""
+    called: set[str] = set()
+    pending = [code]
+    while pending:
+        words = set(_WORD.findall(_STRING.sub("", pending.pop())))
+        pending += [_HELPERS[word] for word in words & _HELPERS.keys() - called]
+        called |= words
+    return (f"const {n} = {text};" for n, text in _HELPERS.items() if n in called)
+
+
+class _Value(NamedTuple):
+    """Code for a value, which is null unless all `guards` hold; evaluated only if they do.
+
+    `loose` is shorter code, which gives no number, text or truth value where the value is none, but
+    may give undefined for a list. `simple` code may be repeated. `factors` counts the factors of
+    an exact number, `digits` are those that it may have (-1: a text that is concatenated).
+    """
+
+    js: str
+    kind: Kind = "any"
+    guards: tuple[str, ...] = ()
+    loose: str = ""
+    simple: bool = False
+    factors: int = 0
+    digits: int = 0
+
+    @property
+    def short(self) -> str:
+        return self.loose or self.js
+
+
+_Scope = Mapping[str, _Value]
+"""Values of the names that an expression defines."""
+
+
+class _Direct:
+    """Prints trees and collects the helpers that they call."""
+
+    def __init__(
+        self, variable: Callable[[str], str | None], taken: frozenset[str] = frozenset()
+    ) -> None:
+        self.variable = variable
+        self.taken = taken
+        self.numbers = itertools.count(1)
+
+    # -- values --------------------------------------------------------------------------------
+
+    def json(self, tree: Tree, scope: _Scope) -> str:
+        """Code whose value is JSON, never undefined."""
+        if _is_logical(tree, scope):
+            true = self.truth(tree, True, scope)
+            if self.is_total(tree):
+                return true
+            return f"({true} ? true : {self.truth(tree, False, scope)} ? false : null)"
+        if isinstance(tree, If):
+            condition = self.truth(tree.condition, True, scope)
+            then, otherwise = self.json(tree.then, scope), self.json(tree.otherwise, scope)
+            return f"({condition} ? {then} : {otherwise})"
+        return self.as_json(self.value(tree, scope))
+
+    def as_json(self, value: _Value) -> str:
+        written = value.js
+        if value.kind == "exact":
+            factors = [] if value.factors == 1 else [str(value.factors)]
+            written = _call("decimal", written, *factors)
+        if value.kind == "any" and not written.startswith("part("):
+            written = f"({written} ?? null)"
+        return f"({' && '.join(value.guards)} ? {written} : null)" if value.guards else written
+
+    def value(self, tree: Tree, scope: _Scope, numeric: bool = False) -> _Value:
+        """Code for an expression; if `numeric`, one that is null unless it is a number."""
+        if _is_logical(tree, scope):
+            code = self.json(tree, scope)
+            return _Value(f"({code})", "truth") if self.is_total(tree) else _Value(code)
+        match tree:
+            case Literal(value):
+                return _literal(value)
+            case Name(name):
+                return self.name(name, scope)
+            case Path(base, name):
+                return self.part(self.value(base, scope), name)
+            case Filter(base, condition):
+                return self.filtered(base, condition, scope)
+            case Negation(Literal(Decimal() as value)):
+                return _literal(-value)
+            case Arithmetic(sign, left, right):
+                if sign != "+" or numeric:
+                    one, two = self.value(left, scope, True), self.value(right, scope, True)
+                    return self.arithmetic(sign, self.exact(one), self.exact(two))
+                one, two = self.value(left, scope), self.value(right, scope)
+                if one.kind == "sum" and two.kind in _NUMBERS:
+                    one = self.value(left, scope, True)
+                return self.arithmetic(sign, one, two)
+            case If():
+                return _Value(self.json(tree, scope))
+            case For((Iteration(name, domain, None),), body) if not _reads(body, "partial"):
+                all_of = self.value(domain, scope)
+                inner, element = self.bound(name, scope)
+                guard, listed = self.listed(all_of)
+                mapped = f"{listed}.map(({element}) => {self.json(body, inner)})"
+                return _Value(mapped, "list", guard)
+            case Call(Name(name), arguments, None) if name not in scope and name in SIGNATURES:
+                return self.called(name, arguments, scope)
+            case ListLiteral(items):
+                return _Value(f"[{', '.join(self.json(one, scope) for one in items)}]", "list")
+            case ContextLiteral(entries):
+                keys = [entry.key for entry in entries]
+                if any(map(_is_odd, keys)) or len(set(keys)) < len(keys):
+                    raise _Other
+                if any(_reads(e.value, key) for n, e in enumerate(entries) for key in keys[:n]):
+                    raise _Other
+                written = [f"{property_name(e.key)}: {self.json(e.value, scope)}" for e in entries]
+                return _Value(f"({{ {', '.join(written)} }})" if written else "({})", "context")
+        raise _Other
+
+    def name(self, name: str, scope: _Scope) -> _Value:
+        if name in scope:
+            return scope[name]
+        read = self.variable(name)
+        if read is None:
+            raise _Other
+        return _Value(read, simple=True)
+
+    def part(self, base: _Value, name: str) -> _Value:
+        """An entry of a context; a list has the list of the entries of its elements."""
+        if _is_odd(name) or base.kind not in ("any", "context") or base.guards:
+            raise _Other
+        exact = _call("part", base.js, js_string(name))
+        if name in _OF_TEXTS_AND_LISTS:
+            loose = f"({{ ...{base.short} }}).{name}"
+        elif name.isidentifier() and name.isascii():
+            loose = f"{base.short}?.{name}"
+        else:
+            loose = property_of(f"({base.short} ?? {{}})", name)
+        return _Value(exact, loose=loose, simple=base.simple)
+
+    def filtered(self, base: Tree, condition: Tree, scope: _Scope) -> _Value:
+        """An element of a list by its number, or the list of those that satisfy a condition."""
+        of = self.value(base, scope)
+        if of.guards or of.kind not in ("any", "list"):
+            raise _Other
+        number = _whole(condition)
+        if number is not None:
+            if number == 0:
+                return _Value("null", "null")
+            at = f"[{number - 1}]" if number > 0 else f".at({number})"
+            return _Value(f"[].concat({_used(of)}){at}", simple=of.simple)
+        if not _is_logical(condition, scope):
+            raise _Other
+        one = f"one{next(self.numbers)}"
+        inner: dict[str, _Value] = dict(scope)
+        for name in dict.fromkeys(p.name for p in parts(condition) if isinstance(p, Name)):
+            if name in SIGNATURES and name not in scope and self.variable(name) is None:
+                if not _only_called(condition, name):
+                    raise _Other
+                continue
+            if _is_odd(name):
+                raise _Other
+            outer = one if name == "item" else _used(self.name(name, scope))
+            key = property_name(name)
+            code = property_of(f"({{ {key}: {outer}, ...{one} }})", name)
+            inner[name] = _Value(code, simple=True)
+        test = self.truth(condition, True, inner)
+        return _Value(f"[].concat({_used(of)} ?? []).filter(({one}) => {test})", "list")
+
+    def listed(self, value: _Value) -> tuple[tuple[str, ...], str]:
+        """A value as a list, and the guards that it is not null."""
+        if value.kind == "list":
+            return value.guards, value.js
+        code = _used(value)
+        if value.kind != "any" or not value.simple:
+            raise _Other
+        return (f"{code} != null",), f"[].concat({code})"
+
+    def bound(self, name: str, scope: _Scope) -> tuple[dict[str, _Value], str]:
+        """A scope with a parameter of a function, and its name there."""
+        plain = name.isidentifier() and name.isascii() and name[:1] != "_"
+        taken = self.taken | _RESERVED | _HELPERS.keys() | {v.js for v in scope.values()}
+        free = plain and name not in taken and not _GENERATED.fullmatch(name)
+        one = name if free else f"one{next(self.numbers)}"
+        return {**scope, name: _Value(one, simple=True)}, one
+
+    def arithmetic(self, sign: str, left: _Value, right: _Value) -> _Value:
+        if sign == "+" and "text" in (left.kind, right.kind):
+            one, two = self.typed(left, "text"), self.typed(right, "text")
+            first = one.js[1:-1] if one.digits < 0 else one.js
+            guards = tuple(dict.fromkeys(one.guards + two.guards))
+            return _Value(f"({first} + {two.js})", "text", guards, digits=-1)
+        if sign == "+" and left.kind in ("any", "sum") and right.kind == "any":
+            if left.guards or right.guards:
+                raise _Other
+            given = left.js[len("add(") : -1] if left.kind == "sum" else left.short
+            return _Value(_call("add", given, right.short), "sum")
+        if sign not in ("+", "-", "*"):
+            raise _Other
+        one, two = self.exact(left), self.exact(right)
+        guards = tuple(dict.fromkeys(one.guards + two.guards))
+        if sign == "*":
+            factors, digits = one.factors + two.factors, one.digits + two.digits
+            if digits > _FEEL_DIGITS:
+                raise _Other
+            code = " * ".join(_bracketed(c.js) for c in (one, two))
+            return _Value(code, "exact", guards, factors=factors, digits=digits)
+        factors = max(one.factors, two.factors)
+        first, second = self.raised(one, factors), self.raised(two, factors)
+        if sign == "-":
+            second = _bracketed(second)
+        digits = max(one.digits, two.digits)
+        return _Value(f"{first} {sign} {second}", "exact", guards, factors=factors, digits=digits)
+
+    def typed(self, value: _Value, kind: Kind) -> _Value:
+        """A value that is null unless it has a type."""
+        if value.kind == kind:
+            return value
+        if value.kind != "any" or value.guards or not value.simple:
+            raise _Other
+        code = value.short
+        return _Value(code, kind, (f'typeof {code} === "{_TESTS[kind]}"',), simple=True)
+
+    def exact(self, value: _Value) -> _Value:
+        if value.kind == "exact":
+            return value
+        number = self.typed(value, "number")
+        code = _call("exact", number.js)
+        digits = number.digits or _NUMBER_DIGITS
+        return _Value(code, "exact", number.guards, factors=1, digits=digits)
+
+    def raised(self, value: _Value, factors: int) -> str:
+        """An exact number in the unit of a product of several factors."""
+        more = factors - value.factors
+        code = _bracketed(value.js) if more else value.js
+        return " * ".join([code, *["exact(1)"] * more])
+
+    def called(self, name: str, arguments: Sequence[Tree], scope: _Scope) -> _Value:
+        values = [self.value(one, scope) for one in arguments]
+        match name, values:
+            case "count", [of]:
+                guards, code = self.listed(of)
+                return _Value(f"{code}.length", "number", guards)
+            case "string length", [of]:
+                text = self.text(of)
+                return _Value(f"[...{text.js}].length", "number", text.guards)
+            case (("upper case" | "lower case"), [of]):
+                text = self.text(of)
+                return _Value(f"{text.js}.{_CASES[name]}()", "text", text.guards)
+            case "string", [_Value(kind="any", guards=(), simple=True) as of]:
+                code = _used(of)
+                shown = f'(typeof {code} === "string" ? {code} : show({code}))'
+                return _Value(shown, "text", (f"{code} != null",), simple=True)
+            case "string", [_Value(kind="now") as of]:
+                return of._replace(kind="text")
+            case "modulo", [of, _Value(kind="number", guards=(), simple=True) as by]:
+                if of.kind == "any":
+                    of = self.typed(of._replace(js=_call("single", _used(of)), loose=""), "number")
+                number = self.exact(of)
+                if by.js == "0" or by.js[0] == "-" or number.factors > 1:
+                    raise _Other
+                unit = _call("exact", by.js)
+                code = f"({_bracketed(number.js)} % {unit} + {unit}) % {unit}"
+                return number._replace(js=code)
+            case "now", []:
+                moment = "new Date().toISOString()"
+                return _Value(rf'{moment}.replace(/\.?0+Z$/, "Z")', "now")
+            case "today", []:
+                return _Value("new Date().toISOString().slice(0, 10)", "now")
+            case "append", [of, *others] if others:
+                guards, code = self.listed(of)
+                more = ", ".join(map(self.as_json, others))
+                return _Value(f"[...{code}, {more}]", "list", guards)
+            case "string join", [of, *others] if len(others) < 2:
+                guards, code = self.listed(of)
+                if others and others[0].kind != "text":
+                    raise _Other
+                separator = others[0].js if others else '""'
+                texts = f'{code}.every((one) => one === null || typeof one === "string")'
+                joined = f"{code}.filter((one) => one !== null).join({separator})"
+                return _Value(joined, "text", (*guards, texts))
+            case "sum", [of]:
+                code = _used(of)
+                if of.kind != "list" and not of.simple:
+                    raise _Other
+                every = f"[].concat({code})"
+                numbers = (
+                    f"{every}.length > 0",
+                    f'{every}.every((one) => typeof one === "number")',
+                )
+                total = f"{every}.map(exact).reduce((a, b) => a + b)"
+                return _Value(total, "exact", numbers, factors=1, digits=_NUMBER_DIGITS)
+        raise _Other
+
+    def text(self, value: _Value) -> _Value:
+        """The argument of a function of texts."""
+        if value.kind == "text":
+            return value
+        if value.kind != "any" or value.guards or not value.simple:
+            raise _Other
+        code = _call("single", value.js)
+        return _Value(code, "text", (f'typeof {code} === "string"',), simple=True)
+
+    # -- truth ---------------------------------------------------------------------------------
+
+    def is_total(self, tree: Tree) -> bool:
+        """Whether a logical expression is never null."""
+        match tree:
+            case Comparison("=" | "!=", left, right):
+                return Literal(None) in (left, right)
+            case Logical(_, left, right):
+                return self.is_total(left) and self.is_total(right)
+            case Call(Name("not"), (operand,), None):
+                return self.is_total(operand)
+        return False
+
+    def truth(self, tree: Tree, wanted: bool, scope: _Scope) -> str:
+        """A truth value of JavaScript: whether an expression has a truth value."""
+        match tree:
+            case Literal(value) if value is None or isinstance(value, bool):
+                return "true" if value is wanted else "false"
+            case Logical(word, left, right):
+                sign = "&&" if (word == "and") is wanted else "||"
+                one, two = self.truth(left, wanted, scope), self.truth(right, wanted, scope)
+                return f"({one} {sign} {two})"
+            case Comparison(sign, left, right):
+                return self.compared(sign, left, right, wanted, scope)
+            case Between(value, low, high):
+                ends = Comparison(">=", value, low), Comparison("<=", value, high)
+                return self.truth(Logical("and", *ends), wanted, scope)
+            case In(value, tests):
+                negated = tests.negated is wanted
+                found = [self.test(value, one, not negated, scope) for one in tests.tests]
+                if not found:
+                    raise _Other
+                return f"({(' && ' if negated else ' || ').join(found)})"
+            case If(condition, then, otherwise):
+                test = self.truth(condition, True, scope)
+                one, two = self.truth(then, wanted, scope), self.truth(otherwise, wanted, scope)
+                return f"({test} ? {one} : {two})"
+            case Quantified(word, (Iteration(name, domain, None),), condition):
+                inner, one = self.bound(name, scope)
+                guards, code = self.listed(self.value(domain, scope))
+                method = "some" if (word == "some") is wanted else "every"
+                test = self.truth(condition, wanted, inner)
+                return _all([*guards, f"{code}.{method}(({one}) => {test})"])
+            case Call(Name(name), arguments, None) if _is_logical(tree, scope):
+                return self.asked(name, arguments, wanted, scope)
+        if _is_logical(tree, scope):
+            raise _Other
+        found_value = self.value(tree, scope)
+        if found_value.kind == "truth":
+            code = found_value.js
+            return _all([*found_value.guards, code if wanted else f"!{code}"])
+        if found_value.kind != "any":
+            return "false"
+        test = f"{found_value.short} === {'true' if wanted else 'false'}"
+        return _all([*found_value.guards, test])
+
+    def asked(self, name: str, arguments: Sequence[Tree], wanted: bool, scope: _Scope) -> str:
+        """Calls whose value is true, false or null."""
+        if name == "not" and len(arguments) == 1:
+            return self.truth(arguments[0], not wanted, scope)
+        values = [self.value(one, scope) for one in arguments]
+        no = "" if wanted else "!"
+        match name, values:
+            case (("contains" | "starts with" | "ends with"), [of, by]):
+                one, two = self.text(of), self.text(by)
+                test = f"{no}{one.js}.{_METHODS[name]}({two.js})"
+                return _all([*one.guards, *two.guards, test])
+            case "list contains", [of, element] if element.kind in ("number", "text", "truth"):
+                if element.guards:
+                    raise _Other
+                guards, code = self.listed(of)
+                return _all([*guards, f"{no}{code}.includes({element.js})"])
+            case "list contains", [of, element] if element.kind == "any" and not element.guards:
+                guards, code = self.listed(of)
+                test = _call("same", "one", _used(element))
+                return _all([*guards, f"{no}{code}.some((one) => {test})"])
+            case (("all" | "any"), [of]):
+                code = f"[].concat({_used(of)})"
+                if (name == "all") is wanted:
+                    return f"{code}.every((one) => one === {'true' if wanted else 'false'})"
+                return f"{code}.includes({'true' if wanted else 'false'})"
+        raise _Other
+
+    def compared(self, sign: str, left: Tree, right: Tree, wanted: bool, scope: _Scope) -> str:
+        one, two = self.value(left, scope), self.value(right, scope)
+        differs = sign in ("=", "!=") and (sign == "=") is not wanted
+        # Two texts have no number as their sum: they neither equal a number nor differ from it.
+        if (
+            not differs
+            and "sum" in (one.kind, two.kind)
+            and not {one.kind, two.kind}.isdisjoint(_NUMBERS)
+        ):
+            one, two = self.value(left, scope, True), self.value(right, scope, True)
+        if not {"sum", "now"}.isdisjoint((one.kind, two.kind)):
+            raise _Other
+        if sign in ("=", "!="):
+            return self.equal(one, two, not differs)
+        if not wanted:
+            sign = _OPPOSITE[sign]
+        if "exact" in (one.kind, two.kind):
+            return self.compared_exactly(sign, one, two)
+        kinds = {one.kind, two.kind} - {"any"}
+        if not kinds:
+            if one.guards or two.guards:
+                raise _Other
+            return f"{_call('order', one.short)} {sign} {_call('order', two.short)}"
+        if len(kinds) > 1 or not kinds <= {"number", "text"}:
+            return "false"
+        kind: Kind = kinds.pop()
+        one, two = self.typed(one, kind), self.typed(two, kind)
+        guards = list(dict.fromkeys(one.guards + two.guards))
+        if kind == "text" and not (_is_low(left) or _is_low(right)):
+            return _all([*guards, f"{_call('order', one.js)} {sign} {_call('order', two.js)}"])
+        return _all([*guards, f"{one.js} {sign} {two.js}"])
+
+    def compared_exactly(self, sign: str, one: _Value, two: _Value) -> str:
+        left, right = self.exact(one), self.exact(two)
+        factors = max(left.factors, right.factors)
+        guards = dict.fromkeys(left.guards + right.guards)
+        return _all([*guards, f"{self.raised(left, factors)} {sign} {self.raised(right, factors)}"])
+
+    def equal(self, one: _Value, two: _Value, positive: bool) -> str:
+        """Whether two values are equal; if not `positive`, whether they differ, of one type or
+        null."""
+        if one.kind == "null" or (one.kind != "any" and two.kind == "any"):
+            one, two = two, one
+        if two.kind == "null":
+            return self.null(one, positive)
+        if "exact" in (one.kind, two.kind):
+            if {one.kind, two.kind} - _NUMBERS:
+                raise _Other
+            exact = self.compared_exactly("===", one, two)
+            if one.guards and two.guards:
+                first, second = (f"({' && '.join(v.guards)})" for v in (one, two))
+                none, some = f"(!{first} && !{second})", f"({first} || {second})"
+                return f"({exact} || {none})" if positive else f"({some} && {_not(exact)})"
+            return exact if positive else _not(exact)
+        if two.kind not in _TESTS:
+            return _call("same" if positive else "differ", _used(one), _used(two))
+        if one.guards and two.guards:
+            values = self.as_json(one), self.as_json(two)
+            return _call("same" if positive else "differ", *values)
+        if one.kind == two.kind:
+            equal = _all([*one.guards, *two.guards, f"{one.js} === {two.js}"])
+            return equal if positive else _not(equal)
+        if one.kind != "any" or one.guards:
+            raise _Other
+        code = one.short
+        if positive:
+            found = f"{code} === {two.js}"
+        elif one.simple:
+            differs = f'(typeof {code} === "{_TESTS[two.kind]}" && {code} !== {two.js})'
+            found = f"({self.null(one, True)} || {differs})"
+        else:
+            found = _call("differ", one.js, two.js)
+        if two.guards:
+            found = f"({' && '.join(two.guards)} ? {found} : {self.null(one, positive)})"
+        return found
+
+    def null(self, value: _Value, positive: bool) -> str:
+        """Whether a value is null."""
+        if value.kind == "null":
+            return "true" if positive else "false"
+        if value.kind == "any" and not value.guards:
+            return f"{_used(value)} {'==' if positive else '!='} null"
+        if value.kind == "any":
+            raise _Other
+        if positive:
+            return f"!({' && '.join(value.guards)})" if value.guards else "false"
+        return _all(value.guards) if value.guards else "true"
+
+    def test(self, value: Tree, test: UnaryTest, wanted: bool, scope: _Scope) -> str:
+        """Whether one test of `in` has a truth value."""
+        match test:
+            case UnaryTest(None, Literal(None)) if not wanted:
+                return "false"
+            case UnaryTest(None, Literal() as operand):
+                return self.truth(Comparison("=", value, operand), wanted, scope)
+            case UnaryTest(None, Negation(Literal(Decimal())) as operand):
+                return self.truth(Comparison("=", value, operand), wanted, scope)
+            case UnaryTest(None, RangeLiteral(low, high, low_in, high_in)) if low and high:
+                if not (_is_point(low) and _is_point(high)):
+                    raise _Other
+                if _is_text(low) is not _is_text(high):
+                    raise _Other
+                over = Comparison(">=" if low_in else ">", value, low)
+                under = Comparison("<=" if high_in else "<", value, high)
+                return self.truth(Logical("and", over, under), wanted, scope)
+            case UnaryTest(None, ListLiteral(items)) if items and all(map(_is_point, items)):
+                of = self.value(value, scope)
+                if of.kind != "any" or of.guards or not of.simple:
+                    raise _Other
+                listed = f"[{', '.join(self.json(one, scope) for one in items)}]"
+                found = f"{listed}.includes({of.short})"
+                itself = f"JSON.stringify({_used(of)}) === JSON.stringify({listed})"
+                return f"({found} || {itself})" if wanted else f"!({found} || {itself})"
+            case UnaryTest(("<" | "<=" | ">" | ">=" | "=" | "!=") as sign, operand):
+                return self.truth(Comparison(sign, value, operand), wanted, scope)
+        raise _Other
+
+
+def _used(value: _Value) -> str:
+    """The code of a value that has no guards."""
+    if value.guards or value.kind in _ENDS:
+        raise _Other
+    return value.js
+
+
+def _bracketed(code: str) -> str:
+    return f"({code})" if " " in code else code
+
+
+def _call(helper: str, *arguments: str) -> str:
+    return f"{helper}({', '.join(arguments)})"
+
+
+def _literal(value: Decimal | str | bool | None) -> _Value:
+    match value:
+        case None:
+            return _Value("null", "null")
+        case bool():
+            return _Value("true" if value else "false", "truth", simple=True)
+        case str():
+            return _Value(js_string(value), "text", simple=True)
+    digits = len(value.as_tuple().digits)
+    if digits > _CONSTANT_DIGITS or not -300 < value.adjusted() < 300:
+        raise _Other
+    whole = value == value.to_integral_value()
+    code = repr(int(value) if whole else float(value))
+    return _Value(code, "number", simple=True, digits=digits)
+
+
+def _all(tests: Sequence[str] | Iterator[str]) -> str:
+    unique = list(dict.fromkeys(tests))
+    return unique[0] if len(unique) == 1 else f"({' && '.join(unique)})"
+
+
+def _is_logical(tree: Tree, scope: _Scope) -> bool:
+    """Whether the value of an expression is true, false or null, as its operators say."""
+    if isinstance(tree, Literal):
+        return False
+    if isinstance(tree, If):
+        return _is_logical(tree.then, scope) and _is_logical(tree.otherwise, scope)
+    if isinstance(tree, Call):
+        name = tree.function.name if isinstance(tree.function, Name) else ""
+        return name in _ASKED and name not in scope and tree.names is None
+    return is_logical(tree)
+
+
+def _not(test: str) -> str:
+    """The negation of a test, which is in brackets if it has several operands."""
+    depth = 0
+    for at, sign in enumerate(_STRING.sub(lambda found: "_" * len(found[0]), test)):
+        depth += (sign == "(") - (sign == ")")
+        if depth == 0 and at < len(test) - 1:
+            return f"!({test})"
+    return f"!{test}"
+
+
+def _whole(tree: Tree) -> int | None:
+    sign = 1
+    if isinstance(tree, Negation):
+        sign, tree = -1, tree.operand
+    value = tree.value if isinstance(tree, Literal) else None
+    if not isinstance(value, Decimal) or value != value.to_integral_value():
+        return None
+    return sign * int(value) if abs(value) < 10**9 else None
+
+
+def _is_point(tree: Tree) -> bool:
+    """Whether a tree is a number or text."""
+    if isinstance(tree, Negation):
+        tree = tree.operand
+        return isinstance(tree, Literal) and isinstance(tree.value, Decimal)
+    return isinstance(tree, Literal) and isinstance(tree.value, Decimal | str)
+
+
+def _is_text(tree: Tree) -> bool:
+    return isinstance(tree, Literal) and isinstance(tree.value, str)
+
+
+def _is_low(tree: Tree) -> bool:
+    """Whether a tree is a text that has the same order in code points as in UTF-16."""
+    return (
+        isinstance(tree, Literal)
+        and isinstance(tree.value, str)
+        and all(c < "\ud800" for c in tree.value)
+    )
+
+
+def _is_odd(name: str) -> bool:
+    return name in _OF_OBJECTS or name.startswith("__")
+
+
+def _reads(tree: Tree, name: str) -> bool:
+    return any(isinstance(p, Name) and p.name == name for p in parts(tree))
+
+
+def _only_called(tree: Tree, name: str) -> bool:
+    uses = sum(isinstance(p, Name) and p.name == name for p in parts(tree))
+    calls = sum(
+        isinstance(p, Call) and isinstance(p.function, Name) and p.function.name == name
+        for p in parts(tree)
+    )
+    return uses == calls
