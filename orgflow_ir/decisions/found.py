@@ -19,7 +19,7 @@ class FoundDecision:
         model: the linked definitions.
         variables: process variables that it reads, in order.
         tested: variables that may be missing, since the decision tests for them.
-        outputs: names of the outputs, if it is a table.
+        outputs: names of the outputs of a table; the name of the result of another decision.
         hits: number of rules that a table may match: `one` or `several`; `value` for other
             decisions, and for tables that aggregate matches to a number.
         columns: expressions of the inputs of a table, as written.

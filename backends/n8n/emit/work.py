@@ -475,9 +475,7 @@ class _Writer:
             self.locals.update(one.names)
         place = self.place(one.result, own=one.local)
         single = _key(decision.outputs[0] or decision.name) if len(decision.outputs) == 1 else ""
-        if decision.hits == "value":
-            single = _key(decision.name)
-        if one.mapping == "variables" and decision.hits == "one":
+        if one.spread:
             yield f"{indent}const hit{at} = {found};"
             for name in decision.outputs:
                 value = f"hit{at}" if single else f"hit{at}[{js_string(name)}]"

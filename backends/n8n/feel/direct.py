@@ -670,8 +670,6 @@ class _Direct:
     def test(self, value: Tree, test: UnaryTest, wanted: bool, scope: _Scope) -> str:
         """Whether one test of `in` has a truth value."""
         match test:
-            case UnaryTest(None, Literal(None)) if not wanted:
-                return "false"
             case UnaryTest(None, Literal() as operand):
                 return self.truth(Comparison("=", value, operand), wanted, scope)
             case UnaryTest(None, Negation(Literal(Decimal())) as operand):

@@ -348,6 +348,8 @@ class _Plain:
         defaults = [column.default for column in table.outputs]
         otherwise = "null"
         if any(default is not None for default in defaults):
+            if table.aggregation == "COUNT" and defaults == [Literal(None)]:
+                return f"{self.collected(table, rules, otherwise)} || null"
             if table.aggregation is not None:
                 raise _NotPlain
             otherwise = self.result(table.outputs, [d or Literal(None) for d in defaults], of)
@@ -496,6 +498,8 @@ class _Column:
         return [_constant(test.operand)]
 
     def differs(self, constants: Sequence[Constant]) -> str:
+        if list(constants) == [None]:
+            return f"!{self.plain.use('absent')}({self.raw})"
         if None in constants:
             # Only a missing value equals null; one of any type differs from it.
             raise _NotPlain

@@ -231,6 +231,8 @@ class Printer:
         operand = self.tree(test.operand)
         if test.operator is not None:
             return f'cmp("{test.operator}", v, {operand})'
+        if test.operand == Literal(None):
+            return 'cmp("=", v, null)'
         return f"truth({operand})" if reads_input(test.operand) else f"isIn(v, {operand})"
 
     def table(self, table: DecisionTable) -> str:

@@ -72,7 +72,7 @@ class Decide(NamedTuple):
     """Evaluates a decision and sets `result` to its value, converted by `mapping`: `value`
     (unchanged), `singleEntry`, `singleResult`, `collectEntries`, `resultList` (Camunda 7's terms),
     or `variables`. With `variables`, each output becomes a variable of its name, and `result` is
-    the list if several rules match."""
+    the list of results of a table that several rules may match."""
 
     decision: FoundDecision
     result: str
@@ -82,13 +82,17 @@ class Decide(NamedTuple):
     @property
     def names(self) -> tuple[str, ...]:
         """Variables that the statement may set."""
-        spread = self.mapping == "variables" and self.decision.hits == "one"
-        return self.decision.outputs if spread else (self.result,)
+        return self.decision.outputs if self.spread else (self.result,)
+
+    @property
+    def spread(self) -> bool:
+        """Whether its outputs become variables."""
+        return self.mapping == "variables" and self.decision.hits != "several"
 
     @property
     def always(self) -> bool:
         """Whether it sets all of them, even if no rule matches."""
-        return self.mapping != "variables" or self.decision.hits != "one"
+        return not self.spread
 
 
 class Until(NamedTuple):

@@ -482,7 +482,7 @@ class _Reading:
                 raise Unusable(f"`{mapping}` needs one output, and it has {len(found.outputs)}")
             result = binding.result or ""
             local = False
-            if mapping == "variables" and found.hits == "one" and "" in found.outputs:
+            if mapping == "variables" and found.hits != "several" and "" in found.outputs:
                 raise Unusable("an output without a name cannot become a variable")
             if not result:
                 result = reference if mapping == "variables" else "decisionResult"

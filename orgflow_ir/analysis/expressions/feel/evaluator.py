@@ -136,12 +136,14 @@ def _tested(test: UnaryTest, value: Value, scope: Scope) -> bool | None:
         return compared(test.operator, value, operand)
     if reads_input(test.operand):
         return operand if isinstance(operand, bool) else None
+    if test.operand == Literal(None):
+        return equal(value, None)
     return contained(value, operand)
 
 
 def contained(value: Value, found: Value) -> bool | None:
-    """Whether a value equals a test value, is in a range, or matches one item of a list; null
-    matches only null."""
+    """Whether a value equals a test value, is in a range, or matches one item of a list. The
+    result is null if the test value is: it is no constant then, but missing or not valid."""
     if isinstance(found, Range) and not isinstance(value, Range):
         return includes(found, value)
     if isinstance(found, tuple):
