@@ -46,13 +46,16 @@ def typed_variables(trees: Iterable[Tree]) -> tuple[AskedField, ...]:
     )
 
 
+_OF_LISTS = ("size", "count", "is empty", "contains", "has")
+
+
 def _untyped(tree: Tree) -> Iterator[str]:
     """Variables of which the use does not tell what is entered: parts of whole FEEL expressions,
     and what may be a list."""
     for node in nodes(tree):
         if isinstance(node, Feel):
             yield from (path[0] for path in node.paths)
-        elif isinstance(node, Call) and node.function in ("size", "is empty", "contains"):
+        elif isinstance(node, Call) and node.function in _OF_LISTS:
             yield from (path[0] for path in variables(node))
 
 

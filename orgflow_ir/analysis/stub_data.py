@@ -249,4 +249,14 @@ def _nested(values: Mapping[Path, Any]) -> dict[str, Any]:
             if not isinstance(inner, dict):
                 raise Unplayable(f"`{'.'.join(path)}` and a part of it are both read")
         inner[path[-1]] = value
-    return result
+    return {name: _with_lists(value) for name, value in result.items()}
+
+
+def _with_lists(value: Any) -> Any:
+    """The value with a list in place of each object that has only positions as names."""
+    if not isinstance(value, dict):
+        return value
+    inside = {name: _with_lists(one) for name, one in value.items()}
+    if not inside or not all(name.isdigit() for name in inside):
+        return inside
+    return [inside.get(str(at)) for at in range(max(map(int, inside)) + 1)]

@@ -32,6 +32,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Tree,
     Variable,
     children,
+    kind_of,
     nodes,
     variables,
 )
@@ -337,19 +338,25 @@ def needed(
     return (Need((), always), *rest) if always else rest
 
 
+_WITH_TEXTS = ("has", "starts with", "ends with", "same letters", "concat")
+"""Methods of texts that have an argument."""
+
 _NO_METHODS = frozenset(("item", "truth", "is true", "three-valued"))
 
 
 def asked(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Guards, Call], ...]:
-    """Methods that conditions call on variables, in evaluation order (`needed`), each with its
-    guards: an engine may end with an error there."""
+    """Methods that conditions call on variables or with them, in evaluation order (`needed`), each
+    with its guards: an engine may end with an error there."""
     found: dict[tuple[Guards, Call], None] = {}
     before: Guards = ()
     for tree in trees:
         for guards, node in walked(tree, before):
             if not isinstance(node, Call) or node.function in _NO_METHODS:
                 continue
-            if node.arguments and isinstance(node.arguments[0], Variable):
+            first = node.arguments[:1]
+            if node.function in _WITH_TEXTS:
+                first = node.arguments
+            if any(isinstance(one, Variable) for one in first):
                 found[guards, node] = None
         if in_turn:
             before = (*before, (tree, False))
@@ -436,7 +443,7 @@ def right_guard(tree: Logical) -> tuple[Tree, bool]:
 def _truth_of(tree: Tree, meaning: Meaning) -> Tree:
     """A condition whose truth value is the same in JavaScript: in JUEL, the text "false" is not
     true."""
-    juel = meaning == "juel" and isinstance(tree, Variable)
+    juel = meaning == "juel" and kind_of(tree) in (None, "text")
     return Call("is true", (tree,), tree.span) if juel else tree
 
 

@@ -15,6 +15,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Comparison,
     Constant,
     Empty,
+    EntryPath,
     Logical,
     Meaning,
     Negative,
@@ -42,7 +43,11 @@ def tree(rng: random.Random, language: str, depth: int = 4) -> Tree:
     meaning = PARSERS[language].meaning
     kind = rng.choice("cvnmelllccaa") if depth else rng.choice("cv")
     if kind == "v":
-        return Variable(rng.choice(PATHS))
+        path = rng.choice(PATHS)
+        rules = PARSERS[language].entries
+        if rules is None or len(path) == 1:
+            return Variable(path)
+        return EntryPath(path, counted=(), got=(), rules=rules)
     if kind == "n":
         return Not(tree(rng, language, depth - 1), meaning)
     if kind == "m":

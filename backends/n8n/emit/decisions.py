@@ -14,6 +14,7 @@ from orgflow.backends.n8n.emit.operands import (
     rejects_undefined,
     unfit,
     unfit_call,
+    unfit_call_text,
     unfit_text,
     where,
 )
@@ -97,9 +98,9 @@ def never_set(decision: Decision, compiled: CompiledScope) -> str:
         return ""
     demanded = _demands(decision, compiled)
     strict = {
-        (one.guards, one.operands[0].path[0])
+        (one.guards, path[0])
         for one in demanded
-        if rejects_undefined(one.kind) and len(one.operands[0].path) == 1
+        if rejects_undefined(one.kind) and len(path := _path_of(one)) == 1
     }
     tests = []
     left = set()
@@ -109,14 +110,20 @@ def never_set(decision: Decision, compiled: CompiledScope) -> str:
         if names:
             fields = ", ".join(on_item((name,)) for name in names)
             tests.append(where(need.guards, f"[{fields}].includes(undefined)", on_item))
-    for one in demanded:
-        path = one.operands[0].path
-        test = unfit(one, on_item, strict=len(path) == 1 and (one.guards, path[0]) in left)
-        tests.append(where(one.guards, test, on_item))
     tests += [
         where(guards, unfit_call(call, on_item), on_item) for guards, call in _asked(decision)
     ]
+    for one in demanded:
+        path = _path_of(one)
+        test = unfit(one, on_item, strict=len(path) == 1 and (one.guards, path[0]) in left)
+        tests.append(where(one.guards, test, on_item))
     return " || ".join(tests)
+
+
+def _path_of(demand: Demand) -> Path:
+    """The path of the variable that a demand is about, if it is one."""
+    (first, *_) = demand.operands
+    return first.path if isinstance(first, Variable) else ()
 
 
 def _needs(decision: Decision) -> tuple[Need, ...]:
@@ -232,14 +239,10 @@ def unset_messages(decision: Decision, compiled: CompiledScope) -> list[tuple[st
     for name in dict.fromkeys(n for need in _needs(decision) for n in need.names):
         text = unset_text(name, decision.gateway.id, label, compiled)
         result.append((f"{on_item((name,))} === undefined", text))
+    for _, call in _asked(decision):
+        result.append((unfit_call(call, on_item), unfit_call_text(call, label)))
     for one in _demands(decision, compiled):
         result.append((unfit(one, on_item), unfit_text(one, label)))
-    for _, call in _asked(decision):
-        receiver = call.arguments[0]
-        assert isinstance(receiver, Variable)
-        kinds = "neither a text nor a list" if call.function in _LISTS else "no text"
-        text = f"“{'.'.join(receiver.path)}” is {kinds}, and “{label}” reads it as one."
-        result.append((unfit_call(call, on_item), text))
     return result
 
 
@@ -257,9 +260,6 @@ def unset_text(
         names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} other steps"]
     where = listed((*names, "the input of the run"), last="or")
     return f"“{name}” was never set, and “{label}” reads it. Set it in {where}."
-
-
-_LISTS = ("size", "is empty", "contains")
 
 
 MOST_NAMED = 4

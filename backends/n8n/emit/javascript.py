@@ -241,6 +241,45 @@ _OF_REQUESTS: dict[Function, str] = {
 _ESCAPED = (
     '(/[\\x7f-\\uffff]/g, (one) => "\\\\u" + one.charCodeAt(0).toString(16).padStart(4, "0"))'
 )
+_STRIP = r"/^[\u0000-\u0020]+|[\u0000-\u0020]+$/g"
+_SAME_LETTERS = (
+    "(a, b) => { const one = (c, other) => (other.length === 1 ? other : c); "
+    "const plain = (c) => { const up = one(c, c.toUpperCase()); "
+    "return one(up, up.toLowerCase()); }; "
+    "return b != null && a.length === b.length && "
+    '[...a].map(plain).join("") === [...b].map(plain).join(""); }'
+)
+"""Java's `equalsIgnoreCase`, which compares the characters one by one."""
+
+_HAS = (
+    f"(all, one) => {{ {_SAME} "
+    'return typeof all === "string" ? all.includes(one) : all.some((v) => same(v, one)); }'
+)
+
+JAVA_TEXT = """\
+(value, double) => {
+  const power = (x) => {
+    const [digits, e] = x.toExponential().split("e");
+    return digits + (digits.includes(".") ? "E" : ".0E") + Number(e);
+  };
+  const number = (x, d) => {
+    const size = Math.abs(x);
+    if (!Number.isFinite(x) || (x % 1 === 0 && size < 1e21 && !d)) return String(x);
+    if (size !== 0 && !(size >= 1e-3 && size < 1e7)) return power(x);
+    return String(x) + (x % 1 === 0 ? ".0" : "");
+  };
+  const text = (x, d) => {
+    if (typeof x === "number") return number(x, d);
+    if (Object(x) !== x) return String(x);
+    if (Array.isArray(x)) return "[" + x.map((y) => text(y)).join(", ") + "]";
+    return "{" + Object.entries(x).map(([k, y]) => k + "=" + text(y)).join(", ") + "}";
+  };
+  return value == null ? "" : text(value, double);
+}"""
+"""The text of a value in Java; `double`: whether a whole number is a double there."""
+
+_DOUBLE = '((x) => (typeof x === "number" ? x % 1 !== 0 : /[.e]/i.test(x)))'
+
 ORDER = (
     '(v) => typeof v === "string" ? "t" + Array.from(v, (c) => 1e7 + c.codePointAt(0)) : '
     'typeof v === "number" ? v : NaN'
@@ -283,6 +322,20 @@ def _factors(product: Tree) -> tuple[int, list[Tree]]:
 def _asked(function: Function, arguments: list[str]) -> str:
     if function in _OF_TWO:
         return f"({_OF_TWO[function]})({', '.join(arguments)})"
+    if function == "has":
+        return f"({_HAS})({', '.join(arguments)})"
+    if function == "same letters":
+        return f"({_SAME_LETTERS})({', '.join(arguments)})"
+    if function == "java text":
+        return f"({JAVA_TEXT})({arguments[0]})"
+    if function == "computed text":
+        value, *others = arguments
+        if not others:
+            return f"({JAVA_TEXT})({value})"
+        double = f"[{', '.join(dict.fromkeys(others))}].some({_DOUBLE})"
+        return f"({JAVA_TEXT})({value}, {'true' if '0.5' in others else double})"
+    if function == "or null":
+        return f"({arguments[0]} ?? null)"
     if function == "type":
         return f"typeof {arguments[0]}"
     if function == "is list":
@@ -314,6 +367,14 @@ def _asked(function: Function, arguments: list[str]) -> str:
         pairs = zip(arguments[::2], arguments[1::2], strict=True)
         return f"({{ {', '.join(f'[{name}]: {value}' for name, value in pairs)} }})"
     receiver, *others = arguments
+    if function == "strip":
+        return f'({receiver}).replace({_STRIP}, "")'
+    if function == "concat":
+        return f"({receiver} + {others[0]})"
+    if function == "length":
+        return f"({receiver}).length"
+    if function == "count":
+        return f"Object.keys({receiver}).length"
     if function == "append":
         return f"[...({receiver}), {others[0]}]"
     if function in _HELPERS:

@@ -10,11 +10,17 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from orgflow.backends.n8n.emit.javascript import js_string, to_js
-from orgflow.backends.n8n.emit.operands import unfit, unfit_call, unfit_text, where
+from orgflow.backends.n8n.emit.javascript import JAVA_TEXT, js_string, to_js
+from orgflow.backends.n8n.emit.operands import (
+    unfit,
+    unfit_call,
+    unfit_call_text,
+    unfit_text,
+    where,
+)
 
 from orgflow_ir.analysis.demands import demands
-from orgflow_ir.analysis.expressions.syntax import Path, Tree, Variable, variables
+from orgflow_ir.analysis.expressions.syntax import Conditional, EntryPath, Path, Tree, Variable
 from orgflow_ir.analysis.variables import asked, needed, null_tested
 from orgflow_ir.analysis.work.requests import Part
 from orgflow_ir.analysis.work.statements import (
@@ -132,6 +138,13 @@ const withPart = (whole, [name, ...names], value) => {
   return { ...found, [name]: names.length ? withPart(found[name], names, value) : value };
 };"""
 """A value with a part replaced; a value without parts is replaced as a whole."""
+
+
+_TESTED = (
+    "size", "is empty", "count", "length", "has", "starts with", "ends with", "same letters",
+    "concat",
+)  # fmt: skip
+"""Methods that JavaScript does not refuse where Java does."""
 
 
 def work_code(
@@ -321,6 +334,8 @@ class _Writer:
                 case Assign(name, value, local, part):
                     yield from self.needs(value, known, indent)
                     code = self.tree(value)
+                    if _may_be_undefined(value):
+                        code = f"{code} ?? null"
                     if part:
                         self.helpers.setdefault("withPart", WITH_PART)
                         # What a task is given begins with nothing but what was given before.
@@ -409,15 +424,14 @@ class _Writer:
     def fits(self, tree: Tree, indent: str) -> Iterator[str]:
         """Lines that stop the run if a value has a type that its language does not convert as
         JavaScript does."""
+        for guards_of, call in asked([tree], in_turn=False):
+            if call.function in _TESTED:
+                test = where(guards_of, unfit_call(call, self.variable), self.variable)
+                said = js_string(unfit_call_text(call))
+                yield f"{indent}if ({test}) throw new Error({said});"
         for demand in demands([tree], in_turn=False):
             test = where(demand.guards, unfit(demand, self.variable), self.variable)
             yield f"{indent}if ({test}) throw new Error({js_string(unfit_text(demand))});"
-        for guards_of, call in asked([tree], in_turn=False):
-            if call.function in ("size", "is empty"):
-                test = where(guards_of, unfit_call(call, self.variable), self.variable)
-                name = ".".join(next(variables(call)))
-                said = js_string(f"“{name}” is neither a text nor a list.")
-                yield f"{indent}if ({test}) throw new Error({said});"
 
     def need(self, names: Iterable[str]) -> str:
         names = list(names)
@@ -445,7 +459,11 @@ class _Writer:
         return f"{{ {', '.join(fields)} }}"
 
     def tree(self, tree: Tree) -> str:
-        return to_js(tree, self.variable)
+        code = to_js(tree, self.variable)
+        if JAVA_TEXT in code:
+            self.helpers.setdefault("javaText", f"const javaText = {JAVA_TEXT};")
+            code = code.replace(f"({JAVA_TEXT})", "javaText")
+        return code
 
     def variable(self, path: Path) -> str:
         """Code that reads a variable, or a part of it."""
@@ -519,6 +537,13 @@ class _Writer:
             return plain
         inner = decision_code(one.decision.model, one.decision.name)
         return f"const decision{at} = (() => {{\n{inner}\nreturn decision;\n}})();"
+
+
+def _may_be_undefined(tree: Tree) -> bool:
+    """Whether a value may be an entry that is not there, which is null in a Java engine."""
+    if isinstance(tree, Conditional):
+        return _may_be_undefined(tree.then) or _may_be_undefined(tree.otherwise)
+    return isinstance(tree, EntryPath)
 
 
 def _names(statements: Iterable[Statement]) -> list[str]:

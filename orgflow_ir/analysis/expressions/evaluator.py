@@ -22,6 +22,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Conditional,
     Constant,
     Empty,
+    EntryPath,
     Feel,
     Flag,
     Function,
@@ -32,6 +33,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Path,
     Tree,
     Variable,
+    kind_of,
 )
 
 _TYPES_OF = {
@@ -86,6 +88,10 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
             return constant
         case Flag(path) if forced is None:
             return _truth(values.get(path, _UNDEFINED), "juel")
+        case EntryPath(path, _, _, got) if forced is None and len(path) - 1 in got:
+            if path not in values and path[-1].isdigit():
+                raise _NoAnswer  # a list has no such position
+            return values.get(path, _UNDEFINED)
         case Variable(path):
             if forced == "exact" and path not in values:
                 raise _NoAnswer
@@ -119,6 +125,10 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
             if meaning == "xpath" and forced is None:
                 return _in_xpath(operator, one, two)
             return _ordered(operator, one, two, _plain(forced or meaning))
+        case Arithmetic("+", left, right, "java" | "typed") if forced is None and (
+            kind_of(tree) == "text"
+        ):
+            return _summand(left, values) + _summand(right, values)
         case Arithmetic(operator, left, right, meaning):
             one, two = _value(left, values, forced), _value(right, values, forced)
             return _computed(operator, one, two, _plain(forced or meaning))
@@ -126,8 +136,18 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
             truth = _truth(_value(condition, values, forced), _plain(forced or meaning))
             return _value(then if truth else otherwise, values, forced)
         case Call("text", arguments):
-            found = [_value(a, values, forced) for a in arguments]
-            return "".join("" if _nothing(v) else _juel_text(v) for v in found)
+            return "".join(_java_text(one, values, forced) for one in arguments)
+        case Call("or null", (argument,)):
+            return _null(_value(argument, values, forced))
+        case Call("java text", (argument,)):
+            return _java_text(argument, values, forced)
+        case Call("computed text", (argument, *operands)):
+            from orgflow_ir.analysis.expressions.java_text import is_double, java_text
+
+            double = any(is_double(_value(one, values, forced)) for one in operands)
+            return java_text(_value(argument, values, forced), double)
+        case Call("same letters", (left, right)):
+            return _same_letters(*(_value(part, values, forced) for part in (left, right)))
         case Call("json", (argument,)):
             return _parsed(_value(argument, values, forced))
         case Call(("written json" | "escaped json") as how, (argument,)):
@@ -201,6 +221,43 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
             assert_never(tree)
 
 
+def _java_text(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> str:
+    """The text of a value in Java."""
+    from orgflow_ir.analysis.expressions.java_text import computed_from, is_double, java_text
+
+    if isinstance(tree, Conditional):
+        truth = _truth(_value(tree.condition, values, forced), _plain(forced or tree.meaning))
+        return _java_text(tree.then if truth else tree.otherwise, values, forced)
+    double = False
+    if isinstance(tree, Arithmetic | Negative):
+        double = any(is_double(_value(one, values, forced)) for one in computed_from(tree))
+    elif isinstance(tree, Constant):
+        double = isinstance(tree.value, float)
+    return java_text(_null(_value(tree, values, forced)), double)
+
+
+def _summand(tree: Tree, values: Mapping[Path, Any]) -> str:
+    """The text of a value that is added to a text in Java."""
+    if isinstance(tree, Arithmetic | Negative) and kind_of(tree) != "text":
+        return _java_text(tree, values, None)
+    return _juel_text(_null(_value(tree, values, None)))
+
+
+def _same_letters(one: Any, two: Any) -> bool:
+    """Java's `equalsIgnoreCase`, which compares the characters one by one."""
+    if not isinstance(one, str) or not (isinstance(two, str) or _nothing(two)):
+        raise _NoAnswer
+    if _nothing(two) or len(one) != len(two):
+        return False
+    return all(_letter(a) == _letter(b) for a, b in zip(one, two, strict=True))
+
+
+def _letter(char: str) -> str:
+    """A character without its case; a character whose other case is several is itself."""
+    upper = char.upper() if len(char.upper()) == 1 else char
+    return upper.lower() if len(upper.lower()) == 1 else upper
+
+
 def _feel(tree: Feel, values: Mapping[Path, Any]) -> Any:
     """FEEL is computed by its own evaluator, loaded for models that have it."""
     from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
@@ -258,21 +315,23 @@ def _asked(function: Function, receiver: Any, others: Sequence[Any]) -> Any:
     """What a text or a collection answers."""
     if isinstance(receiver, list | tuple | dict):
         match function:
-            case "size":
+            case "size" | "count":
                 return len(receiver)
             case "is empty":
                 return not receiver
             case "contains" if not isinstance(receiver, dict):
                 return any(_type(v) == _type(others[0]) and v == others[0] for v in receiver)
+            case "has" if not isinstance(receiver, dict):
+                return any(_alike(v, others[0]) for v in receiver)
         raise _NoAnswer
     if not isinstance(receiver, str) or not all(isinstance(o, str) for o in others):
         raise _NoAnswer
     match function:
-        case "size":
+        case "size" | "length":
             return len(receiver.encode("utf-16-be", "surrogatepass")) // 2
         case "is empty":
             return not receiver
-        case "contains":
+        case "contains" | "has":
             return others[0] in receiver
         case "starts with":
             return receiver.startswith(others[0])
@@ -284,6 +343,15 @@ def _asked(function: Function, receiver: Any, others: Sequence[Any]) -> Any:
             return receiver.upper()
         case "trim":
             return receiver.strip()
+        case "concat":
+            return receiver + others[0]
+        case "strip":
+            return receiver.strip(_BLANK)
+    raise _NoAnswer
+
+
+_BLANK = "".join(map(chr, range(33)))
+"""The characters that Java's `trim` removes."""
 
 
 def _plain(meaning: Meaning) -> Meaning:
@@ -327,6 +395,8 @@ def _truth(value: Any, meaning: Meaning) -> bool | None:
             return isinstance(value, list | tuple | dict) or not (
                 _nothing(value) or value == "" or value == 0 or value != value
             )
+        case "typed" | "identity":
+            raise _NoAnswer
         case "java" | "equals":
             return bool(value)
         case "exact":
@@ -351,7 +421,7 @@ def _equal(one: Any, two: Any, meaning: Meaning) -> bool | None:
             if _nothing(one) or _nothing(two):
                 return one is two
             return _type(one) == _type(two) and _same(one, two)
-        case "java" | "equals":
+        case "java" | "typed" | "identity" | "equals":
             if meaning == "equals" and _nothing(one):
                 raise _NoAnswer
             if _nothing(one) or _nothing(two):
@@ -385,7 +455,7 @@ def _ordered(operator: str, one: Any, two: Any, meaning: Meaning) -> bool | None
             one, two = _primitive(one), _primitive(two)
             if not (isinstance(one, str) and isinstance(two, str)):
                 one, two = _js_number(one), _js_number(two)
-        case "java" | "equals":
+        case "java" | "typed" | "identity" | "equals":
             if _type(one) != _type(two) or _type(one) not in ("number", "text", "truth"):
                 raise _NoAnswer
         case "exact":
@@ -419,7 +489,7 @@ def _computed(operator: str, one: Any, two: Any, meaning: Meaning) -> Any:
             if operator == "+" and (isinstance(one, str) or isinstance(two, str)):
                 return _js_text(one) + _js_text(two)
             one, two = _js_number(one), _js_number(two)
-        case "java" | "equals":
+        case "java" | "typed" | "identity" | "equals":
             if operator == "+" and (isinstance(one, str) or isinstance(two, str)):
                 return _juel_text(one) + _juel_text(two)
             if _type(one) != "number" or _type(two) != "number":
@@ -468,7 +538,7 @@ def _number(value: Any, meaning: Meaning) -> Any:
             raise _NoAnswer
         case "loose" | "strict" | "xpath":
             return _js_number(_primitive(value))
-        case "java" | "equals" | "exact":
+        case "java" | "typed" | "identity" | "equals" | "exact":
             raise _NoAnswer
         case _:
             assert_never(meaning)

@@ -17,9 +17,8 @@ from orgflow_ir.analysis.expressions.parsers.javascript import (
     JavaScriptParser,
     PythonParser,
 )
-from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
+from orgflow_ir.analysis.expressions.parsers.juel import JuelParser, checked
 from orgflow_ir.analysis.expressions.syntax import (
-    JUEL_NUMBER,
     OPPOSITE,
     Arithmetic,
     Call,
@@ -27,6 +26,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Conditional,
     ConditionError,
     Constant,
+    EntryPath,
     Feel,
     Flag,
     Logical,
@@ -35,6 +35,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Tree,
     Variable,
     children,
+    kind_of,
     nodes,
     with_members,
 )
@@ -98,12 +99,12 @@ class Recognised(NamedTuple):
             if self.parser is not FeelParser or not self.marked:
                 raise
         else:
-            if self.parser is JuelParser and any(map(_is_error, nodes(tree))):
-                raise ConditionError("a number is compared with a text that is none")
+            if self.parser is JuelParser:
+                return checked(tree)
             if self.parser is GroovyParser:
-                from orgflow_ir.analysis.expressions.parsers.literals import in_groovy  # rare
+                from orgflow_ir.analysis.expressions.parsers.literals import checked_in_groovy
 
-                return in_groovy(tree)
+                return checked_in_groovy(tree)
             if self.parser is PythonParser:
                 from orgflow_ir.analysis.expressions.parsers.literals import in_python  # rare
 
@@ -115,18 +116,6 @@ class Recognised(NamedTuple):
         from orgflow_ir.analysis.expressions.feel.reading import read_feel  # needed for few models
 
         return read_feel(self.text, self.start, self.end)
-
-
-def _is_error(node: Tree) -> bool:
-    """Whether JUEL ends with an error where it compares two constants."""
-    match node:
-        case Comparison(_, Constant(one), Constant(two), "juel"):
-            kinds = [type(value) for value in (one, two)]
-            other = two if kinds[0] in (int, float) else one
-            number = int in kinds or float in kinds
-            text = isinstance(other, str) and other and not JUEL_NUMBER.fullmatch(other)
-            return number and bool(text or isinstance(other, bool))
-    return False
 
 
 _BEYOND_UTF16 = "\ud800"
@@ -278,6 +267,8 @@ def read_condition(condition: Expression) -> Tree | None:
             return groovy_truth(with_members(tree))
         if code.parser is FeelParser and not _is_logical(tree):
             return Comparison("==", tree, Constant(True), "feel", tree.span)
+        if code.parser in (JavaParser, MvelParser):
+            return _boolean(tree)
         return with_members(tree) if code.parser in _SCRIPTS else tree
     language = (condition.language or "").lower()
     bare = _if_compared(code)
@@ -302,15 +293,28 @@ def _is_logical(tree: Tree) -> bool:
 
 
 def _flags(tree: Tree) -> Tree:
-    """A condition of JUEL, whose value is a truth value. Raises `ConditionError` for a number."""
-    if isinstance(tree, Arithmetic | Negative):
-        raise ConditionError("a number is no condition")
+    """A condition of JUEL, whose value is a truth value. Raises `ConditionError` for another."""
+    kind = kind_of(tree)
+    if kind not in (None, "truth") or tree == Constant(None):
+        number = kind in ("number", "whole")
+        raise ConditionError("a number is no condition" if number else "it is not true or false")
+    if isinstance(tree, EntryPath):
+        return Flag(tree.path, tree.span, tree.counted, tree.got)
     if isinstance(tree, Variable):
-        return Flag(tree.path, tree.span)
+        return Flag(tree.path, tree.span, (), ())
     if isinstance(tree, Conditional):
         then, otherwise = _flags(tree.then), _flags(tree.otherwise)
         return Conditional(tree.condition, then, otherwise, tree.meaning, tree.span)
     return tree
+
+
+def _boolean(tree: Tree) -> Tree:
+    """A condition of Java or MVEL, whose value is a truth value. Raises `ConditionError` for
+    another."""
+    kind = kind_of(tree)
+    if kind not in (None, "truth") or tree == Constant(None):
+        raise ConditionError("it is not true or false")
+    return tree if kind else Comparison("==", tree, Constant(True), "identity", tree.span)
 
 
 def _truth_of(tree: Tree) -> Tree:

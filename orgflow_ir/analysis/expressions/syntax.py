@@ -18,7 +18,9 @@ from orgflow_ir.model.records import NamedTuple
 if TYPE_CHECKING:
     from orgflow_ir.analysis.expressions.feel.syntax import Tree as FeelTree
 
-Meaning = Literal["feel", "juel", "loose", "strict", "java", "equals", "xpath", "exact"]
+Meaning = Literal[
+    "feel", "juel", "loose", "strict", "java", "typed", "identity", "equals", "xpath", "exact"
+]
 """The language whose rules compute a node.
 
 - `feel`: three-valued logic; operands of different types give null, and so do operands of `and`,
@@ -30,6 +32,10 @@ Meaning = Literal["feel", "juel", "loose", "strict", "java", "equals", "xpath", 
 - `strict`: JavaScript with `===`.
 - `java`: equality as in `equals`: texts by content, numbers by value, without conversion. Groovy
   and Python agree with it on the subset read here.
+- `typed`: as `java`, but only truth values are operands of logic, and values of different types
+  have no result: MVEL converts some of them, and Java does not compile.
+- `identity`: Java's `==`, which compares texts and large numbers by identity. It has a result only
+  where that is equality.
 - `equals`: the method of that name, which null does not have.
 - `xpath`: comparisons of XPath 1.0, in which one value of a list has to fit.
 - `exact`: rules of no particular language, whose result is the same in every language. No value is
@@ -156,12 +162,33 @@ class FeelPath(Variable):
     span: Span = NOWHERE
 
 
-class Flag(Variable):
-    """A variable that is a whole condition in JUEL, or a result of one. It is equal to the same
-    path elsewhere."""
+EntryRules = Literal["juel", "groovy", "java"]
+"""The rules of entries: in JUEL, an entry of null is null; in JUEL and Groovy, one beyond the end
+of a list is."""
+
+
+class EntryPath(Variable):
+    """A path in a Java engine: names are keys of maps, numbers positions in lists. It is equal to
+    the same path elsewhere.
+
+    `counted` are the steps that are numbers in brackets, `got` those that are arguments of `get`.
+    """
 
     path: Path
     span: Span = NOWHERE
+    counted: tuple[int, ...] = ()
+    got: tuple[int, ...] = ()
+    rules: EntryRules = "juel"
+
+
+class Flag(Variable):
+    """A variable that is a whole condition in JUEL, or a result of one; the fields are those of
+    `EntryPath`. It is equal to the same path elsewhere."""
+
+    path: Path
+    span: Span = NOWHERE
+    counted: tuple[int, ...] = ()
+    got: tuple[int, ...] = ()
 
 
 KnownType = Literal["number", "whole", "text", "truth"]
@@ -245,6 +272,8 @@ Function = Literal[
     "item", "part", "three-valued",
     "type", "is list", "is true", "same", "juel equal", "compared", "sum", "json text",
     "media type", "other headers", "as media", "literal plus",
+    "length", "count", "has", "strip", "same letters", "java text", "computed text",
+    "or null", "concat",
 ]  # fmt: skip
 """Methods of texts and collections, under one name for all languages. `text` concatenates values to
 a text, in which null is empty. `json` parses JSON text, `written json` is the JSON of a value
@@ -256,6 +285,11 @@ Groovy. `item` is FEEL's `list[n]`, counted from 1, where any value is a list of
 entry of a FEEL context under a constant name, and `three-valued` the value of a FEEL expression
 that may be true, false or null.
 
+The methods of Java's classes are more strict: `length` is that of a text, `count` the number of
+entries of a list or object, `has` whether a text contains a text or a list an equal value, `strip`
+a text without spaces and control characters at its ends, `same letters` whether texts are equal but
+for case, and `concat` a text with another at its end.
+
 The others occur only in translations to JavaScript: `type` is `typeof`, `is list` whether a value
 is a list, `is true` whether it is true or the text `true`, `same` whether two values are equal
 without conversion (lists and objects by their content), and `juel equal` whether they are equal in
@@ -264,7 +298,10 @@ second (NaN if they have no order), and `sum` the sum of the products in lists o
 of which the sign is exact. `json text` is the value, which has to be JSON if it is a text. Of the
 headers of a request, `media type` is the type of its body (JSON if they state none), and `other
 headers` are those without it; `as media` is a body as the text that is sent in a media type.
-`literal plus` is an address in which each plus is encoded, so that it is not read as a space."""
+`literal plus` is an address in which each plus is encoded, so that it is not read as a space.
+`java text` is the text that Java has for a value, and `computed text` that of a number computed
+from the other arguments: Java writes 3.0 if one of them is a number with a fraction. `or null`
+is the value, or null if there is none."""
 
 
 class Call(Node):
@@ -352,7 +389,8 @@ def replaced(tree: Tree, values: Mapping[str, Tree]) -> Tree:
 def with_members(tree: Tree) -> Tree:
     """The tree with paths as members of objects."""
     if isinstance(tree, Variable):
-        return Member(tree.path, tree.span) if len(tree.path) > 1 else tree
+        plain = len(tree.path) == 1 or isinstance(tree, EntryPath)
+        return tree if plain else Member(tree.path, tree.span)
     if isinstance(tree, Call):
         return Call(tree.function, tuple(map(with_members, tree.arguments)), tree.span)
     fields = {name: getattr(tree, name) for name in tree.__match_args__}
@@ -430,26 +468,26 @@ def as_javascript(tree: Tree) -> Tree:
             truths = [_in_feel(inner, wanted) for wanted in (True, False)]
             other = Conditional(truths[1], Constant(False), Constant(None), "loose", span)
             return Conditional(truths[0], Constant(True), other, "loose", span)
+        case Call("text", arguments, span):
+            return Call("text", tuple(map(_as_java_text, arguments)), span)
         case Call(function, arguments, span):
             return Call(function, tuple(map(as_javascript, arguments)), span)
         case Empty(operand, span):
             return Empty(as_javascript(operand), span)
         case Not(operand, meaning, span):
             return Not(_truth(operand, meaning), "loose", span)
-        case Negative(operand, _, span):
-            return Negative(as_javascript(operand), "loose", span)
+        case Negative(operand, meaning, span):
+            return Negative(as_javascript(_operand(operand, meaning)), "loose", span)
         case Logical(operator, left, right, meaning, span):
             return Logical(operator, _truth(left, meaning), _truth(right, meaning), "loose", span)
-        case Arithmetic("+", left, right, "juel", span) if _may_be_text(left, right):
-            # Only with minus JavaScript takes texts for the numbers that they are.
-            return Arithmetic(
-                "-",
-                as_javascript(left),
-                Negative(as_javascript(right), "loose", right.span),
-                "loose",
-                span,
-            )
-        case Arithmetic(sign, left, right, _, span):
+        case Arithmetic(sign, left, right, meaning, span):
+            left, right = _operand(left, meaning), _operand(right, meaning)
+            if sign == "+" and meaning == "juel" and _may_be_text(left, right):
+                # Only with minus JavaScript takes texts for the numbers that they are.
+                negative = Negative(as_javascript(right), "loose", right.span)
+                return Arithmetic("-", as_javascript(left), negative, "loose", span)
+            if sign == "+" and meaning in ("java", "typed") and kind_of(tree) == "text":
+                return Arithmetic("+", _summand(left), _summand(right), "loose", span)
             return Arithmetic(sign, as_javascript(left), as_javascript(right), "loose", span)
     if tree.meaning == "xpath":
         left, right = as_javascript(tree.left), as_javascript(tree.right)
@@ -463,11 +501,77 @@ def _truth(tree: Tree, meaning: Meaning) -> Tree:
     """What decides by its truth value: in JUEL the text "false" is false, in FEEL only true is."""
     if isinstance(tree, Known) and tree.type == "truth":
         return tree
-    if isinstance(tree, Variable) and meaning == "juel":
-        return Call("is true", (tree,), tree.span)
+    if meaning == "juel" and kind_of(tree) in (None, "text"):
+        return Call("is true", (as_javascript(tree),), tree.span)
     if isinstance(tree, Variable) and meaning == "feel":
         return Comparison("==", tree, Constant(True), "strict", tree.span)
     return as_javascript(tree)
+
+
+def _operand(tree: Tree, meaning: Meaning) -> Tree:
+    """An operand of arithmetic: in JUEL, the text of a number is that number, and an entry that is
+    not found is null, which is 0."""
+    if meaning == "juel" and isinstance(tree, EntryPath):
+        return Call("or null", (tree,), tree.span)
+    if meaning != "juel" or not isinstance(tree, Constant) or not isinstance(tree.value, str):
+        return tree
+    if tree.value == "":
+        return Constant(0, tree.span)
+    if JUEL_NUMBER.fullmatch(tree.value) is None:
+        return tree
+    whole = WHOLE_NUMBER.fullmatch(tree.value) is not None
+    return Constant(int(tree.value) if whole else float(tree.value), tree.span)
+
+
+def _as_java_text(tree: Tree) -> Tree:
+    from orgflow_ir.analysis.expressions.java_text import as_java_text  # few trees are texts
+
+    return as_java_text(tree)
+
+
+def _summand(tree: Tree) -> Tree:
+    """A value that is added to a text: the text that Java has for a computed number."""
+    computed = isinstance(tree, Arithmetic | Negative) and kind_of(tree) != "text"
+    return _as_java_text(tree) if computed else as_javascript(tree)
+
+
+_KINDS: dict[str, KnownType] = {
+    "size": "whole", "length": "whole", "count": "whole", "is empty": "truth", "contains": "truth",
+    "has": "truth", "starts with": "truth", "ends with": "truth", "same letters": "truth",
+    "truth": "truth", "is true": "truth", "is list": "truth", "lower": "text", "upper": "text",
+    "trim": "text", "strip": "text", "text": "text", "concat": "text",
+}  # fmt: skip
+"""The types of what functions give."""
+
+
+def kind_of(tree: Tree) -> KnownType | None:
+    """The type of the values of a tree in a Java engine, if they all have one; they may be null
+    only if it is a `Known` variable."""
+    match tree:
+        case Constant(value):
+            kinds: dict[type, KnownType] = {bool: "truth", int: "whole", float: "number"}
+            return None if value is None else kinds.get(type(value), "text")
+        case Known(type=known):
+            return known
+        case Not() | Comparison() | Empty():
+            return "truth"
+        case Logical(meaning=meaning):
+            return None if meaning == "loose" else "truth"
+        case Negative(operand):
+            return "whole" if kind_of(operand) == "whole" else "number"
+        case Arithmetic(operator, left, right, meaning):
+            sides = {kind_of(left), kind_of(right)}
+            if operator == "+" and meaning != "juel" and not sides <= {"number", "whole"}:
+                return "text" if "text" in sides else None
+            return "whole" if sides == {"whole"} and operator != "/" else "number"
+        case Conditional(_, then, otherwise):
+            branches = {kind_of(then), kind_of(otherwise)}
+            if branches == {"number", "whole"}:
+                return "number"
+            return branches.pop() if len(branches) == 1 else None
+        case Call(function):
+            return _KINDS.get(function)
+    return None
 
 
 OPPOSITE: dict[ComparisonOperator, ComparisonOperator] = {
@@ -658,6 +762,10 @@ def _either(tree: Tree, values: tuple[Scalar, ...], span: Span) -> Tree:
     return found
 
 
+_BY_VALUE = ("java", "typed", "identity", "equals")
+"""Meanings of an equality that converts nothing."""
+
+
 def _equality(tree: Comparison) -> Tree:
     left, right = as_javascript(tree.left), as_javascript(tree.right)
     found: Tree | None = None
@@ -668,16 +776,18 @@ def _equality(tree: Comparison) -> Tree:
         return Comparison(tree.operator, left, right, "loose", tree.span)
     if tree.meaning == "juel":
         for one, other in ((left, right), (right, left)):
-            if isinstance(one, Variable) and isinstance(other, Constant):
+            if not isinstance(one, Constant) and isinstance(other, Constant):
                 found = _like(one, other.value, tree.span)
-        if isinstance(left, Variable) and isinstance(right, Variable):
+        kinds = {kind_of(side) for side in (tree.left, tree.right)}
+        numbers = kinds & {"number", "whole"}
+        if not constant and not numbers and (len(kinds) > 1 or kinds == {None}):
             found = Call("juel equal", (left, right), tree.span)
-    elif tree.meaning in ("java", "equals") and not constant:
+    elif tree.meaning in _BY_VALUE and not constant:
         found = Call("same", (left, right), tree.span)
     if found is not None:
         return found if tree.operator == "==" else Not(found, "loose", tree.span)
     strict = tree.meaning == "strict" or (
-        tree.meaning in ("java", "equals") and Constant(None) not in (left, right)
+        tree.meaning in _BY_VALUE and Constant(None) not in (left, right)
     )
     return Comparison(tree.operator, left, right, "strict" if strict else "loose", tree.span)
 
@@ -702,7 +812,12 @@ def _order(tree: Comparison) -> Tree:
     found: Tree = Comparison(tree.operator, left, right, "loose", tree.span)
     if tree.meaning != "juel":
         return found
-    may = [one for one in (left, right) if isinstance(one, Variable)]
+    if Constant(None) in (left, right):  # null is only as much as null
+        other = right if left == Constant(None) else left
+        null = Comparison("==", other, Constant(None), "loose", tree.span)
+        return null if tree.operator in ("<=", ">=") else Constant(False, tree.span)
+    sides = ((left, tree.left), (right, tree.right))
+    may = [one for one, side in sides if isinstance(side, Variable) or kind_of(side) is None]
     if not may or not _holds_of_null(tree.operator, left, right):
         return found
     known = [Comparison("!=", one, Constant(None), "loose", tree.span) for one in may]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from orgflow_ir.analysis.expressions.parsers.core import OBJECT_NAMES
-from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
+from orgflow_ir.analysis.expressions.parsers.juel import JuelParser, checked
 from orgflow_ir.analysis.expressions.recognise import Recognised, recognise
 from orgflow_ir.analysis.expressions.syntax import (
     Arithmetic,
@@ -23,7 +23,8 @@ from orgflow_ir.analysis.expressions.syntax import (
 )
 from orgflow_ir.model import Expression
 
-_OPEN = re.compile(r"[$#]\{")
+_OPEN = re.compile(r"(?P<escape>\\*)[$#]\{")
+"""The start of an expression; after a backslash, it is text without the backslash."""
 
 
 def read_value(text: str, language: str | None = None) -> Tree:
@@ -36,7 +37,7 @@ def read_value(text: str, language: str | None = None) -> Tree:
     if language in ("list", "map"):
         return _entries(text, language == "map")
     if language == "variable":
-        return JuelParser(text).parse()
+        return checked(JuelParser(text).parse())
     if language is not None:
         code = recognise(Expression(text=text, language=language))
         tree = code.parse()
@@ -108,14 +109,23 @@ def _pieces(text: str) -> list[Tree]:
     """Texts and the expressions between them."""
     found: list[Tree] = []
     at = 0
-    while (match := _OPEN.search(text, at)) is not None:
-        if match.start() > at:
-            found.append(Constant(text[at : match.start()], Span(at, match.start())))
+    plain, start = "", 0
+    for match in _OPEN.finditer(text):
+        if match.start() < at:
+            continue  # inside of an expression
+        plain += text[at : match.start()]
+        if match["escape"]:
+            plain += match[0][1:]
+            at = match.end()
+            continue
+        if plain:
+            found.append(Constant(plain, Span(start, match.start())))
         end = _closing(text, match.end())
-        found.append(JuelParser(text, match.end(), end).parse())
-        at = end + 1
-    if at < len(text):
-        found.append(Constant(text[at:], Span(at, len(text))))
+        found.append(checked(JuelParser(text, match.end(), end).parse()))
+        plain, at = "", end + 1
+        start = at
+    if plain + text[at:]:
+        found.append(Constant(plain + text[at:], Span(start, len(text))))
     return found
 
 

@@ -85,7 +85,7 @@ _BLOCKS = frozenset(
     {"while", "do", "switch", "try", "function", "class", "import", "new", "with", "break",
      "continue"}
 )  # fmt: skip
-_IMPORTING = (GroovyValues, MvelValues)
+_IMPORTING = (GroovyValues, MvelValues, JavaValues)
 """Parsers of languages in which an import only gives a class a short name."""
 
 _LISTS = frozenset({"ArrayList", "LinkedList"})
@@ -408,7 +408,7 @@ class _Reader:
         """`for (name in values)` and `for (type name : values)`."""
         self.at += 1
         inside = _without_type_arguments(self.parenthesised())
-        words = ("in", "of") if not issubclass(self.parser, MvelValues) else (":",)
+        words = ("in", "of") if not issubclass(self.parser, MvelValues | JavaValues) else (":",)
         sign = next((n for n, p in enumerate(inside) if p.text in (*words, ":")), 0)
         named = inside[:sign]
         if len(named) == 2 and (named[0].text in _DECLARES or named[0].kind == "name"):

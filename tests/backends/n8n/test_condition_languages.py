@@ -138,7 +138,9 @@ def test_conditions_on_the_engine(engine: LocalEngine) -> None:
 
 def _part(value: Any, name: str) -> Any:
     if isinstance(value, list):
-        return value[int(name)] if name.isdigit() else [_part(one, name) for one in value]
+        if name.isdigit():
+            return value[int(name)] if int(name) < len(value) else None
+        return [_part(one, name) for one in value]
     return value.get(name) if isinstance(value, dict) else None
 
 

@@ -82,7 +82,7 @@ def test_a_model_that_names_nothing_keeps_its_events(registry: Registry) -> None
 CONNECTOR = """<messageEventDefinition><extensionElements><camunda:connector><camunda:inputOutput>
 <camunda:inputParameter name="url">http://PLACE/bus</camunda:inputParameter>
 <camunda:inputParameter name="method">POST</camunda:inputParameter>
-<camunda:inputParameter name="payload">${"sum: " + sum}</camunda:inputParameter>
+<camunda:inputParameter name="payload">sum: ${sum}</camunda:inputParameter>
 </camunda:inputOutput><camunda:connectorId>http-connector</camunda:connectorId></camunda:connector>
 </extensionElements></messageEventDefinition>"""
 

@@ -28,6 +28,11 @@ DECIDES = (
     '<businessRuleTask id="t" name="Work"><extensionElements><zeebe:calledDecision '
     'decisionId="rating" resultVariable="r"/></extensionElements></businessRuleTask>'
 )
+MAPS = (
+    '<scriptTask id="t" name="Work" scriptFormat="groovy"><extensionElements><camunda:inputOutput>'
+    '<camunda:outputParameter name="r">{}</camunda:outputParameter></camunda:inputOutput>'
+    '</extensionElements><script>println("x")</script></scriptTask>'
+)
 SCRIPT = (
     '<scriptTask id="t" name="Work"><extensionElements><zeebe:script expression="= {}" '
     'resultVariable="r"/></extensionElements></scriptTask>'
@@ -68,6 +73,51 @@ def test_values_on_the_engine(engine: LocalEngine, tmp_path: Path) -> None:
     found = _results(engine, requests)
     ends = zip(wanted, found, strict=True)
     assert [(*row, got) for row, got in ends if json.dumps(got) != json.dumps(row[2])] == []
+
+
+def test_texts_of_juel_on_the_engine(engine: LocalEngine, tmp_path: Path) -> None:
+    wanted = rows("text_rows.txt")
+    requests = [_request(MAPS.format(escape(text)), given, tmp_path) for text, given, _ in wanted]
+    wrong = []
+    for (text, given, want), run in zip(wanted, engine.run_many(requests), strict=True):
+        after = variables(run)
+        got = after.get("r") if isinstance(after, dict) else "error"
+        if json.dumps(got) != json.dumps(want) and not _is_same_number(got, want):
+            wrong.append((text, given, want, after))
+    assert wrong == []
+
+
+def _is_same_number(one: Any, other: Any) -> bool:
+    """JSON of JavaScript has no 5.0."""
+    numbers = all(type(value) in (int, float) for value in (one, other))
+    return numbers and float(one) == float(other)
+
+
+def test_texts_of_juel_in_the_evaluator() -> None:
+    wrong = []
+    for text, given, wanted in rows("text_rows.txt"):
+        tree = read_value(text)
+        values = {}
+        for path in read_by(tree):
+            value: Any = given
+            for part in path:
+                value = _entry(value, part)
+            if value is not MISSING:
+                values[path] = value
+        found = evaluate(tree, values)
+        same = json.dumps(found) == json.dumps(wanted) or _is_same_number(found, wanted)
+        if wanted != "error" and not same:
+            wrong.append((text, given, wanted, found))
+    assert wrong == []
+
+
+MISSING = object()
+
+
+def _entry(value: Any, name: str) -> Any:
+    if isinstance(value, list):
+        return value[int(name)] if name.isdigit() and int(name) < len(value) else MISSING
+    return value.get(name, MISSING) if isinstance(value, dict) else MISSING
 
 
 def test_values_in_the_evaluator() -> None:

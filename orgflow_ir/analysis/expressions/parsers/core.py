@@ -22,6 +22,8 @@ from orgflow_ir.analysis.expressions.syntax import (
     ConditionError,
     Constant,
     Empty,
+    EntryPath,
+    EntryRules,
     Function,
     Logical,
     Meaning,
@@ -30,6 +32,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Span,
     Tree,
     Variable,
+    nodes,
 )
 from orgflow_ir.model.records import NamedTuple
 
@@ -49,8 +52,15 @@ METHODS: dict[str, tuple[Function, int]] = {
     "endsWith": ("ends with", 1), "toLowerCase": ("lower", 0), "toUpperCase": ("upper", 0),
     "trim": ("trim", 0),
 }  # fmt: skip
-"""Methods of texts and collections in Java, Groovy, MVEL or JavaScript, with their number of
+"""Methods of texts and collections in JavaScript, Python and dialects of them, with their number of
 arguments."""
+
+JAVA_METHODS: dict[str, tuple[Function, int]] = {
+    "size": ("count", 0), "length": ("length", 0), "isEmpty": ("is empty", 0),
+    "contains": ("has", 1), "startsWith": ("starts with", 1), "endsWith": ("ends with", 1),
+    "toLowerCase": ("lower", 0), "toUpperCase": ("upper", 0), "trim": ("strip", 0),
+}  # fmt: skip
+"""The same in Java."""
 
 _MAX_DEPTH = 60
 _MAX_TOKENS = 1_000
@@ -65,6 +75,25 @@ class Token(NamedTuple):
     kind: Kind
     text: str
     span: Span
+
+
+_MOST_EXACT = 2**53
+
+
+def refuse_too_large(tree: Tree) -> None:
+    """Raises `ConditionError` for whole numbers that JavaScript would round."""
+    for node in nodes(tree):
+        if isinstance(node, Constant) and type(node.value) is int and node.value > _MOST_EXACT:
+            raise ConditionError(f"the number `{node.value}` is too large")
+
+
+def refuse_zero_in(tree: Tree) -> None:
+    """Raises `ConditionError` if a tree divides by the constant zero, which is an error in the
+    languages of Java."""
+    for node in nodes(tree):
+        match node:
+            case Arithmetic("/" | "%", _, Constant(int() | float() as divisor)) if not divisor:
+                raise ConditionError("it divides by zero")
 
 
 class Parser:
@@ -90,6 +119,12 @@ class Parser:
 
     token: ClassVar[re.Pattern[str]] = TOKEN
     """Pattern of a token."""
+
+    methods: ClassVar[dict[str, tuple[Function, int]]] = METHODS
+    """Methods of texts and collections."""
+
+    entries: ClassVar[EntryRules | None] = None
+    """The rules of paths, if they are those of a Java engine (`EntryPath`)."""
 
     meaning: ClassVar[Meaning]
     """Semantics of logic, order and arithmetic."""
@@ -237,6 +272,8 @@ class Parser:
     def variable(self, first: Token) -> Tree:
         """The path that begins with the name just consumed."""
         root, parts = first.text, [first.text]
+        counted: list[int] = []
+        got: list[int] = []
         while self.ahead(".", "[", "("):
             op = self.take().text
             if op == ".":
@@ -245,6 +282,8 @@ class Parser:
                     raise ConditionError("a field name is expected after the dot")
                 parts.append(text)
             elif op == "[":
+                if self.at < len(self.tokens) and self.tokens[self.at].kind == "num":
+                    counted.append(len(parts))
                 parts.append(self.key("]"))
             elif parts[-1] in self.calls:
                 kind, text, _ = self.take()
@@ -252,7 +291,11 @@ class Parser:
                     raise ConditionError("a quoted variable name is expected")
                 self.expect(")")
                 root, parts = "", [text[1:-1]]
+                counted, got = [], []
             elif parts[-1] == "get" and len(parts) > 1 and self.is_key():
+                got.append(len(parts) - 1)
+                if self.tokens[self.at].kind == "num":
+                    counted.append(len(parts) - 1)
                 parts[-1] = self.key(")")
             elif tuple(parts) in self.writers:
                 return self.asked(self.written(first, self.writers[tuple(parts)]))
@@ -262,9 +305,18 @@ class Parser:
                 return self.asked(self.function(first))
             else:
                 span = Span(first.span.start, self.tokens[self.at - 4].span.end)
-                return self.asked(self.method(self.named(root, parts[:-1], span), parts[-1]))
+                receiver = self.entry_path(self.named(root, parts[:-1], span), counted, got)
+                return self.asked(self.method(receiver, parts[-1]))
         end = self.tokens[self.at - 1].span.end
-        return self.named(root, parts, Span(first.span.start, end))
+        path = self.named(root, parts, Span(first.span.start, end))
+        return self.entry_path(path, counted, got)
+
+    def entry_path(self, tree: Tree, counted: list[int], got: list[int]) -> Tree:
+        """A path as the language reads it: `counted` are its steps that are numbers, `got` those
+        that are read by `get`."""
+        if self.entries is None or not isinstance(tree, Variable) or len(tree.path) == 1:
+            return tree
+        return EntryPath(tree.path, tree.span, tuple(counted), tuple(got), self.entries)
 
     def named(self, root: str, parts: list[str], span: Span) -> Tree:
         """The variable at a path. Raises `ConditionError` for a reserved name."""
@@ -362,15 +414,14 @@ class Parser:
                 meaning: Meaning = "java" if isinstance(receiver, Constant) else "equals"
                 return Comparison("==", receiver, other, meaning, span)
             case "concat", [other] if self.meaning != "loose":  # in JavaScript also of lists
-                return Arithmetic("+", receiver, other, "java", span)
+                return Call("concat", (receiver, other), span)
             case (("getSingleResult" | "getFirstResult" | "getSingleEntry"), []):
                 return self.of_decision(receiver, name, span)
             case "getEntry", [Constant(value=str() as key)]:
                 return self.entry(receiver, key)
             case "equalsIgnoreCase", [other]:
-                one, two = (Call("lower", (v,), v.span) for v in (receiver, other))
-                return Comparison("==", one, two, "java", span)
-        function, count = METHODS.get(name, (None, 0))
+                return Call("same letters", (receiver, other), span)
+        function, count = self.methods.get(name, (None, 0))
         if function is None or len(given) != count:
             raise ConditionError(f"calls of `{name}` are not supported")
         return Call(function, (receiver, *given), span)

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from orgflow_ir.analysis.expressions.parsers.core import (
+    JAVA_METHODS,
+    refuse_too_large,
+    refuse_zero_in,
+)
 from orgflow_ir.analysis.expressions.parsers.javascript import PythonParser
 from orgflow_ir.analysis.expressions.syntax import (
     Arithmetic,
@@ -13,11 +18,15 @@ from orgflow_ir.analysis.expressions.syntax import (
     ConditionError,
     Constant,
     Empty,
+    EntryRules,
     Function,
     Logical,
+    Meaning,
     Span,
     Tree,
     Variable,
+    children,
+    kind_of,
     nodes,
 )
 
@@ -31,9 +40,15 @@ _TEXTS: dict[str, Function] = {
 
 
 class JavaParser(PythonParser):
-    """Comparisons, logic and `equals`. Java's `==` on variables compares values here as well:
-    process variables are boxed values or texts, where identity is never intended; MVEL compares the
-    same way."""
+    """Comparisons, logic and `equals`. Java's `==` compares texts and boxed numbers by identity,
+    which has a meaning only where that is equality."""
+
+    meaning: ClassVar[Meaning] = "typed"
+    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
+        **PythonParser.signs, "==": ("==", "identity"), "!=": ("!=", "identity"),
+    }  # fmt: skip
+    methods: ClassVar[dict[str, tuple[Function, int]]] = JAVA_METHODS
+    entries: ClassVar[EntryRules | None] = "java"
 
     fractions: ClassVar[bool] = False
     """Whether a division of whole numbers has a fraction."""
@@ -42,6 +57,12 @@ class JavaParser(PythonParser):
         """As in the base class, but for divisions: those of whole numbers have no fraction in Java,
         and the types of variables are not known."""
         tree = super().parse()
+        refuse_zero_in(tree)
+        refuse_too_large(tree)
+        for node in nodes(tree):
+            identity = isinstance(node, Comparison) and node.meaning == "identity"
+            if identity and all(kind_of(side) == "text" for side in children(node)):
+                raise ConditionError("`==` of texts compares identity in Java: use `equals`")
         if self.fractions:
             return tree
         for node in nodes(tree):
@@ -87,4 +108,7 @@ class JavaParser(PythonParser):
 class MvelParser(JavaParser):
     """MVEL, which divides whole numbers as any others."""
 
+    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
+        **PythonParser.signs, "==": ("==", "typed"), "!=": ("!=", "typed"),
+    }  # fmt: skip
     fractions = True

@@ -6,12 +6,17 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar
 
-from orgflow_ir.analysis.expressions.parsers.core import Parser, unquoted
+from orgflow_ir.analysis.expressions.parsers.core import (
+    JAVA_METHODS,
+    Parser,
+    unquoted,
+)
 from orgflow_ir.analysis.expressions.syntax import (
     Arithmetic,
     ComparisonOperator,
     ConditionError,
     Constant,
+    EntryRules,
     Function,
     Meaning,
     Span,
@@ -104,6 +109,8 @@ class GroovyParser(PythonParser):
         ("JsonOutput", "toJson"): "escaped json",
         ("groovy", "json", "JsonOutput", "toJson"): "escaped json",
     }
+    methods: ClassVar[dict[str, tuple[Function, int]]] = {**JAVA_METHODS, "size": ("size", 0)}
+    entries: ClassVar[EntryRules | None] = "groovy"
 
     def quoted(self, text: str, span: Span) -> Tree:
         """The value of a text in quotes; double quotes insert the values of `$name` and `${…}`."""

@@ -5,8 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-from orgflow_ir.analysis.expressions.parsers.core import OBJECT_NAMES, TOKEN, Parser
-from orgflow_ir.analysis.expressions.parsers.java import MvelParser
+from orgflow_ir.analysis.expressions.parsers.core import (
+    OBJECT_NAMES,
+    TOKEN,
+    Parser,
+    refuse_too_large,
+    refuse_zero_in,
+)
+from orgflow_ir.analysis.expressions.parsers.java import JavaParser, MvelParser
 from orgflow_ir.analysis.expressions.parsers.javascript import (
     GroovyParser,
     JavaScriptParser,
@@ -119,10 +125,12 @@ class GroovyValues(_Literals, GroovyParser):
 
     def parse(self) -> Tree:
         """As in the base class."""
-        return in_groovy(super().parse())
+        return checked_in_groovy(super().parse())
 
 
-_TRUTHS = frozenset(("is empty", "contains", "starts with", "ends with", "truth"))
+_TRUTHS = frozenset(
+    ("is empty", "contains", "has", "starts with", "ends with", "same letters", "truth")
+)
 
 
 def groovy_truth(tree: Tree) -> Tree:
@@ -133,6 +141,14 @@ def groovy_truth(tree: Tree) -> Tree:
     if known or (isinstance(tree, Constant) and isinstance(tree.value, bool)):
         return tree
     return Call("truth", (tree,), tree.span)
+
+
+def checked_in_groovy(tree: Tree) -> Tree:
+    """As `in_groovy`. Raises `ConditionError` also for a division by zero, and for numbers that
+    JavaScript would round."""
+    refuse_zero_in(tree)
+    refuse_too_large(tree)
+    return in_groovy(tree)
 
 
 def in_groovy(tree: Tree) -> Tree:
@@ -215,12 +231,12 @@ class PythonValues(_Literals, PythonParser):
 
 
 class MvelValues(_Literals, MvelParser):
-    """Values in MVEL and Java scripts, which have no map literals in braces."""
+    """Values in MVEL scripts, which have no map literals in braces."""
 
     braces = False
 
 
-class JavaValues(MvelValues):
-    """Values in Java scripts, where a division of whole numbers has no fraction."""
+class JavaValues(_Literals, JavaParser):
+    """Values in Java scripts."""
 
-    fractions: ClassVar[bool] = False
+    braces = False
