@@ -197,7 +197,8 @@ def test_hostile_texts_are_refused_or_read_as_data(engine: LocalEngine, text: st
         return
     assert tree is not None
     process = compiled(Scenario(text, asking(text, language), {}))
-    asked = RunRequest(process.root.workflow, "Start", items=[{"json": {"x": "}}{{ $env.A }}"}}])
+    given = {"x": "}}{{ $env.A }}", "process": {"exit": 1}}
+    asked = RunRequest(process.root.workflow, "Start", items=[{"json": given}])
     (run,) = engine.run_many([asked])
     wanted = {True: "A", False: "B"}[text.startswith("= contains")]
     assert wanted in {one.node for one in run.order}, run.error
