@@ -24,6 +24,7 @@ _NAMES = {
 _HEADERS = ("headers", "data.smtpAction.headers")
 _FILES = "n8n attaches files of an item, and variables are none"
 _AT_RUN_TIME = "the text of the variable may have expressions, which are evaluated in the run"
+_NO_ANSWER = "n8n's answer of a mail server is another one"
 _OUTSIDE = "its text is not in the model"
 _ELSEWHERE = {
     **dict.fromkeys(
@@ -31,6 +32,7 @@ _ELSEWHERE = {
          "data.smtpAction.attachments", "smtpAction.attachments"), _FILES),
     **dict.fromkeys(("textVar", "htmlVar"), _AT_RUN_TIME),
     **dict.fromkeys(("Template", "template.id"), _OUTSIDE),
+    **dict.fromkeys(("resultVariable", "resultExpression", "errorExpression"), _NO_ANSWER),
 }  # fmt: skip
 """Settings of mails that are not supported, and the reason."""
 

@@ -149,7 +149,7 @@ class _Reader:
             answer=_ANSWERS.get(http.by or "zeebe", ()),
             after=tuple(self.after(url)),
             seconds=self.seconds(),
-            redirects=not self.flag("disallowRedirects"),
+            redirects=self.redirects(),
         )
 
     def unsupported(self) -> None:
@@ -318,7 +318,13 @@ class _Reader:
                 return False
             case "jbpm":
                 return self.settings.get("HandleResponseErrors", "").lower() == "true"
-        return "errorExpression" not in self.settings
+        # Without redirects, n8n takes every status from 300 for an error.
+        return "errorExpression" not in self.settings and self.redirects()
+
+    def redirects(self) -> bool:
+        """Whether redirects are followed."""
+        follows = (self.settings.get("followRedirects") or "").strip().lstrip("=").strip().lower()
+        return follows != "false" and not self.flag("disallowRedirects")
 
     def after(self, url: Tree) -> Iterator[Statement]:
         http = self.http
@@ -366,6 +372,7 @@ class _Reader:
         expression = self.settings.get("errorExpression")
         if expression:
             yield from _errors(expression)
+        if not self.refuses():
             failed = Comparison("!=", Variable(("error",)), Constant(None), "loose")
             code, why = Variable(("error", "code")), Variable(("error", "message"))
             text = Call("text", (Constant("HTTP "), code, Constant(" "), why))
@@ -408,7 +415,7 @@ def _literal_plus(url: Tree) -> Tree:
 
 _FLAGS = (
     "ignoreNullValues", "storeResponse", "groupSetCookieHeaders", "ignoreException",
-    "saveRequestVariables", "saveResponseParametersTransient",
+    "saveRequestVariables", "saveResponseParametersTransient", "skipEncoding",
 )  # fmt: skip
 """Settings that change a request or the use of its response, and that n8n has no equivalent of."""
 CONFIG = ("request-config", "configOptions")

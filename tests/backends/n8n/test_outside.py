@@ -653,6 +653,8 @@ OCTETS = "application/octet-stream"
          (200, JSON, ""), {"r": ""}),
         (lambda u: camunda({"url": u, "method": "GET"}, {"r": "${response}"}),
          (200, OCTETS, "a,b\nü"), {"r": "a,b\nü"}),
+        (lambda u: zeebe({"url": u, "method": "GET", "followRedirects": "=false"},
+                         {"resultExpression": "={r: status}"}), (302, TEXT, ""), {"r": 302}),
         (lambda u: zeebe({"url": u, "method": "GET"}, {"resultExpression": "={r: body}"}),
          (200, OCTETS, '{"a": "ü"}'), {"r": {"a": "ü"}}),
         (lambda u: zeebe({"url": u, "method": "GET"}, {"resultExpression": "={r: body}"}),
@@ -923,6 +925,13 @@ def test_parts_of_errors_that_would_be_lost(
             ),
         ),
         ("ignoreException", flowable("mail", to="a@a.example", ignoreException="true")),
+        ("skipEncoding", zeebe({"url": "u", "skipEncoding": "true"}, {})),
+        (
+            "errorExpression",
+            zeebe({"to.email": "a@a.example"}, {"errorExpression": '=bpmnError("A")'}).replace(
+                "http-json", "sendgrid"
+            ),
+        ),
         ("Template", jbpm("Email", {}, To="a@a.example", Template="welcome")),
         (
             "fileNames",
