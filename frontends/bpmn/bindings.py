@@ -444,7 +444,12 @@ def _connector(connector: XmlElement, common: dict[str, Any]) -> AnyBinding:
             outputs += _parameters(group, "outputParameter")
     common = {**common, "outputs": (*common.get("outputs", ()), *outputs)}
     if name in ("http-connector", "soap-http-connector", "mail-send"):
-        found = {p.name: p.text for p in inputs if p.language in (None, "map")}
+        texts = () if name == "mail-send" else _C7_HTTP
+        found = {
+            p.name: p.text
+            for p in inputs
+            if p.language is None or (p.language == "map" and p.name not in texts)
+        }
         scripts = tuple(p for p in inputs if p.name not in found)
         if scripts:
             common["inputs"] = (*common.get("inputs", ()), *scripts)

@@ -189,6 +189,8 @@ class _Reader:
         if parameter is None:
             return None
         try:
+            if parameter.language in ("list", "map", "nested"):
+                raise ConditionError("a list or map is no text")
             if parameter.language not in (None, "feel", "variable"):
                 return as_value(read_script(parameter.text, parameter.language))
             language = parameter.language or language_of(parameter.text, self.http.by)

@@ -465,6 +465,8 @@ LEFT = (
      "subject is a script, which is not supported here"),
     (flowable("mail", to="a@b.example", attachments="${file}"), "`attachments` is not supported"),
     (camunda({"url": "https://a.example", "headers": {"X\nY": "1"}}, {}), "is no header"),
+    (camunda({"url": "https://a.example", "method": "POST", "payload": {"a": "1"}}, {}),
+     "body: a list or map is no text"),
 )  # fmt: skip
 
 
