@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from one_task import HEAD
-from orgflow.compiler import load
+from orgflow.compiler import compile_model, load
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.decisions import DecisionConventions, decide
@@ -289,3 +290,15 @@ def test_listeners_of_a_repeated_task_are_called_in_each_round(tmp_path: Path) -
     nodes = made.processes[0].nodes
     steps = [n.id for n in nodes if isinstance(n, Task) and isinstance(n.binding, Worker)]
     assert len(steps) == 2
+
+
+def test_listeners_of_a_start_with_a_form_become_steps(tmp_path: Path) -> None:
+    """The form has none of the listeners of its event."""
+    form = "<camunda:formData><camunda:formField id='x' type='long'/></camunda:formData>"
+    read = model(tmp_path, what=CODE + form, at="s", event="start")
+    registry = Registry()
+    ctx = PassContext(registry=registry)
+    made = compile_model(read, registry.backends["n8n"], ctx)
+    assert made is not None, ctx.diagnostics
+    names = [node["name"] for node in json.loads(made.artifacts[0].text)["nodes"]]
+    assert [name for name in names if name.startswith("Listener")]

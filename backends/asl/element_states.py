@@ -165,9 +165,12 @@ class Leaves:
         help = "start executions with an EventBridge rule or schedule, an API, or the sender"
         words = "somebody has to start an execution"
         if event.trigger == "timer" and not is_open(event):
+            stated = event.definitions[0].expression
+            time = f", `{one_line(stated.text)}`" if stated is not None else ""
             self.ctx.emit(
                 UnsupportedTime,
-                f"a state machine does not start by itself at the time of `{event.label}`; {words}",
+                f"a state machine does not start by itself at the time of `{event.label}`{time}; "
+                f"{words}",
                 element=event,
                 severity=Severity.INFO,
                 help=help,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, assert_never
 
 from orgflow.backends.asl import choice, gaps
@@ -10,7 +11,7 @@ from orgflow.backends.asl.choice import Rule
 from orgflow.backends.asl.compiled_process import CompiledProcess
 from orgflow.backends.asl.element_states import Leaves
 from orgflow.backends.asl.forks import Forks
-from orgflow.backends.asl.format import Definition, State
+from orgflow.backends.asl.format import Definition, State, all_states
 from orgflow.backends.asl.frame import Frame
 from orgflow.backends.asl.graph import ScopeGraph, loops, process_graph
 from orgflow.backends.asl.names import FieldNames, path_of
@@ -82,11 +83,8 @@ class Emitter:
         self._states(frame)
         gaps.complete_starts(self.s, self.e.starts, self.leaves.defaults)
         self.leaves.defaults.complete(self.ctx)
-        self.e.definition = {
-            "Comment": self._comment(),
-            "StartAt": begin,
-            "States": frame.states,
-        }
+        self.e.definition = {"StartAt": begin, "States": frame.states}
+        self.e.definition = {"Comment": self._comment(), **self.e.definition}
         if any(_has_stubs(scope) for scope in self.s.scopes.values()):
             keep_reachable(self.e.definition)
 
@@ -96,7 +94,23 @@ class Emitter:
         name = title(self.model, process)
         pools = [one_line(p.name) for p in self.model.pools if p.process == process.id]
         others = [f"Pool: {pool}." for pool in pools if pool and pool not in name]
-        return " ".join(words for words in (name, *others, gaps.documented(process.doc)) if words)
+        words = (name, *others, gaps.documented(process.doc))
+        return "\n".join((" ".join(one for one in words if one), *self._stateless()))
+
+    def _stateless(self) -> Iterator[str]:
+        """What the model says of gateways that are no states, such as joins."""
+        gateways = [
+            node
+            for scope in self.s.scopes.values()
+            for node in scope.scope.nodes
+            if isinstance(node, Gateway) and node.doc.strip()
+        ]
+        if not gateways:
+            return
+        comments = [str(state.get("Comment")) for _, state in all_states(self.e.definition)]
+        for gateway in gateways:
+            if not any(said.startswith(gaps.head(gateway)) for said in comments):
+                yield gaps.comment(gateway)
 
     def _begin(self, frame: Frame) -> str:
         """The state that makes the token: the input in its field, empty places for results."""
@@ -439,7 +453,7 @@ class Emitter:
             tests = [(choice.any_of([t for t, _ in tests]), tests[0][1])]
         frame.states[name] = {
             "Type": "Choice",
-            "Comment": gaps.comment(gateway),
+            "Comment": gaps.comment(gateway, gaps.branch_names(decision)),
             "Choices": [*needs, *({**test, "Next": target} for test, target in tests)],
             "Default": (
                 to[default.flow.id]

@@ -92,7 +92,7 @@ class Forks:
         cause = gaps.stop_cause(decision)
         frame.states[name] = {
             "Type": "Choice",
-            "Comment": gaps.comment(gateway),
+            "Comment": gaps.comment(gateway, gaps.branch_names(decision)),
             "Choices": [*needs, {**rules, "Next": then}],
             "Default": self.emitter.stop(name, cause, gateway.id, frame),
         }

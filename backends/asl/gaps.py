@@ -25,21 +25,36 @@ _KEPT = 2000
 """Maximum length of documentation in a comment."""
 
 
+def head(node: Element) -> str:
+    """The beginning of the comment of the state of an element."""
+    return f"[{node.construct} {one_line(node.id)}]"
+
+
 def comment(node: Element, *lines: str) -> str:
     """The source of a state: construct and id, mandatory notes, then the words of the model."""
-    head = f"[{node.construct} {one_line(node.id)}]"
-    return " ".join(p for p in (head, *lines, documented(node.doc)) if p)
+    return " ".join(p for p in (head(node), *lines, documented(node.doc)) if p)
 
 
 def documented(doc: str) -> str:
     """Documentation in one line, with the facts at its end unchanged, since code has lines."""
-    head, heading, facts = doc.rpartition(HEADING)
-    words = one_line(head if heading else facts)
+    before, heading, facts = doc.rpartition(HEADING)
+    words = one_line(before if heading else facts)
     words = words if len(words) <= _KEPT else words[:_KEPT].rstrip() + "…"
     if not heading:
         return words
     kept = "".join(c if c.isprintable() or c in "\n\t" else " " for c in facts).strip()
     return f"{words}\n{heading}\n{kept}".strip()
+
+
+def branch_names(decision: Decision) -> str:
+    """The names of branches that no rule tests, in the order of the model; empty without any."""
+    named = [b for b in decision.branches if one_line(b.flow.name)]
+    if all(b.kind == "value" for b in named):
+        return ""
+    names = [
+        f"“{one_line(b.flow.name)}”{' (default)' if b.kind == 'default' else ''}" for b in named
+    ]
+    return f"Branches: {', '.join(names)}."
 
 
 def sets(decisions: list[Decision], whose: str = "its result") -> str:

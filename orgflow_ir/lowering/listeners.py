@@ -199,11 +199,14 @@ class _Steps:
         from orgflow_ir.model.listener_data import listeners_in
 
         left = [one.listener for one in found.left]
+        bound: list[Listener] = []
         element = self.element
         if isinstance(element, Task | Event) and element.binding is not None:
-            left = list(element.binding.listeners)  # with the code that its work has
+            bound = list(element.binding.listeners)  # with the code that its work has
             for one in (*found.before, *found.after):
-                left.remove(one)
+                if one in bound:  # the form of a start event has none of those of the event
+                    bound.remove(one)
+            left = [*bound, *(one for one in left if one not in bound)]
         kept = tuple(
             (key, text)
             for key, text in element.extra
@@ -211,7 +214,8 @@ class _Steps:
         )
         changed = element.replace(extra=kept)
         if isinstance(changed, CallActivity | Event | Task) and changed.binding is not None:
-            binding = changed.binding.replace(listeners=tuple(left))
+            bound = bound if isinstance(element, Task | Event) else left
+            binding = changed.binding.replace(listeners=tuple(bound))
             changed = changed.replace(binding=binding)
         if isinstance(changed, Flow):
             changed = self.rewriter.flow(self.scope.id, element.id).replace(extra=kept)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from asl_models import end, model, on, start, task, timer
+from asl_models import end, gateway, model, on, start, task, timer
 from asl_play import Compiled, Validator, validator
 from orgflow.backends.asl.format import all_states
 from orgflow.compiler import compile_model
 
 from orgflow_ir.diagnostics import Severity
-from orgflow_ir.model import Artifact, Event, Loop, Model
+from orgflow_ir.model import Artifact, Event, Expression, Loop, Model
 from orgflow_ir.model.bindings import Script, Worker
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -133,3 +133,34 @@ def test_a_list_that_no_path_reads_is_refused(named: str | None, registry: Regis
     made = Compiled(model([start(), task("t", loop=loop), end()], "s>t t>e"), registry)
     (told,) = made.told("OF403")
     assert "single name of ASCII letters" in told.message
+
+
+def test_what_the_model_says_of_joins_and_branches_is_kept(
+    registry: Registry, referee: Validator
+) -> None:
+    """A join is no state, and a rule has no name: comments have what the model says of them."""
+    said = {"j": "Whoever is first.", "q": "All have agreed."}
+    gates = {"x": "exclusive", "j": "exclusive", "p": "parallel", "q": "parallel"}
+    nodes = [gateway(id, kind).replace(doc=said.get(id, "")) for id, kind in gates.items()]
+    wires = "s>x x>a:Small x>b:Large* a>j b>j j>p p>c p>d c>q d>q q>e"
+    found = model([start(), end(), *nodes, *(task(id) for id in "abcd")], wires)
+    (process,) = found.processes
+    flows = tuple(
+        flow.replace(condition=Expression(text="${n < 5}")) if flow.name == "Small" else flow
+        for flow in process.flows
+    )
+    made = Compiled(found.replace(processes=(process.replace(flows=flows),)), registry)
+    (definition,) = made.definitions
+    assert referee.problems(definition) == []
+    lines = definition["Comment"].splitlines()
+    assert "[gateway.exclusive j] Whoever is first." in lines
+    assert "[gateway.parallel q] All have agreed." in lines
+    choice = dict(all_states(definition))["Gate x"]
+    assert "Branches: “Small”, “Large” (default)." in choice["Comment"]
+
+
+def test_the_time_of_a_start_is_named(registry: Registry) -> None:
+    begin = start(**timer("0 0/5 * * * ?", "cycle"))
+    made = Compiled(model([begin, end()], "s>e"), registry)
+    (told,) = made.told("OF405")
+    assert "at the time of `Start s`, `0 0/5 * * * ?`; somebody has to start" in told.message
