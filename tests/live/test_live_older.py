@@ -12,6 +12,7 @@ import pytest
 import user_models
 from asked_people import SERVICES, ask_by_mail, ask_by_message, local_services
 from cli_cases import orgflowc
+from clicked_forms import click_through
 from deploy_faults import (
     Site,
     answer_of_create_lost,
@@ -206,6 +207,10 @@ def test_models_with_data_do_what_they_say(user: WorkflowClient, tmp_path: Path)
     done = orgflowc("deploy", *user_models.write(tmp_path))
     assert done.code == 0, done.err
     assert user_models.differences(user, user_models.MODELS, 60) == []
+
+
+def test_a_plain_start_is_clicked_through(user: WorkflowClient, pages: Any, tmp_path: Path) -> None:
+    click_through(user, pages, "purchase-requisition", tmp_path, "n8n{version=1.123}")
 
 
 def test_people_are_asked_by_mail(user: WorkflowClient, pages: Any, tmp_path: Path) -> None:

@@ -13,13 +13,14 @@ from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.server.client.client import FINISHED
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.executions.execution import read_execution
-from user_runs import executions_of, whole
+from user_runs import executions_of, submit, whole
 
 Json = dict[str, Any]
 
 HEAD = (
     '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="x"'
     ' xmlns:camunda="http://camunda.org/schema/1.0/bpmn"'
+    ' xmlns:flowable="http://flowable.org/bpmn"'
     ' xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">'
     '<message id="me" name="Order"/><message id="pay" name="Payment"/>'
     '<signal id="si" name="Alarm"/><error id="er" name="Too much" errorCode="E1"/>'
@@ -32,7 +33,7 @@ class UserModel:
     """Attributes:
     name: of the process.
     files: the model and what lies beside it, by name.
-    given: what it is started with.
+    given: what it is started with, on a page by label.
     answers: what its waits are answered with, by node.
     steps: the nodes of the model that have run, in order.
     variables: what they have set in the end.
@@ -172,7 +173,48 @@ _SCOPES = process(
     "s>sub", "sub>g", "g>p?${tried > 1}", "g>q?${tried > 2}", "p>j", "q>j", "j>w", "w>e", "b>f",
 )  # fmt: skip
 
+_APPLY = """{"type": "default", "id": "apply", "components": [
+ {"type": "textfield", "key": "who", "label": "Who", "validate": {"required": true}},
+ {"type": "number", "key": "amount", "label": "Amount"},
+ {"type": "checkbox", "key": "urgent", "label": "Urgent"},
+ {"type": "select", "key": "kind", "label": "Kind",
+  "values": [{"label": "Big thing", "value": "big"},
+   {"label": "Small thing", "value": "small"}]}]}"""
+
+_CHECK = """{"key": "check", "name": "Check", "fields": [
+ {"type": "integer", "id": "points", "name": "Points", "required": true},
+ {"type": "text", "id": "remark", "name": "Remark"}]}"""
+
+_PAGES = process(
+    "pages", "Pages",
+    '<startEvent id="s" name="Apply" camunda:formKey="camunda-forms:deployment:apply.form"/>'
+    '<userTask id="t" name="Check" flowable:formKey="check"/>'
+    '<exclusiveGateway id="g" name="Enough?"/><task id="a" name="Grant"/>'
+    '<task id="b" name="Refuse"/><endEvent id="e" name="Granted"/>'
+    '<endEvent id="f" name="Refused"/>',
+    "s>t", "t>g", "g>a?${points * 2 > amount and urgent and kind == 'big'}", "g>b!", "a>e", "b>f",
+)  # fmt: skip
+
+_FORMS = _file(_PAGES) | {"apply.form": _APPLY, "check.form": _CHECK}
+_APPLIED = {"Who": "Kim", "Amount": "19", "Urgent": "Yes", "Kind": "Big thing"}
+
+_CONDITION = process(
+    "condition", "Condition",
+    f'<startEvent id="s" name="Level">{MESSAGE}</startEvent>'
+    '<intermediateCatchEvent id="w" name="High enough"><conditionalEventDefinition>'
+    "<condition>${level &gt; 3}</condition></conditionalEventDefinition></intermediateCatchEvent>"
+    '<endEvent id="e" name="High"/>',
+    "s>w", "w>e",
+)  # fmt: skip
+
 MODELS = (
+    UserModel("Pages", _FORMS, _APPLIED, ("Check", "Enough?", "Grant", "Granted"),
+              {"amount": 19, "urgent": True, "kind": "big", "points": 10},
+              {"Check": {"Points": "10"}}),
+    UserModel("Pages", _FORMS, _APPLIED, ("Check", "Enough?", "Refuse", "Refused"),
+              {"points": 9}, {"Check": {"Points": "9"}}),
+    UserModel("Condition", _file(_CONDITION), {"level": 4}, ("High enough", "High"),
+              {"level": 4}),
     UserModel("Scripts", _file(_SCRIPTS), {"amount": 6}, ("Add", "Much?", "Ask", "Done"),
               {"total": 12, "seen": 13}),
     UserModel("Scripts", _file(_SCRIPTS), {"amount": 2}, ("Add", "Much?", "Book", "Booked"),
@@ -217,11 +259,17 @@ def differences(client: WorkflowClient, models: Sequence[UserModel], seconds: fl
 
 
 def _start(client: WorkflowClient, workflow: Json, model: UserModel) -> str:
-    """The id of the execution that a call begins."""
-    (hook,) = [row for row in workflow["nodes"] if short_type(row) == "webhook"]
+    """The id of the execution that a call or a page begins."""
+    kinds = ("webhook", "formTrigger")
+    (hook,) = [row for row in workflow["nodes"] if short_type(row) in kinds]
     before = {one["id"] for one in executions_of(client)}
-    said = client.call(f"/webhook/{hook['parameters']['path']}", model.given)
-    assert said["status"] == 200, said
+    parameters = hook["parameters"]
+    if short_type(hook) == "webhook":
+        said = client.call(f"/webhook/{parameters['path']}", model.given)
+        assert said["status"] == 200, said
+    else:
+        place = f"{client.url}/form/{parameters['options']['path']}"
+        submit(place, parameters["formFields"]["values"], model.given)
     while True:
         for one in executions_of(client):
             if one["id"] not in before and one["workflowId"] == workflow["id"]:
@@ -239,9 +287,14 @@ def _difference(
             return f"{model.name} {model.given} is {answer['status']}"
         name = str(answer["data"]["resultData"].get("lastNodeExecuted"))
         if answer["status"] == "waiting" and name in model.answers and name not in answered:
-            suffix = rows[name]["parameters"]["options"]["webhookSuffix"]
-            said = client.resume(answer, model.answers[name], suffix=suffix)
-            assert said["status"] == 200, said
+            parameters = rows[name]["parameters"]
+            if parameters["resume"] == "form":
+                place = f"{client.url}/form-waiting/{execution}"
+                submit(place, parameters["formFields"]["values"], model.answers[name])
+            else:
+                suffix = parameters["options"]["webhookSuffix"]
+                said = client.resume(answer, model.answers[name], suffix=suffix)
+                assert said["status"] == 200, said
             answered.add(name)
         time.sleep(0.1)
     answer = whole(client, execution)

@@ -153,7 +153,7 @@ class UserRun:
         match short_type(trigger):
             case "formTrigger":
                 fields = trigger["parameters"].get("formFields", {}).get("values", ())
-                _submit(f"{client.url}/form/{self._path}", fields, item["json"])
+                submit(f"{client.url}/form/{self._path}", fields, item["json"])
             case "webhook":
                 said = client.call(f"/webhook/{self._path}", item["json"]["body"])
                 assert said["status"] == 200, said
@@ -191,7 +191,7 @@ class UserRun:
             return
         if parameters.get("resume") == "form":
             fields = parameters.get("formFields", {}).get("values", ())
-            _submit(f"{client.url}/form-waiting/{execution['id']}", fields, answer)
+            submit(f"{client.url}/form-waiting/{execution['id']}", fields, answer)
         elif parameters.get("resume") == "webhook":
             suffix = parameters["options"]["webhookSuffix"]
             said = client.resume(execution, answer, suffix=suffix)
@@ -269,7 +269,7 @@ def _script(row: Json, stub: Mapping[str, Any]) -> None:
     row |= {"type": "n8n-nodes-base.code", "typeVersion": 2, "parameters": parameters}
 
 
-def _submit(url: str, fields: Sequence[Mapping[str, Any]], answers: Mapping[str, Any]) -> None:
+def submit(url: str, fields: Sequence[Mapping[str, Any]], answers: Mapping[str, Any]) -> None:
     """Open a page and send it as a browser does, with the hidden fields that it has."""
     with httpx.Client(timeout=30) as browser:
         page = browser.get(url)
