@@ -17,6 +17,7 @@ from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.install import OLDER_VERSION, status
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 from outside_servers import outside
+from user_runs import executions_of
 
 MODEL = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
   xmlns:camunda="http://camunda.org/schema/1.0/bpmn" xmlns:flowable="http://flowable.org/bpmn"
@@ -149,11 +150,19 @@ def order_to_cash(place: str) -> str:
     return text.replace("<bpmn:definitions ", spaces, 1)
 
 
+def runs_of(client: Client, workflow: str) -> list[dict[str, Any]]:
+    """The executions of a workflow, also those that wait."""
+    found = [one["id"] for one in executions_of(client) if one["workflowId"] == workflow]
+    return [client.execution(one) for one in found]
+
+
+@pytest.mark.parametrize("server_of", ["client", "older"])
 def test_order_to_cash_runs_to_its_end_in_production(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server_of: str
 ) -> None:
     """Nobody opens the editor: a call that lacks something is refused, a complete one sends a
     request, two messages and a mail; a run that fails is reported in the words of the model."""
+    client: Client = request.getfixturevalue(server_of)
     monkeypatch.setenv("N8N_API_KEY", client.key)
     monkeypatch.setenv("N8N_URL", client.url)
     before = set(client.workflows())
@@ -184,7 +193,7 @@ def test_order_to_cash_runs_to_its_end_in_production(
             def ended(workflow: str, count: int) -> list[dict[str, Any]]:
                 deadline = time.monotonic() + 90
                 while time.monotonic() < deadline:
-                    found = [client.execution(one) for one in client.executions(workflow)]
+                    found = runs_of(client, workflow)
                     done = [one for one in found if one.get("status") in ("success", "error")]
                     if len(done) >= count:
                         return done
@@ -195,7 +204,7 @@ def test_order_to_cash_runs_to_its_end_in_production(
                 """As the bank: by a call of the address of the run that waits for it."""
                 deadline = time.monotonic() + 60
                 while time.monotonic() < deadline:
-                    runs = [client.execution(one) for one in client.executions(whole["id"])]
+                    runs = runs_of(client, whole["id"])
                     for run in runs:
                         if run.get("status") == "waiting":
                             told = client.resume(run, {"sum": 3}, suffix="receive-payment")

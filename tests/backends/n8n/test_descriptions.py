@@ -1,4 +1,5 @@
-"""Our schemas and version table against n8n's own node descriptions, where an engine is installed.
+"""Our schemas and version table against n8n's own node descriptions, where an engine is installed,
+and those of n8n 1, where its server is.
 
 `ORGFLOW_ENGINE_DIR` may point to an installation, or to a folder of installations.
 """
@@ -22,6 +23,7 @@ from orgflow.backends.n8n.format.versions import (
     type_versions,
 )
 from orgflow.backends.n8n.node_types import described as described_types
+from orgflow.backends.n8n.server.install import OLDER_VERSION, server_dir
 
 SCHEMAS = Path(str(module_under_test.__file__)).parent / "schema"
 SAMPLES: dict[str, Any] = json.loads(
@@ -35,9 +37,11 @@ Pairs = dict[tuple[str, float], dict[str, Any]]
 
 
 def installations() -> Iterator[Path]:
+    """The engine, and the server of n8n 1 if it is installed."""
     given = os.environ.get("ORGFLOW_ENGINE_DIR")
     root = Path(given) if given else Path.home() / ".cache" / "orgflow" / "engine"
-    for folder in (root, *sorted(root.glob("*"))):
+    older = () if given else (server_dir(OLDER_VERSION) / "app",)
+    for folder in (root, *sorted(root.glob("*")), *older):
         if (folder / DESCRIPTIONS).is_file():
             yield folder / DESCRIPTIONS
 
