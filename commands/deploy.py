@@ -24,7 +24,7 @@ from orgflow.commands.server import (
     server_options,
     variable,
 )
-from orgflow.commands.session import Session, leave, text_width
+from orgflow.commands.session import Session, leave, text_width, unknown
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
@@ -291,7 +291,7 @@ def wanted_workflows(
         one = session.context()
         one.given = paths
         workflows, compiled = _workflows(path, from_, name, server, session, one, compiling)
-        found.ctx.diagnostics.extend(one.diagnostics)
+        found.ctx.diagnostics.extend(unknown(one.diagnostics, found.ctx.diagnostics))
         if not one.has_errors:
             read.append((path, workflows, compiled))
     models = [compiled for *_, compiled in read if compiled is not None]

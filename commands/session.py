@@ -187,8 +187,7 @@ class Session:
         if not self._broken_told:
             self.registry.report_broken(ctx)
             self._broken_told = True
-        known = set(map(_key, self.diagnostics)) if self.diagnostics else ()
-        self.diagnostics.extend(d for d in ctx.diagnostics if not known or _key(d) not in known)
+        self.diagnostics.extend(unknown(ctx.diagnostics, self.diagnostics))
 
     def note(self, line: str) -> None:
         """A line about the work: on standard error, or with the findings if these are data for
@@ -298,6 +297,12 @@ class Session:
         for model in self.models:
             labels.setdefault(model.source, {}).update(labels_of(model))
         return labels
+
+
+def unknown(found: Sequence[Diagnostic], known: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Findings except those that are known from the compilation of another model."""
+    keys = set(map(_key, known))
+    return [one for one in found if _key(one) not in keys] if keys else list(found)
 
 
 def _key(found: Diagnostic) -> object:

@@ -49,6 +49,9 @@ STUBS, WORKFLOW = "stubs", "workflow"
 PREFIX = "work-"
 """How the ids of the processes begin that become workflows of named work."""
 
+PROCESS = f"{PREFIX}process-"
+"""How those of called processes begin that were not found."""
+
 WORK_TO_DO = "work-to-implement.md"
 """The suffix of the file next to the workflows that lists the contracts."""
 

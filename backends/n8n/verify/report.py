@@ -57,7 +57,8 @@ def verify_file(
                 f"no workflow in {source.path} was compiled from {ctx.name(processes[process])}",
                 element=processes[process],
                 help="pass all files that were compiled from the model, or their folder, or "
-                "select one process with --process",
+                "select one process with --process; if the model was compiled together with "
+                "others, pass the folder of the models as MODEL",
             )
             label = processes[process].label
             missing = Difference("there is no workflow for this process")
@@ -71,11 +72,15 @@ def verify_file(
     return tuple(found)
 
 
+_LEAST = 0.5
+"""Share of the nodes of a process that a workflow of another process must have to be compared."""
+
+
 def paired(
     model: Model, references: Mapping[str, Reference], flows: Sequence[WorkflowDocument]
 ) -> dict[str, WorkflowDocument | None]:
     """The workflow of each process: the one whose map names it, or with its title, or with most of
-    its nodes; the only one for the only process."""
+    its nodes, if these are enough; the only one for the only process."""
     left = list(flows)
     found: dict[str, WorkflowDocument | None] = dict.fromkeys(references)
     processes = {p: ref.process for p, ref in references.items()}
@@ -100,7 +105,10 @@ def paired(
     if len(references) == 1:
         take(next(iter(references)), list(left))
     for process, ref in references.items():
-        take(process, sorted(left, key=lambda f: -_shared(ref, f)) if left else ())
+        near = [
+            f for f in left if _shared(ref, f) > (_LEAST * len(ref.nodes) if f.map.process else 0)
+        ]
+        take(process, sorted(near, key=lambda f: -_shared(ref, f)))
     return found
 
 

@@ -280,6 +280,55 @@ def test_another_caller_changes_no_workflow_but_its_own(tmp_path: Path) -> None:
     assert before["pay-called-by-other-files.json"] == after["pay-called-by-other-files.json"]
 
 
+MESSAGE = (
+    '<startEvent id="s"/>',
+    ('<startEvent id="s"><messageEventDefinition messageRef="m"/></startEvent>'),
+)
+
+
+@pytest.mark.parametrize("more", [(), ("--no-publish",)])
+def test_a_published_workflow_gets_something_new_to_call(
+    server: StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: tuple[str, ...]
+) -> None:
+    """n8n refuses an update of a published workflow that calls an unpublished one."""
+    text = caller("order", "left").replace(*MESSAGE).replace("<error", '<message id="m"/><error')
+    before = text.replace('calledElement="pay"', 'calledElement="later"')
+    models = folder_of(tmp_path / "models", order=before)
+    assert cli.run(["deploy", str(models)]) == 0, capsys.readouterr().err
+    (models / "order.bpmn").write_text(text, "utf-8")
+    nested = '<callActivity id="t" name="Nested" calledElement="book"/>'
+    (models / "pay.bpmn").write_text(pay(nested), "utf-8")
+    book = pay(BOOK).replace('id="pay" name="Pay"', 'id="book" name="Book it"')
+    (models / "book.bpmn").write_text(book, "utf-8")
+    assert cli.run(["deploy", str(models), *more]) == 0, capsys.readouterr().err
+    rows = {row["name"]: row["active"] for row in server.workflows.values()}
+    assert rows["Order"]
+    assert rows["Pay (called by other files)"]
+    assert rows["Book it (called by other files)"]
+    assert rows["org.acme.Book (class)"]
+
+
+def test_a_model_that_is_deployed_without_what_it_calls(
+    server: StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The folder was deployed, and then one of its models alone: N8N014."""
+    models = folder_of(tmp_path / "models")
+    sales = folder_of(models / "sales", order=caller("order", "left"))
+    folder_of(models / "money", pay=pay(BOOK))
+    assert cli.run(["deploy", str(models)]) == 0, capsys.readouterr().err
+    capsys.readouterr()
+    for more in (["--dry-run"], []):
+        assert cli.run(["deploy", str(sales / "order.bpmn"), *more]) == 0
+        said = " ".join(capsys.readouterr().err.split())
+        assert "warning N8N014 [lost-callee]" in said
+        assert (
+            "`Order` called `Pay (called by other files)` and now calls the placeholder in "
+            "`pay (process)`" in said
+        )
+    assert cli.run(["deploy", str(models)]) == 0, capsys.readouterr().err
+    assert "N8N014" not in capsys.readouterr().err
+
+
 def test_a_workflow_for_one_caller_becomes_that_of_all(
     server: StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

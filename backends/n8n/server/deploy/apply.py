@@ -20,7 +20,7 @@ from orgflow.backends.n8n.server.deploy.deployment_marker import (
     without_marker,
 )
 from orgflow.backends.n8n.server.deploy.plan import Step, is_as_compiled
-from orgflow.backends.n8n.server.deploy.references import rewritten
+from orgflow.backends.n8n.server.deploy.references import called, rewritten
 
 from orgflow_ir.plugins.deployment import Deployed
 
@@ -98,8 +98,22 @@ class DeployTransaction:
         existing = step.existing
         if existing is not None:
             existing = self._still_there(step, existing)
+        if existing is not None and existing.get("active"):
+            self._publish_called(step)
         put = self._create(step) if existing is None else self._update(step, existing)
         self._puts[identity] = put
+
+    def _publish_called(self, step: Step) -> None:
+        """Publish the new workflows that a published one is about to call: n8n refuses the update
+        otherwise. Nothing but a call starts them."""
+        for identity, _ in called(step.wanted.workflow):
+            put = self._puts.get(identity)
+            if put is None or put.row.get("active") or put.announced:
+                continue
+            callee = self._steps[identity]
+            self._publish_called(callee)
+            if not never_published(put.row, self.client.version):
+                self._announce(callee, put)
 
     def _still_there(self, step: Step, seen: Json) -> Json | None:
         """The workflow as it is now; None where it was deleted or archived meanwhile."""
@@ -224,6 +238,8 @@ class DeployTransaction:
         `Stopped`."""
         self._check()
         put = self._puts[step.wanted.identity]
+        if put.announced:
+            return
         put.state = never_published(put.row, self.client.version) or "draft"
         if put.state != "draft":
             return
@@ -236,6 +252,9 @@ class DeployTransaction:
             if put.row.get("active"):
                 put.state = "published"
             return
+        self._announce(step, put)
+
+    def _announce(self, step: Step, put: _Put) -> None:
         workflow_id = str(put.row["id"])
         if not put.was_live and put.action != "created":
             name = step.wanted.name

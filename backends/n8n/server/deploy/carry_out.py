@@ -20,7 +20,12 @@ from orgflow.backends.n8n.server.deploy.apply import (
 from orgflow.backends.n8n.server.deploy.credentials import CredentialStore, GivenCredential
 from orgflow.backends.n8n.server.deploy.plan import Group, Inventory, Step, Wanted, plan
 from orgflow.backends.n8n.server.deploy.references import rewritten
-from orgflow.backends.n8n.server.deploy.succession import Uncalled, uncalled
+from orgflow.backends.n8n.server.deploy.succession import (
+    Demoted,
+    Uncalled,
+    demoted,
+    uncalled,
+)
 from orgflow.backends.n8n.server.deploy.three_way import merge_step
 
 from orgflow_ir.pipeline.services import (
@@ -148,6 +153,13 @@ class DeployRun:
         }
         kept = {str(step.existing["id"]) for step in steps if step.existing is not None}
         return uncalled(self.seen, deployed, kept)
+
+    def demoted(self, groups: Iterable[Group]) -> tuple[Demoted, ...]:
+        """Calls that become calls of a placeholder when groups without problems are deployed."""
+        going = [one for one in groups if not any(step.problems for step in one.steps)]
+        steps = [step for group in going for step in group.steps]
+        pairs = ((s.existing, s.wanted.workflow) for s in steps if s.existing is not None)
+        return tuple(demoted(self.seen, pairs, [dict(s.wanted.workflow) for s in steps]))
 
     def transaction(self) -> DeployTransaction:
         """The object that deploys one group."""

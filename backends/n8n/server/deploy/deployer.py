@@ -15,6 +15,7 @@ from orgflow.backends.n8n.server.deploy.carry_out import DeployRun, GroupResult
 from orgflow.backends.n8n.server.deploy.credentials import read_credentials
 from orgflow.backends.n8n.server.deploy.deployment_marker import is_edited, marker_of, renamed
 from orgflow.backends.n8n.server.deploy.diagnostics import (
+    report_demoted,
     report_fit,
     report_results,
     report_step,
@@ -206,7 +207,7 @@ class N8nDeployPlan(DeployPlan):
             for step in group.steps:
                 report_step(step, ctx)
                 yield preview(self._run, step, width)
-        report_uncalled(self._run.uncalled(self._groups), ctx)
+        self._report_calls(self._groups, ctx)
 
     def apply(self, ctx: PassContext) -> None:
         """See `DeployPlan`; also removes copies that killed runs left behind."""
@@ -230,6 +231,10 @@ class N8nDeployPlan(DeployPlan):
         )
 
     def report(self, ctx: PassContext) -> None:
-        """OF607 to OF622, N8N010 to N8N013."""
+        """OF607 to OF622, N8N010 to N8N014."""
         report_results(self._done, ctx)
-        report_uncalled(self._run.uncalled(one.group for one in self._done if one.ok), ctx)
+        self._report_calls([one.group for one in self._done if one.ok], ctx)
+
+    def _report_calls(self, groups: Sequence[Group], ctx: PassContext) -> None:
+        report_demoted(self._run.demoted(groups), ctx)
+        report_uncalled(self._run.uncalled(groups), ctx)

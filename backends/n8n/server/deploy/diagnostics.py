@@ -24,7 +24,7 @@ from orgflow.backends.n8n.server.deploy.apply import (
 )
 from orgflow.backends.n8n.server.deploy.carry_out import GroupResult
 from orgflow.backends.n8n.server.deploy.plan import Problem, Step, Wanted
-from orgflow.backends.n8n.server.deploy.succession import Uncalled
+from orgflow.backends.n8n.server.deploy.succession import Demoted, Uncalled
 from orgflow.backends.n8n.server.executions.stale_runs import StaleRun
 
 from orgflow_ir.diagnostics import Rule, Severity
@@ -155,14 +155,25 @@ def report_step(step: Step, ctx: PassContext) -> None:
         )
 
 
+def report_demoted(found: Iterable[Demoted], ctx: PassContext) -> None:
+    """N8N014 for each call of a process that became one of a placeholder."""
+    for one in found:
+        ctx.emit(
+            origin_rules.LostCallee,
+            f"`{one.caller}` called `{one.before}` and now calls the placeholder in `{one.now}`: "
+            "no file of the command, or next to the model, has that process",
+            help="deploy the folder that contains both files",
+        )
+
+
 def report_uncalled(found: Iterable[Uncalled], ctx: PassContext) -> None:
     """N8N012 for each workflow that nothing calls any more."""
     for one in found:
         callers = listed(dict.fromkeys(f"`{name}`" for name in one.callers))
-        what = "which somebody implemented, " if one.implemented else ""
+        what = ", which somebody implemented," if one.implemented else ""
         ctx.emit(
             origin_rules.UncalledWorkflow,
-            f"nothing calls `{one.name}` (id {one.id}), {what}any more: {callers} called it "
+            f"nothing calls `{one.name}` (id {one.id}){what} any more: {callers} called it "
             "before; it was not deleted",
             severity=None if one.implemented else Severity.INFO,
             help="copy its nodes into the workflow that is called now, then delete it in n8n"

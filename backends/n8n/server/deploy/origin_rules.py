@@ -1,5 +1,5 @@
 """Rules about the source of a workflow on a server, and about leftovers there: OF620 to OF623,
-and N8N010 to N8N013."""
+and N8N010 to N8N014."""
 
 from __future__ import annotations
 
@@ -176,6 +176,28 @@ class ReplacedWorkflow(Rule):
     target = "n8n"
 
 
+class LostCallee(Rule):
+    """
+    What it finds
+        A workflow that called the workflow of a process in another file before the deployment, and
+        calls a placeholder for that process after it.
+    Why it is wrong
+        Runs no longer execute the steps of the process. Usually only the model was passed, and the
+        file with the process is in another folder.
+    Example
+        The folder `models` was deployed, and now `models/sales/order.bpmn` alone, which calls a
+        process in models/finance/pay.bpmn.
+    Instead
+        Deploy the folder again, or pass both files.
+    """
+
+    code = "N8N014"
+    name = "lost-callee"
+    severity = Severity.WARNING
+    category = Category.DEPLOY
+    target = "n8n"
+
+
 ORIGIN_RULES: tuple[type[Rule], ...] = (
     AnotherProcess,
     RenamedProcess,
@@ -185,4 +207,5 @@ ORIGIN_RULES: tuple[type[Rule], ...] = (
     Overtaken,
     UncalledWorkflow,
     ReplacedWorkflow,
+    LostCallee,
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from orgflow.backends.n8n.emit.named_work import PROCESS
 from orgflow.backends.n8n.emit.scopes import MOST_NAME
 from orgflow.backends.n8n.format.document import to_api
 from orgflow.backends.n8n.format.json_values import mapping
@@ -312,7 +313,7 @@ def plan(
     _same_partner(steps)
     _replace(steps, inventory, claimed)
     for step in steps:
-        if not (rollback or take_over or step.problems):
+        if not (rollback or take_over or step.problems or _finds_process(step, inventory)):
             _older(step)
     calls = [_calls(step, places, inventory) for step in steps]
     groups = _together(steps, calls)
@@ -334,6 +335,20 @@ def _replace(steps: Sequence[Step], inventory: Inventory, claimed: frozenset[str
             if found is not None:
                 step.existing, step.replaces = found, str(found.get("name"))
                 taken.add(str(found["id"]))
+
+
+def _finds_process(step: Step, inventory: Inventory) -> bool:
+    """Whether it calls a process again that was not found when the existing workflow was compiled:
+    the model is the same then, and no earlier one."""
+    calls = {identity for identity, _ in called(step.wanted.workflow)}
+    for id, _ in called(step.existing or {}):
+        row = inventory.by_id.get(id)
+        marker = marker_of(row) if row is not None else None
+        if row is None or marker is None or marker.identity in calls:
+            continue
+        if (WorkflowDocument(row).map.process or "").startswith(PROCESS):
+            return True
+    return False
 
 
 def _older(step: Step) -> None:

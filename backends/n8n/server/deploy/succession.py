@@ -7,7 +7,7 @@ a deployment may call another workflow than the one before, which nothing calls 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
@@ -35,6 +35,40 @@ class Uncalled(NamedTuple):
     name: str
     callers: tuple[str, ...]
     implemented: bool
+
+
+class Demoted(NamedTuple):
+    """A call that is now one of a placeholder, because the called process was not found.
+
+    Attributes:
+        caller: the name of the workflow that calls.
+        before: the name of the workflow of the process that it has called.
+        now: the name of the workflow with the placeholder.
+    """
+
+    caller: str
+    before: str
+    now: str
+
+
+def demoted(
+    rows: Iterable[Json], steps: Iterable[tuple[Json, Mapping[str, Any]]], new: Iterable[Json]
+) -> Iterator[Demoted]:
+    """Calls of a process in another file that become calls of a placeholder for it.
+
+    Args:
+        rows: the workflows on the server before the deployment.
+        steps: the old and the new content of those that it updates.
+        new: all workflows of the deployment, with the ids that the new content calls.
+    """
+    there = {str(row["id"]): row for row in rows if is_for_callers(row)}
+    names = {str(one.get("id")): str(one.get("name")) for one in new}
+    for old, content in steps:
+        now = {names[id] for id, _ in called(content) if id in names}
+        for id in dict.fromkeys(id for id, _ in called(old) if id in there):
+            stub = f"{WorkflowDocument(there[id]).map.process} (process)"
+            if stub in now and not _calls(content, id):
+                yield Demoted(str(content.get("name")), str(there[id].get("name")), stub)
 
 
 def is_for_callers(workflow: Mapping[str, Any]) -> bool:
