@@ -16,7 +16,7 @@ from orgflow.commands.inputs import expand
 from orgflow.commands.options import resolve_target, source_options
 from orgflow.commands.output import keep_input, write_files, write_stdout
 from orgflow.commands.progress import progress_bar
-from orgflow.commands.session import Session, exit_code, leave
+from orgflow.commands.session import Session, exit_code, leave, list_folders_once
 from orgflow.commands.suppressions import Acceptance
 from orgflow.compiler import suggestion
 from orgflow.passes.presets import PRESETS
@@ -147,6 +147,8 @@ def command(
         from orgflow.commands.check_cache import CheckCache, cache_folder
 
         cache = CheckCache(asked, accepted, cache_folder())
+    if len(files) > 1:
+        list_folders_once()
     _check_all(session, accepted, asked, cache, jobs or _cores())
     accepted.report_unused(ctx)
     session.collect(ctx)

@@ -16,6 +16,8 @@ from typing import Any
 
 from orgflow.commands.checking import Checked, Checker
 
+from orgflow_ir.model.neighbours import LISTED
+
 START = "fork" if sys.platform == "linux" else "spawn"
 """How processes start; on other systems a fork is unsafe or unavailable."""
 
@@ -82,6 +84,7 @@ def _work(pipe: connection.Connection, make: Callable[[], Checker]) -> None:
     """Check what comes through the pipe until there is nobody to send it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    LISTED.set({})  # for all files of this process
     checker = make()
     parent = os.getppid()
     alive = parent_process()

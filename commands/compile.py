@@ -29,7 +29,14 @@ from orgflow.commands.output import (
     write_files,
     write_stdout,
 )
-from orgflow.commands.session import Session, configuration_for, exit_code, leave, text_width
+from orgflow.commands.session import (
+    Session,
+    configuration_for,
+    exit_code,
+    leave,
+    list_folders_once,
+    text_width,
+)
 from orgflow.compiler import (
     InputError,
     compile_model,
@@ -155,7 +162,10 @@ def command(
         from orgflow.commands.inputs import models_in
 
         paths, empty = models_in(inputs, session)
+        paths = _without_output(paths, inputs, golden or output)
     several = len(paths) != 1
+    if several:
+        list_folders_once()
     if several and (edited is not None or process is not None):
         named, what = ("--process", "the process")
         if edited is not None:
@@ -247,6 +257,16 @@ def command(
         for line in _no_help(session.diagnostics, backend, force=force, allow_lossy=allow_lossy):
             click.echo(line, err=True)
     leave(code)
+
+
+def _without_output(paths: list[str], inputs: Sequence[str], output: str | None) -> list[str]:
+    """The models without those in the output folder, which an earlier compilation wrote; a file
+    that was named stays."""
+    if output in (None, "-") or not os.path.isdir(output or ""):
+        return paths
+    folder = os.path.join(os.path.realpath(output or ""), "")
+    named = set(inputs)
+    return [p for p in paths if p in named or not os.path.realpath(p).startswith(folder)]
 
 
 def _compile(

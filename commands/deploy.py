@@ -24,7 +24,7 @@ from orgflow.commands.server import (
     server_options,
     variable,
 )
-from orgflow.commands.session import Session, leave, text_width, unknown
+from orgflow.commands.session import Session, leave, list_folders_once, text_width, unknown
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
@@ -143,6 +143,7 @@ def command(
         DeployOptions(not no_publish, take_over, rollback, _text_of(credentials), keys),
         dry_run,
     )
+    list_folders_once()
     access = ServerAccess(address, key_file, wait)
     output = JsonOutput(session) if as_json or format_ == "json" else TextOutput()
     try:

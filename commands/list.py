@@ -40,7 +40,10 @@ _LEGEND = (
     "--matrix", is_flag=True, help="With constructs: print the support matrix of all targets."
 )
 def command(kind: str, matrix: bool) -> None:
-    """List everything of one kind, one per line."""
+    """List everything of one kind. In a pipe or a file, each entry is one line, whatever its
+    length, with two or more spaces between columns; on a terminal, long descriptions are wrapped
+    below their entry.
+    """
     if kind not in KINDS:
         raise click.UsageError(f"no kind `{kind}`; {suggestion(kind, KINDS)}")
     if matrix and kind != "constructs":

@@ -23,7 +23,7 @@ from orgflow.commands.options import (
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.run_table import report_text, wrapped
 from orgflow.commands.server import engine_runner, server_exit_code, server_options
-from orgflow.commands.session import Session, leave
+from orgflow.commands.session import Session, leave, list_folders_once
 from orgflow.compiler import emit_anyway, lower_model, with_called
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
@@ -144,6 +144,8 @@ def command(
         asked = Asked(session, ctx, backend, model, made, options, engine or LOCAL, key_file, wait)
         leave(replay_production(asked, pull, as_json=as_json, html=html))
     several = len(paths) != 1
+    if several:
+        list_folders_once()
     texts: list[str] = []
     code = 0
     for folder in empty:

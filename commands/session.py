@@ -352,6 +352,15 @@ def text_width(stream: TextIO | None) -> int:
     return min(max(shutil.get_terminal_size().columns, 60), 100)
 
 
+def list_folders_once() -> None:
+    """Until the command is over, list each folder with called processes once for all models."""
+    from orgflow_ir.model.neighbours import folders_listed_once
+
+    running = click.get_current_context(silent=True)
+    if running is not None:
+        running.with_resource(folders_listed_once())
+
+
 def leave(code: int) -> NoReturn:
     """End the command with an exit code."""
     raise click.exceptions.Exit(code)

@@ -14,7 +14,7 @@ from orgflow import compiler
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.options import process_option, resolve_target, source_options, target_option
 from orgflow.commands.output import write_stdout
-from orgflow.commands.session import Session, exit_code, leave
+from orgflow.commands.session import Session, exit_code, leave, list_folders_once
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model.source import SourceFile, SourceKind
@@ -88,6 +88,8 @@ def command(
             f"--process is for one model, and there are {len(paths)}; name the file with the model "
             "of the process"
         )
+    if len(paths) > 1:
+        list_folders_once()
     found: list[PassContext] = []
     models: list[tuple[Model, PassContext]] = []
     for path in paths:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,8 @@ from orgflow import cli, compiler
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.commands.options import parse_target
 from write_schemas import replay_schema
+
+from orgflow_ir.plugins import Registry
 
 Invoke = Callable[..., Ran]
 
@@ -736,3 +739,12 @@ def test_a_retired_code_is_explained_by_its_successor(invoke: Invoke) -> None:
         "OF470 placeholder-state is retired; its successor is:\n\nOF501 open-task"
     )
     assert invoke("explain", "placeholder-state").out == said
+
+
+def test_a_list_in_a_pipe_has_one_line_for_each_entry(invoke: Invoke) -> None:
+    """However long it is: programs read it line by line."""
+    registry = Registry()
+    for kind, names in (("passes", registry.passes), ("backends", registry.backends)):
+        lines = invoke("list", kind).out.splitlines()
+        assert [re.split(" {2,}", line)[0] for line in lines] == list(names)
+    assert max(map(len, lines)) > 200

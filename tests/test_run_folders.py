@@ -170,3 +170,17 @@ def test_the_process_in_the_folder_of_the_caller_counts(
     order = str(models / "new" / "order.bpmn")
     out, _ = ran(capsys, "run", str(models))
     assert "Call → Start → Book → Pay done" in " ".join(out.partition(order)[2].split())
+
+
+def test_an_output_folder_in_the_folder_of_the_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What an earlier compilation wrote there is no model of the next one."""
+    written(tmp_path, a=model("a", '<task id="t" name="Book"/>'))
+    monkeypatch.chdir(tmp_path)
+    compiling = ["compile", ".", "--target", "n8n"]
+    assert cli.run([*compiling, "-o", "out/"]) == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    for more in ("-o", "--check"):
+        assert cli.run([*compiling, more, "out/"]) == 0, capsys.readouterr().err
+        assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before

@@ -19,7 +19,7 @@ from orgflow_ir.analysis.calls import callee, calls_in
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import CallActivity, Catalog, CatalogEntry, Model, Process
 from orgflow_ir.model.element_names import listed, title
-from orgflow_ir.model.neighbours import note_folder, note_given
+from orgflow_ir.model.neighbours import LISTED, note_folder, note_given
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.model.value import Value
@@ -231,7 +231,12 @@ class Neighbours:
         """The files of a folder, looked at once."""
         if path not in self._folders:
             note_folder(path, (*self.suffixes, *_OF_MODELS))
-            self._folders[path] = _files(path, self.suffixes)
+            listed = LISTED.get()
+            key = (path, self.suffixes)
+            if listed is None or key not in listed:
+                listed = {} if listed is None else listed
+                listed[key] = _files(path, self.suffixes)
+            self._folders[path] = listed[key]
         return self._folders[path]
 
     def _holding(self, folder: _Folder, file: str, name: str) -> Model | str | None:

@@ -7,10 +7,11 @@ records the folder and the suffixes; a cached result is valid as long as these f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from os import PathLike, fspath
+from typing import Any
 
 
 class Neighbours:
@@ -54,3 +55,18 @@ def note_given() -> None:
     noted = _NOTED.get()
     if noted is not None:
         noted.given = True
+
+
+LISTED: ContextVar[dict[Hashable, Any] | None] = ContextVar("listed", default=None)
+"""The folders that the models of a command have looked at, with the files in them."""
+
+
+@contextmanager
+def folders_listed_once() -> Iterator[None]:
+    """Within this context each folder is listed once for all models, rather than once for each: a
+    command that reads many models does not change them meanwhile."""
+    token = LISTED.set({})
+    try:
+        yield
+    finally:
+        LISTED.reset(token)

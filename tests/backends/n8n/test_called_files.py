@@ -561,3 +561,32 @@ def test_the_places_of_given_files_are_found_once_for_all_calls(
     assert cli.run(["check", str(tmp_path), "--no-cache", "--jobs", "1"]) == 0
     assert "11 more OF120" in capsys.readouterr().out
     assert called_processes._places.cache_info()[:2] == (11, 1)
+
+
+@pytest.mark.parametrize("command", ["check", "compile", "verify", "run"])
+def test_a_folder_is_listed_once_for_all_models_of_a_command(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once for each model takes the square of the number of files."""
+    models = tmp_path / "models"
+    models.mkdir()
+    for at in range(6):
+        (models / f"m{at}.bpmn").write_text(bpmn(f"p{at}", row(START, call(f"q{at}"), END)))
+    more = {
+        "check": ["--no-cache", "--jobs", "1"], "compile": ["--target", "n8n", "-o", "out/"],
+        "verify": [str(tmp_path / "out")], "run": ["--engine", "model"],
+    }  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["compile", str(models), *more["compile"]]) == 0
+    listed: list[str] = []
+    real = called_processes._files
+
+    def counted(folder: str, suffixes: tuple[str, ...]) -> called_processes._Folder:
+        listed.append(folder)
+        return real(folder, suffixes)
+
+    monkeypatch.setattr(called_processes, "_files", counted)
+    for _ in range(2):  # the next command looks again
+        listed.clear()
+        assert cli.run([command, str(models), *more[command]]) == 0
+        assert listed == [str(models)]
