@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import orgflow
 import pytest
 from orgflow.passes.pipelines import CHECK
 from soundness_fuzzing import compare
@@ -209,6 +212,39 @@ def test_some_run_ends_with_a_token_at_every_join_that_is_named(text: str) -> No
     named = {e for f in analyse(process).faults for e in (f.element, *f.behind, *f.mutual)}
     assert named <= Oracle(process).verdict(5_000).stuck
     assert compare(process, 5_000)[0] == []
+
+
+ENDED_BEFORE = """\
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d">
+<escalation id="S1" escalationCode="S1"/><process id="p" isExecutable="true"><startEvent id="s"/>
+<subProcess id="P"><startEvent id="i"/>
+<intermediateThrowEvent id="t"><escalationEventDefinition escalationRef="S1"/>
+</intermediateThrowEvent><subProcess id="N"><startEvent id="ni"/>
+<intermediateThrowEvent id="nt"><escalationEventDefinition escalationRef="S1"/>
+</intermediateThrowEvent><endEvent id="nj"/>
+<sequenceFlow id="n1" sourceRef="ni" targetRef="nt"/>
+<sequenceFlow id="n2" sourceRef="nt" targetRef="nj"/></subProcess>
+<boundaryEvent id="nb" attachedToRef="N" cancelActivity="false">
+<escalationEventDefinition escalationRef="S1"/></boundaryEvent><task id="a"/><endEvent id="j"/>
+<sequenceFlow id="f1" sourceRef="i" targetRef="t"/>
+<sequenceFlow id="f2" sourceRef="t" targetRef="N"/>
+<sequenceFlow id="f3" sourceRef="nb" targetRef="a"/>
+<sequenceFlow id="f4" sourceRef="N" targetRef="j"/></subProcess>
+<boundaryEvent id="b" attachedToRef="P"><escalationEventDefinition escalationRef="S1"/>
+</boundaryEvent><endEvent id="e"/><endEvent id="e2"/>
+<sequenceFlow id="f5" sourceRef="s" targetRef="P"/>
+<sequenceFlow id="f6" sourceRef="P" targetRef="e"/>
+<sequenceFlow id="f7" sourceRef="b" targetRef="e2"/></process></definitions>
+"""
+"""An escalation ends `P` before it comes to `N`, whose own escalation does not end it."""
+
+
+def test_a_part_that_an_event_ends_before_it_begins(tmp_path: Path) -> None:
+    path = tmp_path / "model.bpmn"
+    path.write_text(ENDED_BEFORE, "utf-8")
+    found = orgflow.check(orgflow.read(str(path))).diagnostics
+    assert "OF901" not in {d.code for d in found}
+    assert {d.element for d in found if d.code == "OF207"} == {"e"}
 
 
 # -- how they are said ------------------------------------------------------------------------

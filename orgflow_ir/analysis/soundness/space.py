@@ -147,7 +147,8 @@ class Space:
                 follow.setdefault(way.src, []).append(way.dst)
                 follow.setdefault(way.dst, [])
         number = components(follow)
-        nodes = sorted((n for n in follow if n != SOURCE), key=lambda n: -number[n])
+        # What only an event that ends the scope leads to has no edge into it, and never fires.
+        nodes = sorted((n for n in follow if n in self.ins), key=lambda n: -number[n])
         loops = any(way.src == way.dst for way in self.ways)
         return nodes, loops or len(set(number.values())) < len(number)
 
