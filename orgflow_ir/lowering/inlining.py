@@ -14,7 +14,7 @@ from orgflow_ir.analysis.escalations import (
     caught_escalations,
     throwing_calls,
 )
-from orgflow_ir.analysis.failures import failing_steps, steps_called
+from orgflow_ir.analysis.failures import failing_steps, steps_called, throws_by_code
 from orgflow_ir.analysis.soundness.activity_summaries import Nesting
 from orgflow_ir.lowering.listeners import is_listener_step
 from orgflow_ir.model import (
@@ -114,7 +114,8 @@ def _events_outside(sub: SubProcess, scope: Scope, model: Model, ctx: PassContex
         if len(event.definitions) != 1 or event.definitions[0].kind not in _THROWN:
             yield f"{ctx.name(event)} may occur while something in it is active"
         elif event.definitions[0].kind == "error":
-            if not any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub)):
+            thrown = any(nesting.matches(event.definitions[0], d) for _, d in _throws(sub))
+            if not thrown or _failing(event, sub, model, ctx):
                 yield from _why_not_from_steps(event, sub, model, ctx)
         else:
             calls = throwing_calls(event.definitions[0], sub, model)
@@ -172,8 +173,8 @@ def _failing(
     event: Event, scope: Scope, model: Model, ctx: PassContext, handler: SubProcess | None = None
 ) -> list[Task | CallActivity]:
     """The steps of the source, and those of its listeners, whose errors an error event of a scope
-    catches: where an event throws its error, the calls of processes that do, else all that may
-    fail."""
+    catches: where an event throws its error, the scripts and the calls of processes that do, else
+    all that may fail."""
     nesting = nesting_of(scope, model)
     caught = event.definitions[0]
     own = handler.id if handler is not None else ""
@@ -187,6 +188,7 @@ def _failing(
         for step in own_steps
         if (
             _throws_by_call(step, caught, nesting)
+            or throws_by_code(step, caught, model, nesting.matches)
             if thrown
             else not isinstance(step, CallActivity) or _may_fail(step, caught, model, nesting)
         )

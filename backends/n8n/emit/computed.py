@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.emit.decisions import unset_text
+from orgflow.backends.n8n.emit.failures import hands_variables
 from orgflow.backends.n8n.emit.filled import split_kind
 from orgflow.backends.n8n.emit.graph import HelperKey
 from orgflow.backends.n8n.emit.outside import request_key
@@ -139,10 +140,13 @@ def write_work(compiled: CompiledScope) -> None:
 
         inputs, outputs = HelperKey(element, "inputs"), HelperKey(element, "outputs")
         if work.steps is not None and graph.nodes[element].type == "code":
-            graph.nodes[element].parameters = code.running(work_code(work.statements, unset))
+            graph.nodes[element].parameters = code.running(
+                work_code(work.statements, unset, caught=hands_variables(element, compiled))
+            )
         if inputs in graph.nodes:
             key = request_key(work.act, element)
-            written = work_code(work.before, unset, keep_locals=True, key=key)
+            caught = hands_variables(element, compiled)
+            written = work_code(work.before, unset, keep_locals=True, key=key, caught=caught)
             graph.nodes[inputs].parameters = code.running(written)
         if outputs in graph.nodes:
             given = graph.nodes[inputs].name if inputs in graph.nodes else None
@@ -163,6 +167,7 @@ def write_work(compiled: CompiledScope) -> None:
                 answer=_answer(work),
                 called=_is_brought(element, compiled),
                 narrow=is_narrow(element, compiled),
+                caught=hands_variables(element, compiled),
                 given=None if given is None else f"$({quote_node(given)}).first().json",
                 answers=None if form is None else _answers(form, work),
             )

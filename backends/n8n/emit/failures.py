@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from orgflow.backends.n8n.emit.emitter import CompiledScope
 from orgflow.backends.n8n.emit.graph import HelperKey, Port, Role
-from orgflow.backends.n8n.emit.javascript import js_string
+from orgflow.backends.n8n.emit.javascript import js_string, property_name
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.node_types import if_, set_, stop_and_error, switch
 from orgflow.backends.n8n.node_types.conditions import expression, is_true
@@ -56,13 +56,37 @@ def caught_in(compiled: CompiledScope) -> dict[str, tuple[CaughtError, ...]]:
     }
 
 
-def keeping_the_error(event: Event) -> dict[str, Any]:
-    """Parameters of the node of a boundary event: the failure, and the variables for its parts."""
-    fields: list[tuple[str, Any, str]] = [(LAST_ERROR, expression(_MESSAGE), "string")]
+def _fields_of(event: Event) -> Iterator[tuple[str, str]]:
+    """The fields of the node of a boundary event, and code for them: the failure, and the variables
+    for its parts."""
+    yield LAST_ERROR, _MESSAGE
     for one in event.binding.outputs if event.binding is not None else ():
         if one.language == "variable" and one.text in _PARTS:
-            fields.append((one.name, expression(_PARTS[one.text]), "string"))
+            yield one.name, _PARTS[one.text]
+
+
+def keeping_the_error(event: Event) -> dict[str, Any]:
+    """Parameters of the node of a boundary event."""
+    fields = [(name, expression(code), "string") for name, code in _fields_of(event)]
     return set_.assigning(fields, event.id)
+
+
+def _with_the_variables(event: Event) -> dict[str, Any]:
+    """As `keeping_the_error`, where the failed item may have the variables under `message`."""
+    fields = ", ".join(f"{property_name(name)}: {code}" for name, code in _fields_of(event))
+    item = '(typeof $json.message === "object" ? $json.message : $json)'
+    return set_.writing(expression(f"({{ ...{item}, {fields} }})"), keep=False)
+
+
+def hands_variables(host: str, compiled: CompiledScope) -> bool:
+    """Whether the code of a task outputs variables with the errors that events on it catch: those
+    that the code has set before it throws."""
+    work = compiled.work.get(host)
+    if work is None or host not in caught_in(compiled):
+        return False
+    from orgflow_ir.analysis.work.statements import assigned, ends_with_error
+
+    return ends_with_error(work.statements) and any(True for _ in assigned(work.statements))
 
 
 def wire_failures(compiled: CompiledScope) -> None:
@@ -72,6 +96,11 @@ def wire_failures(compiled: CompiledScope) -> None:
     for host, caught in caught_in(compiled).items():
         node = graph.nodes[host]
         node.fails_over = True
+        if hands_variables(host, compiled):
+            for one in caught:
+                event = compiled.graph.nodes[one.event]
+                assert isinstance(event, Event)
+                graph.nodes[one.event].parameters = _with_the_variables(event)
         names = listed([f"“{graph.nodes[one.event].name}”" for one in caught])
         rest = next((one for one in caught if one.code is None), None)
         thrown = rest is not None and rest.thrown

@@ -159,6 +159,7 @@ def work_code(
     called: bool = False,
     answers: Answers | None = None,
     narrow: bool = False,
+    caught: bool = False,
 ) -> str:
     """The body of a Code node that applies statements to the incoming item.
 
@@ -174,12 +175,14 @@ def work_code(
         key: code for the key of a composed request.
         called: whether the incoming data were posted, under `body`.
         narrow: whether only the variables that the statements set are output.
+        caught: whether an event catches the errors that the statements throw; variables that were
+            set before are then output with the error.
         answers: the answers of a form; only the variables that the statements set are then output.
 
     Raises:
         Unsupported: a decision contains something that is not translated.
     """
-    writer = _Writer(unset, key)
+    writer = _Writer(unset, key, caught)
     if answers is not None:
         return writer.code_of_form(tuple(statements), given or before, answers)
     if answer is not None:
@@ -225,9 +228,12 @@ def mapping_code(
 
 
 class _Writer:
-    def __init__(self, unset: Callable[[str], str], key: str) -> None:
+    def __init__(self, unset: Callable[[str], str], key: str, caught: bool = False) -> None:
         self.unset = unset
         self.key = key
+        self.caught = caught
+        self.failed: list[str] = []
+        """The fields that are output with an error that an event catches; empty if it is thrown."""
         self.before = "v"
         """What has the variables of the process alone, where what a task hands on has more."""
         self.locals: set[str] = set()
@@ -245,11 +251,13 @@ class _Writer:
         narrow: bool = False,
     ) -> str:
         self.before = "v" if before is None else "before"
-        body = list(self.lines(statements, frozenset(), ""))
         fields = [
             *([] if narrow else ["...item"]),
             *(f"{_key(n)}: {self.place(n, own=False)}" for n in _names(statements)),
         ]
+        if self.caught:
+            self.failed = [*fields]
+        body = list(self.lines(statements, frozenset(), ""))
         if keep_locals and self.locals:
             fields.append("...own")
         sources = ["item"] if before is None else ["before", "item"]
@@ -274,12 +282,14 @@ class _Writer:
         """As `code`, where parts of what comes in are known under names in the task only."""
         self.before = "item"
         self.locals.update(name for name, _ in answer)
+        names = [f"{_key(n)}: {self.place(n, own=False)}" for n in _names(statements)]
+        if self.caught:
+            self.failed = ["...item", *names]
         body = list(self.lines(statements, frozenset(self.locals), ""))
         code = "\n".join(body)
         used = [(self.place(name, own=True), part) for name, part in answer]
         used = [(place, part) for place, part in used if place in code]
         parts = [f"{place} = {_PARTS[part]};" for place, part in used]
-        names = (f"{_key(n)}: {self.place(n, own=False)}" for n in _names(statements))
         lines = [
             "const answer = $input.first().json;",
             f"const item = {before or '{}'};",
@@ -352,15 +362,18 @@ class _Writer:
                 case Evaluate(value):
                     yield from self.needs(value, known, indent)
                 case Throw(code, None):
-                    yield f"{indent}throw new Error({js_string(code)});"
+                    yield from self.thrown(js_string(code), indent)
                 case Throw(code, message):
                     assert message is not None
                     yield from self.needs(message, known, indent)
                     text = f"{js_string(f'{code}: ')} + (({self.tree(message)}) ?? '')"
-                    yield f"{indent}throw new Error({text});"
+                    yield from self.thrown(text, indent)
                 case Fail(message):
                     yield from self.needs(message, known, indent)
-                    yield f"{indent}throw new Error({self.tree(message)});"
+                    if one.bpmn:
+                        yield from self.thrown(self.tree(message), indent)
+                    else:
+                        yield f"{indent}throw new Error({self.tree(message)});"
                 case Compose(name, values):
                     for _, value in values:
                         yield from self.needs(value, known, indent)
@@ -406,6 +419,18 @@ class _Writer:
                 case Decide():
                     yield from self.decide(one, known, indent)
                     known |= frozenset(one.names) if one.always else frozenset()
+
+    def thrown(self, message: str, indent: str) -> Iterator[str]:
+        """Lines that throw an error of the process. n8n drops what a Code node that throws has
+        computed, so one whose error is caught outputs the variables with the error instead: n8n
+        takes an item that has these two fields and no other one for a failed one."""
+        if not self.failed:
+            yield f"{indent}throw new Error({message});"
+            return
+        yield (
+            f"{indent}return [{{ json: {{ error: {message}, "
+            f"message: {{ {', '.join(self.failed)} }} }} }}];"
+        )
 
     def needs(self, tree: Tree, known: frozenset[str], indent: str) -> Iterator[str]:
         """Lines that stop the run if a variable that is read next was never set, or has another

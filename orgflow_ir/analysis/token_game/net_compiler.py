@@ -143,9 +143,9 @@ class _Compiler:
         for node in self.net.nodes:
             if node.kinds() in ({"error"}, {"escalation"}):
                 steps = self._failing(node)
-                throwing = self._throwing(steps, node) if self.policy.calls == "steps" else None
+                throwing = self._throwing(steps, node)
                 if throwing:
-                    steps = throwing  # calls throw it, and steps beside them do not
+                    steps = throwing  # calls and code throw it, and steps beside them do not
                 elif node.thrown_inside or node.kinds() == {"escalation"}:
                     continue
                 node.failing = steps
@@ -310,11 +310,13 @@ class _Compiler:
         return frozenset(i for step in steps for i in self.net.by_id[step.id])
 
     def _throwing(self, steps: frozenset[int], catch: NetNode) -> frozenset[int]:
-        """Those of some steps that call a process in which an event throws what another catches."""
+        """Those of some steps that call a process in which an event throws what another catches,
+        and, where any event throws it, those whose code does."""
+        from orgflow_ir.analysis.failures import throws_by_code
         from orgflow_ir.analysis.soundness.activity_summaries import Nesting  # of few models
 
         found = set()
-        for i in steps:
+        for i in steps if self.policy.calls == "steps" else ():
             called = self._process(self.net.nodes[i].element)
             process = next((p for p in self.model.processes if p is called), None)
             if process is None:
@@ -322,6 +324,13 @@ class _Compiler:
             thrown = list(Nesting(process, self.model).thrown_in(process))
             if any(self.net.matches(d, t) for d in catch.definitions for t in thrown):
                 found.add(i)
+        if found or catch.thrown_inside:
+            for i in steps:
+                step = self.net.nodes[i].element
+                if isinstance(step, Task) and throws_by_code(
+                    step, catch.definitions[0], self.model, self.net.matches
+                ):
+                    found.add(i)
         return frozenset(found)
 
     def _called(self, element: ModelNode) -> Scope | None:

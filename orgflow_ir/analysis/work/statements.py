@@ -145,6 +145,11 @@ def throws(statements: Iterable[Statement]) -> bool:
     )
 
 
+def ends_with_error(statements: Iterable[Statement]) -> bool:
+    """Whether the statements may end the task with a process error."""
+    return handles(statements) or any(True for _ in thrown_codes(statements))
+
+
 def handles(statements: Iterable[Statement]) -> bool:
     """Whether the statements may end the task with a process error whose code is computed at run
     time."""

@@ -1,0 +1,161 @@
+"""Variables of a scope, and errors that leave one, executed on n8n's own engine.
+
+The expected values follow BPMN 2.0.2 (10.4, 10.5.7, 13.3) and the user guide of Camunda 7: a step
+sets a variable in the nearest scope that has it, otherwise in the process. They were written down
+before the models were compiled.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import pairwise
+from pathlib import Path
+
+import orgflow
+import pytest
+from one_task import HEAD, compiled, variables
+from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
+
+ERRORS = '<error id="E1" errorCode="E1"/><error id="E2" errorCode="E2"/>'
+MODEL_HEAD = HEAD.replace("<process", ERRORS + "<process", 1)
+
+
+def step(id: str, code: str, more: str = "") -> str:
+    """A script; `more` is what comes before its code."""
+    return (
+        f'<scriptTask id="{id}" name="{id}" scriptFormat="groovy">{more}'
+        f"<script>{escape(code)}</script></scriptTask>"
+    )
+
+
+def sub(id: str, content: str, more: str = "") -> str:
+    return f'<subProcess id="{id}" name="{id}">{more}{content}</subProcess>'
+
+
+def flows(*ways: str) -> str:
+    """Sequence flows along each way of ids, separated by spaces; `a b: condition` has one."""
+    made = []
+    for way in ways:
+        ids, _, condition = way.partition(": ")
+        inner = f"<conditionExpression>{escape(condition)}</conditionExpression>"
+        names = ids.split()
+        made += [
+            f'<sequenceFlow id="{a}_{b}" sourceRef="{a}" targetRef="{b}">'
+            f"{inner if condition else ''}</sequenceFlow>"
+            for a, b in pairwise(names)
+        ]
+    return "".join(made)
+
+
+def start(id: str) -> str:
+    return f'<startEvent id="{id}"/>'
+
+
+def end(id: str, error: str = "") -> str:
+    thrown = f'<errorEventDefinition errorRef="{error}"/>' if error else ""
+    return f'<endEvent id="{id}">{thrown}</endEvent>'
+
+
+def caught(id: str, at: str, error: str = "", code: str = "") -> str:
+    """An error boundary event, with the variable for the code."""
+    more = f' errorRef="{error}"' if error else ""
+    more += f' camunda:errorCodeVariable="{code}"' if code else ""
+    return (
+        f'<boundaryEvent id="{id}" attachedToRef="{at}"><errorEventDefinition{more}/>'
+        "</boundaryEvent>"
+    )
+
+
+def each(items: str, item: str) -> str:
+    return (
+        '<multiInstanceLoopCharacteristics isSequential="true" '
+        f'camunda:collection="{items}" camunda:elementVariable="{item}"/>'
+    )
+
+
+DONE = '<endEvent id="done" name="Done"/>'
+BEGIN = start("s") + step("A", "x = 5; y = 1; items = [3, 1, 2];") + DONE
+
+RUNS: dict[str, tuple[str, dict[str, object]]] = {
+    "variables set before a script throws an error": (
+        BEGIN
+        + step("B", "y = 50; if (x > 3) throw new BpmnError('E1'); y = 60;")
+        + caught("b", "B", "E1", "code")
+        + step("D", "seen = y;")
+        + flows("s A B done", "b D done"),
+        {"seen": 50, "y": 50, "code": "E1"},
+    ),
+    "an error of the third instance": (
+        BEGIN
+        + sub(
+            "M",
+            start("i")
+            + step("B", "y = y + 10; if (one == 2) throw new BpmnError('E1');")
+            + end("j")
+            + flows("i B j"),
+            each("items", "one"),
+        )
+        + caught("b", "M", "E1", "code")
+        + step("D", "seen = y;")
+        + flows("s A M done", "b D done"),
+        {"seen": 31, "code": "E1"},
+    ),
+    "an error of a script beside one of an event, in the order of the code": (
+        BEGIN
+        + sub(
+            "M",
+            start("i")
+            + step("B", "y = 50; if (x > 3) throw new BpmnError('E1'); y = 7;")
+            + '<exclusiveGateway id="g" default="g_j"/>'
+            + end("j")
+            + end("k", "E1")
+            + flows("i B g", "g k: ${y > 9}", "g j"),
+        )
+        + caught("b", "M", "E1")
+        + step("C", "seen = 'C';")
+        + step("D", "seen = y;")
+        + flows("s A M C done", "b D done"),
+        {"seen": 50},
+    ),
+    "an error of a script that only an outer event catches": (
+        BEGIN
+        + sub(
+            "M",
+            start("i")
+            + sub(
+                "N",
+                start("k") + step("B", "throw new BpmnError('E1');") + end("l") + flows("k B l"),
+            )
+            + caught("n", "N", "E2")
+            + '<exclusiveGateway id="g" default="g_j"/>'
+            + end("j")
+            + end("m", "E2")
+            + flows("i N g", "n g", "g m: ${y > 9}", "g j"),
+        )
+        + caught("b", "M")
+        + step("C", "seen = 'C';")
+        + step("D", "seen = 'D';")
+        + flows("s A M C done", "b D done"),
+        {"seen": "D"},
+    ),
+}
+
+
+@pytest.mark.parametrize("title", RUNS)
+def test_values_on_the_engine(title: str, engine: LocalEngine, tmp_path: Path) -> None:
+    content, expected = RUNS[title]
+    process, _ = compiled(f"{MODEL_HEAD}{content}</process></definitions>", tmp_path)
+    (run,) = engine.run_many([RunRequest(process.root.workflow, "Start", data=True)])
+    found = variables(run)
+    assert isinstance(found, dict), found
+    assert {name: found.get(name) for name in expected} == expected
+
+
+@pytest.mark.parametrize("title", RUNS)
+def test_they_are_proved(title: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.bpmn"
+    path.write_text(f"{MODEL_HEAD}{RUNS[title][0]}</process></definitions>", "utf-8")
+    model = orgflow.read(str(path))
+    made = orgflow.compile(model, "n8n", options={"trigger": "manual"})
+    assert made.ok, made.errors
+    assert orgflow.verify(model, made).ok
