@@ -32,6 +32,7 @@ from orgflow_ir.lowering.compensation import COMPENSATION, why_not_undone
 from orgflow_ir.lowering.complex_gateways import COMPLEX_GATEWAYS
 from orgflow_ir.lowering.listeners import LISTENERS, listener_uses
 from orgflow_ir.lowering.loops import LOOPS, why_not_repeated
+from orgflow_ir.lowering.mappings import MAPPINGS, mapping_uses
 from orgflow_ir.lowering.sending import SENDING, is_sent_by_itself
 from orgflow_ir.lowering.signals import SIGNALS, signal_around, signal_uses
 from orgflow_ir.lowering.sub_processes import SUB_PROCESSES, why_no_path, why_not_inline
@@ -522,6 +523,7 @@ N8N_TARGET = TargetSpec(
             yet=True,
         ),
         "listener": Illegal("n8n does not call a node when another one begins or ends"),
+        "mapping": Illegal("n8n has one set of variables for a workflow"),
         "flow.sequence": Legal(),
         "flow.conditional": Legal(),
         "flow.default": Legal(),
@@ -545,10 +547,12 @@ N8N_TARGET = TargetSpec(
         unstructured_inclusive,
         unsupported_times,
         listener_uses,
+        mapping_uses,
         signal_uses,
     ),
     lowerings=(
         *LISTENERS,
+        *MAPPINGS,
         *SIGNALS,
         *LOWERINGS,
         *COMPLEX_GATEWAYS,

@@ -33,6 +33,7 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.model.scope_mappings import has_mappings
 from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
@@ -48,9 +49,13 @@ def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> 
     if sub.loop is not None:
         from orgflow_ir.lowering.unrolling import obstacle  # of few sub-processes
 
-        yield f"it is repeated, and {obstacle(sub, scope, ctx) or 'it cannot become a loop'}"
+        yield f"it is repeated, and {obstacle(sub, scope, model, ctx) or 'it cannot become a loop'}"
     if sub.for_compensation:
         yield "it compensates another activity"
+    if has_mappings(sub):
+        from orgflow_ir.lowering.mappings import obstacles as of_mappings  # of few sub-processes
+
+        yield from of_mappings(sub, scope, model, ctx)
     if any(map(_is_undoing, sub.nodes)):
         yield "it contains compensation, which would have another effect in the parent process"
     graph, outer = ctx.analysis(ControlFlow, sub), ctx.analysis(ControlFlow, scope)

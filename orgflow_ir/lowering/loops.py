@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _PRODUCES = (
     "gateway.exclusive", "gateway.parallel", "flow.sequence", "flow.conditional", "flow.default",
-    "task.script", "event.end.none", "listener",
+    "task.script", "event.end.none", "listener", "mapping",
 )  # fmt: skip
 
 
@@ -46,7 +46,7 @@ class LoopToFlows(RewritePattern):
         assert scope is not None
         from orgflow_ir.lowering.unrolling import Unrolling, obstacle, waiting_at_once
 
-        if obstacle(node, scope, ctx) or waiting_at_once(node, rewriter.model):
+        if obstacle(node, scope, rewriter.model, ctx) or waiting_at_once(node, rewriter.model):
             return None
         return Unrolling(node, scope, rewriter, ctx).run()
 
@@ -66,7 +66,7 @@ class WaitingInstancesInTurn(RewritePattern):
         assert scope is not None
         from orgflow_ir.lowering.unrolling import Unrolling, obstacle
 
-        if obstacle(node, scope, ctx):
+        if obstacle(node, scope, rewriter.model, ctx):
             return None
         return Unrolling(node, scope, rewriter, ctx).run()
 
@@ -99,4 +99,4 @@ def why_not_repeated(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     assert scope is not None
     from orgflow_ir.lowering.unrolling import obstacle  # only for models with loops
 
-    return obstacle(node, scope, ctx)
+    return obstacle(node, scope, model, ctx)

@@ -8,6 +8,12 @@ from typing import TYPE_CHECKING
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
+from orgflow_ir.analysis.local_variables import (
+    locals_of,
+    names_inside,
+    outlived,
+    read_afterwards,
+)
 from orgflow_ir.analysis.repetition import (
     COUNTS,
     NotRepeatable,
@@ -36,7 +42,9 @@ if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter
 
 
-def obstacle(node: Task | CallActivity | SubProcess, scope: Scope, ctx: PassContext) -> str:
+def obstacle(
+    node: Task | CallActivity | SubProcess, scope: Scope, model: Model, ctx: PassContext
+) -> str:
     """The reason why the marker of an activity cannot become flows; empty if it can."""
     assert node.loop is not None
     graph = ctx.analysis(ControlFlow, scope)
@@ -62,6 +70,9 @@ def obstacle(node: Task | CallActivity | SubProcess, scope: Scope, ctx: PassCont
         known = read.items is not None or read.number is not None
         if not known and (counted_in(node.loop.until) or read.results):
             return "the model defines neither a list nor a number of instances"
+    read_later = read_afterwards(node, scope, locals_of(node, scope), model, ctx)
+    if read_later is not None:
+        return outlived(*read_later, ctx)
     return ""
 
 
@@ -208,16 +219,17 @@ class Unrolling:
         if read.items is not None and read.item:
             outputs.append((read.item, f"= {self.items}[{self.index}]"))
         outputs.append(("loopCounter", f"= {self.index} - {1 - read.first}"))
+        # Counts that a completion condition reads are set after the instance.
+        asked = names_inside(self.node.replace(loop=None))
+        values = self.counts(f"{self.index} - 1")
+        outputs += [(name, f"= {values[COUNTS[name]]}") for name in COUNTS if name in asked]
         outputs.append((self.more, f"${{{self.index} < {self.count}}}"))
         value = f"{self.index} + 1"
         return self.script("next", f"Next item for {self.label}", (value, self.index), *outputs)
 
     def done(self, read: Repetition, counts: tuple[str, ...]) -> str:
         """The step that collects the result of an instance and counts it."""
-        active = "1" if self.loop.sequential else f"{self.count} - {self.index}"
-        values = {
-            "count": self.count, "completed": self.index, "active": active, "terminated": "0",
-        }  # fmt: skip
+        values = self.counts(self.index)
         outputs: list[tuple[str, str | Parameter]] = []
         if read.result is not None and read.results:
             result = _variable(self.node.id, "result")
@@ -225,6 +237,12 @@ class Unrolling:
             outputs.append((read.results, f"= append({read.results}, {result})"))
         outputs += [(name, f"= {values[COUNTS[name]]}") for name in counts]
         return self.script("done", f"Result of {self.label}", (self.index, self.index), *outputs)
+
+    def counts(self, completed: str) -> dict[str, str]:
+        """FEEL for the counts of instances, by their kinds."""
+        begun = completed if completed == self.index else f"({completed})"
+        active = "1" if self.loop.sequential else f"{self.count} - {begun}"
+        return {"count": self.count, "completed": completed, "active": active, "terminated": "0"}
 
     # -- parts -------------------------------------------------------------------------------------
 

@@ -99,23 +99,24 @@ def field_text(element: Xml) -> str:
     return element.attrs.get("stringValue") or element.attrs.get("expression") or inner
 
 
-class _Parsed(NamedTuple):
+class Parsed(NamedTuple):
     """An element of the standard library's XML as `Xml`."""
 
     local: str
     ns: str
     text: str
     attrs: dict[str, str]
-    children: tuple[_Parsed, ...]
+    children: tuple[Parsed, ...]
 
 
-def _parsed(text: str) -> _Parsed:
+def parsed(text: str) -> Parsed:
+    """An element of extension data."""
     from xml.etree import ElementTree  # of models with listeners only
 
-    def one(element: ElementTree.Element) -> _Parsed:
+    def one(element: ElementTree.Element) -> Parsed:
         ns, _, local = str(element.tag).removeprefix("{").rpartition("}")
         children = tuple(one(c) for c in element if isinstance(c.tag, str))
-        return _Parsed(local, ns, "".join(element.itertext()), dict(element.attrib), children)
+        return Parsed(local, ns, "".join(element.itertext()), dict(element.attrib), children)
 
     return one(ElementTree.fromstring(text))
 
@@ -126,5 +127,5 @@ def listeners_in(extra: Extra) -> tuple[Listener, ...]:
         listener
         for key, text in extra
         if is_listener(key)
-        for listener in read_listeners([_parsed(text)])
+        for listener in read_listeners([parsed(text)])
     )

@@ -34,6 +34,7 @@ from orgflow_ir.model.binding_text import Statement, statements
 from orgflow_ir.model.bindings import Listener, listener_data
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.provenance import elements_by_id, source_ids
+from orgflow_ir.model.scope_mappings import has_mappings, mapping_data
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import KeptAsNote, UnsupportedBinding
 
@@ -93,8 +94,9 @@ def keep(
     cut = _Cut()
     processes = tuple(_with_facts(p, about, whole.get(p.id, ()), cut) for p in model.processes)
     acted_on = {**_repeated(source, model)}
-    for id, about_it in _listening(source, facts, listeners, ctx).items():
-        acted_on[id] = acted_on.get(id, frozenset()) | about_it
+    for found_on in (_mapped(source, model), _listening(source, facts, listeners, ctx)):
+        for id, about_it in found_on.items():
+            acted_on[id] = acted_on.get(id, frozenset()) | about_it
     _report(source, facts, lanes, where, cut, ctx, acted_on)
     return model.replace(processes=processes)
 
@@ -119,6 +121,19 @@ def _repeated(source: Model, model: Model) -> dict[str, frozenset[Statement]]:
         for scope in source.scopes()
         for node in scope.nodes
         if (loop := getattr(node, "loop", None)) is not None and node.id not in left
+    }
+
+
+def _mapped(source: Model, model: Model) -> dict[str, frozenset[Statement]]:
+    """What mappings of sub-processes say that the model acts on, since lowerings made steps of
+    them, by the sub-process."""
+    if source is model:
+        return {}
+    left = {scope.id for scope in model.scopes()}
+    return {
+        scope.id: frozenset(extension_statements(scope.replace(extra=mapping_data(scope.extra))))
+        for scope in source.scopes()
+        if isinstance(scope, SubProcess) and scope.id not in left and has_mappings(scope)
     }
 
 

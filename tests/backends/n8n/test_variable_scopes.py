@@ -73,6 +73,20 @@ def each(items: str, item: str) -> str:
     )
 
 
+def mapped(*, given: dict[str, str] | None = None, back: dict[str, str] | None = None) -> str:
+    """The mappings of a sub-process: what it is given, and what it gives back."""
+    parts = [
+        f'<camunda:{kind}Parameter name="{name}">{escape(text)}</camunda:{kind}Parameter>'
+        for kind, values in (("input", given), ("output", back))
+        for name, text in (values or {}).items()
+    ]
+    return (
+        "<extensionElements><camunda:inputOutput>"
+        + "".join(parts)
+        + "</camunda:inputOutput></extensionElements>"
+    )
+
+
 DONE = '<endEvent id="done" name="Done"/>'
 BEGIN = start("s") + step("A", "x = 5; y = 1; items = [3, 1, 2];") + DONE
 
@@ -138,6 +152,39 @@ RUNS: dict[str, tuple[str, dict[str, object]]] = {
         + flows("s A M C done", "b D done"),
         {"seen": "D"},
     ),
+    "mappings of a sub-process": (
+        BEGIN
+        + sub(
+            "M",
+            start("i") + step("B", "p = p + 100; y = y + 1;") + end("j") + flows("i B j"),
+            mapped(given={"p": "${y + 1}"}, back={"x": "${p + y}"}),
+        )
+        + step("C", "seen = x;")
+        + flows("s A M C done"),
+        {"seen": 104, "y": 2},
+    ),
+    "mappings of each instance, and its counts": (
+        BEGIN
+        + sub(
+            "M",
+            start("i")
+            + step("B", "y = y + p + nrOfInstances * 100 + nrOfCompletedInstances * 1000;")
+            + end("j")
+            + flows("i B j"),
+            mapped(given={"p": "${one * 10}"}) + each("items", "one"),
+        )
+        + step("C", "seen = y;")
+        + flows("s A M C done"),
+        {"seen": 1 + 60 + 900 + 3000},
+    ),
+    "two repetitions one after the other have their own items": (
+        BEGIN
+        + step("M", "y = y * 10 + one;", each("items", "one"))
+        + step("N", "y = y * 10 + one + loopCounter;", each("items", "one"))
+        + step("C", "seen = y;")
+        + flows("s A M N C done"),
+        {"seen": 1312324},
+    ),
 }
 
 
@@ -159,3 +206,78 @@ def test_they_are_proved(title: str, tmp_path: Path) -> None:
     made = orgflow.compile(model, "n8n", options={"trigger": "manual"})
     assert made.ok, made.errors
     assert orgflow.verify(model, made).ok
+
+
+REFUSED: dict[str, tuple[str, str]] = {
+    "an item that has the name of a variable read afterwards": (
+        BEGIN
+        + sub("M", start("i") + step("B", "y = x;") + end("j") + flows("i B j"), each("items", "x"))
+        + step("C", "seen = x;")
+        + flows("s A M C done"),
+        "its variable `x` exists only in it, and `C`, which reads a variable of this name outside, "
+        "would get its value",
+    ),
+    "the counter of an inner repetition": (
+        BEGIN
+        + sub(
+            "M",
+            start("i")
+            + step("N", "y = loopCounter;", each("items", "two"))
+            + step("B", "seen = loopCounter;")
+            + end("j")
+            + flows("i N B j"),
+            each("items", "one"),
+        )
+        + flows("s A M done"),
+        "its variable `loopCounter` exists only in it, and `B`, which reads a variable of this "
+        "name outside, would get its value",
+    ),
+    "an input of a sub-process, read where its error is caught": (
+        BEGIN
+        + sub(
+            "M",
+            start("i") + step("B", "x = 77;") + end("j", "E1") + flows("i B j"),
+            mapped(given={"x": "${y}"}, back={"x": "${x}"}),
+        )
+        + caught("b", "M", "E1")
+        + step("D", "seen = x;")
+        + flows("s A M done", "b D done"),
+        "its variable `x` exists only in it, and `D`, which reads a variable of this name outside, "
+        "would get its value",
+    ),
+    "the counters of two repetitions side by side": (
+        BEGIN
+        + '<parallelGateway id="g"/><parallelGateway id="h"/>'
+        + step("M", "a = loopCounter;", each("items", "one"))
+        + step("N", "b = loopCounter;", each("items", "two"))
+        + flows("s A g M h done", "g N h"),
+        "its variable `loopCounter` exists only in it, and `N`, which reads a variable of this "
+        "name outside, would get its value",
+    ),
+    "a mapping that reads what another one sets": (
+        BEGIN
+        + sub(
+            "M",
+            start("i") + step("B", "y = p + q;") + end("j") + flows("i B j"),
+            mapped(given={"p": "${y}", "q": "${p}"}),
+        )
+        + flows("s A M done"),
+        "its mapping of `q` reads `p`, which another mapping sets",
+    ),
+}
+
+
+@pytest.mark.parametrize("title", REFUSED)
+def test_what_one_set_of_variables_cannot_hold_is_refused(title: str, tmp_path: Path) -> None:
+    content, reason = REFUSED[title]
+    path = tmp_path / "model.bpmn"
+    path.write_text(f"{MODEL_HEAD}{content}</process></definitions>", "utf-8")
+    made = orgflow.compile(orgflow.read(str(path)), "n8n", options={"trigger": "manual"})
+    assert any(d.code == "OF403" and d.message.endswith(reason) for d in made.errors), made.errors
+
+
+def test_mappings_of_a_sub_process_are_no_notes(tmp_path: Path) -> None:
+    path = tmp_path / "model.bpmn"
+    path.write_text(f"{MODEL_HEAD}{RUNS['mappings of a sub-process'][0]}</process></definitions>")
+    made = orgflow.compile(orgflow.read(str(path)), "n8n", options={"trigger": "manual"})
+    assert [d.message for d in made.diagnostics if d.code == "OF408"] == []

@@ -1,0 +1,77 @@
+"""Mappings of sub-processes in extension data, as Camunda 7 and Camunda 8 write them."""
+
+from __future__ import annotations
+
+from orgflow_ir.model.bindings import Parameter
+from orgflow_ir.model.elements import SubProcess
+from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.model.value import Extra
+
+_GROUPS = {
+    "{http://camunda.org/schema/1.0/bpmn}inputOutput": ("inputParameter", "outputParameter"),
+    "{http://camunda.org/schema/zeebe/1.0}ioMapping": ("input", "output"),
+}
+"""The element with the mappings, and the names of those at the start and at the end."""
+
+
+class ScopeMappings(NamedTuple):
+    """The mappings of a sub-process.
+
+    Attributes:
+        inputs: variables of the sub-process, set when it begins.
+        outputs: variables of the scope around it, set when it is done.
+        unread: the name of a parameter whose value is not an expression or text; empty if there is
+            none.
+    """
+
+    inputs: tuple[Parameter, ...] = ()
+    outputs: tuple[Parameter, ...] = ()
+    unread: str = ""
+
+
+def has_mappings(sub: SubProcess) -> bool:
+    """Whether a sub-process has mappings."""
+    return any(key in _GROUPS for key, _ in sub.extra)
+
+
+def mapping_data(extra: Extra) -> Extra:
+    """What extension data has of mappings."""
+    return tuple(pair for pair in extra if pair[0] in _GROUPS)
+
+
+def without_mappings(sub: SubProcess) -> SubProcess:
+    """The sub-process when its mappings have become steps."""
+    return sub.replace(extra=tuple(pair for pair in sub.extra if pair[0] not in _GROUPS))
+
+
+def scope_mappings(sub: SubProcess) -> ScopeMappings:
+    """The mappings of a sub-process."""
+    if not has_mappings(sub):
+        return ScopeMappings()
+    from orgflow_ir.model.listener_data import parsed
+
+    inputs: list[Parameter] = []
+    outputs: list[Parameter] = []
+    unread = ""
+    for key, text in sub.extra:
+        if key not in _GROUPS:
+            continue
+        for one in parsed(text).children:
+            if one.local not in _GROUPS[key]:
+                continue
+            side = inputs if one.local == _GROUPS[key][0] else outputs
+            if key.endswith("ioMapping"):
+                language = "feel" if one.attrs.get("source", "").lstrip().startswith("=") else None
+                source, name = one.attrs.get("source", ""), one.attrs.get("target", "")
+                side.append(Parameter(name=name, text=source, language=language))
+                continue
+            name = one.attrs.get("name", "")
+            script = next((c for c in one.children if c.local == "script"), None)
+            if script is not None and "resource" not in script.attrs:
+                language = script.attrs.get("scriptFormat")
+                side.append(Parameter(name=name, text=script.text, language=language))
+            elif one.children:
+                unread = unread or name
+            else:
+                side.append(Parameter(name=name, text=one.text))
+    return ScopeMappings(tuple(inputs), tuple(outputs), unread)
