@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
+from orgflow_ir.analysis.control_flow.outgoing import outgoing
 from orgflow_ir.analysis.control_flow.regions import ScopeReduction
 from orgflow_ir.analysis.soundness.reduction import Reduction
 from orgflow_ir.model import Gateway, Process
@@ -141,6 +142,9 @@ def _encode(
         return InclusiveJoin(join, "unstructured")
     node = graph.nodes[split]
     kind = node.gateway_kind if isinstance(node, Gateway) else "parallel"
+    ways = outgoing(graph.flows_out(split))
+    if kind == "inclusive" and len(ways.chosen) == 1 and not ways.always:
+        kind = "exclusive"  # the one condition or the default: never both
     if kind == "exclusive" and inputs:
         return InclusiveJoin(join, "exclusive", split, inputs)
     shared = join in graph.cyclic and (

@@ -152,6 +152,21 @@ RUNS: dict[str, tuple[str, dict[str, object]]] = {
         + flows("s A M C done", "b D done"),
         {"seen": "D"},
     ),
+    "an inclusive split that takes one of two branches, in a loop with another one": (
+        BEGIN
+        + '<inclusiveGateway id="o" default="o_P"/><inclusiveGateway id="j"/>'
+        + '<exclusiveGateway id="m"/><exclusiveGateway id="g" default="g_F"/>'
+        + '<inclusiveGateway id="P" default="P_R"/><inclusiveGateway id="Q"/>'
+        + step("B", "x = x - 2;")
+        + step("C", "y = 2;")
+        + step("R", "z = 1;")
+        + step("D", "n = 1;")
+        + step("F", "seen = x * 10 + y;")
+        # Of the flows into the join, that of the branch that is not taken comes last.
+        + flows("s A m o", "o B: ${y == 1}", "o P", "P C: ${y == 9}", "P R", "C Q", "R Q")
+        + flows("B j", "Q j D g", "g m: ${n == 0}", "g F done"),
+        {"seen": 31},
+    ),
     "mappings of a sub-process": (
         BEGIN
         + sub(
