@@ -15,11 +15,13 @@ from orgflow.backends.n8n.emit.settings import (
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 from orgflow.backends.n8n.timed_starts import TIMED_STARTS
 
-from orgflow_ir.analysis.calls import called_from, callee
+from orgflow_ir.analysis.calls import called_from, callee, takes_everything
+from orgflow_ir.analysis.control_flow.concurrency import Concurrency
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
 from orgflow_ir.analysis.expressions.syntax import variables
 from orgflow_ir.analysis.signals import other_end
+from orgflow_ir.analysis.variables import declared_by
 from orgflow_ir.lowering.ad_hoc import AD_HOC
 from orgflow_ir.lowering.calls import CALLS
 from orgflow_ir.lowering.common import (
@@ -43,6 +45,7 @@ from orgflow_ir.model import (
     Gateway,
     Model,
     Node,
+    Process,
     SubProcess,
     Task,
 )
@@ -311,6 +314,33 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
         for what, text, reason in call_mappings(call).unread:
             shown = one_line(text).replace("`", "'")
             return f"its {what}, `{shown}`, is not supported: {reason}"
+    return _lost_results(call, called, ctx)
+
+
+def _lost_results(call: CallActivity, called: Process, ctx: PassContext) -> str:
+    """Why a call would not get its results: n8n returns the items of the last node alone, and
+    branches that end separately have their own."""
+    binding = call.binding
+    if binding is None or not (binding.outputs or getattr(binding, "all_results", False)):
+        return ""
+    graph = ctx.analysis(ControlFlow, called)
+    concurrency = ctx.analysis(Concurrency, graph)
+    ends = [n for n in graph.nodes if n in graph.reachable and not graph.flows_out(n)]
+    beside = dict.fromkeys(one for end in ends for one in sorted(concurrency.beside(end)))
+    if not beside:
+        return ""
+    from orgflow_ir.analysis.work.tasks import call_mappings
+
+    values = (value for _, value in call_mappings(call).outputs)
+    taken = {path[0] for value in values for path in variables(value)}
+    for one in beside:
+        for name in declared_by(graph.nodes[one]):
+            if name in taken or takes_everything(call):
+                return (
+                    f"{ctx.name(called)} ends in several parallel branches, of which n8n returns "
+                    f"the variables of one, and {ctx.name(graph.nodes[one])} sets `{name}` in one "
+                    "of them"
+                )
     return ""
 
 

@@ -32,7 +32,13 @@ from orgflow.backends.n8n.emit.scopes import scopes_of
 from orgflow.backends.n8n.node_types import code, send_and_wait, set_
 from orgflow.backends.n8n.node_types.conditions import expression
 
-from orgflow_ir.analysis.calls import called_from, calls_in, takes_everything, variable_in
+from orgflow_ir.analysis.calls import (
+    called_from,
+    calls_in,
+    hands_everything,
+    takes_everything,
+    variable_in,
+)
 from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.decisions import decide
 from orgflow_ir.analysis.expressions.syntax import variables
@@ -130,10 +136,25 @@ def _handed_over(compiled: CompiledScope, ctx: PassContext) -> Mapping[str, tupl
     everything = tuple(read)
     if (once := scope.together.get(scope.process.id)) is not None:
         everything = once.names
-    found = {node.id: everything for node in inner}
+    # A call with mappings hands over what these read, which may be of the called process only.
+    found = {
+        node.id: tuple(n for n in everything if n in _mapped(node))
+        if isinstance(node, CallActivity) and not hands_everything(node)
+        else everything
+        for node in inner
+    }
     if scope.started_by_call:
         found[""] = everything
     return found
+
+
+def _mapped(call: CallActivity) -> frozenset[str]:
+    """Variables that the input mappings of a call read."""
+    from orgflow_ir.analysis.work.tasks import call_mappings
+
+    return frozenset(
+        path[0] for _, value in call_mappings(call).inputs for path in variables(value)
+    )
 
 
 def handed_back(compiled: CompiledScope, ctx: PassContext) -> tuple[str, ...]:
