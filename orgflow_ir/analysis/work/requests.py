@@ -190,7 +190,7 @@ class _Reader:
             return None
         try:
             if parameter.language in ("list", "map", "nested"):
-                raise ConditionError("a list or map is no text")
+                raise ConditionError("a list or map is not a text")
             if parameter.language not in (None, "feel", "variable"):
                 return as_value(read_script(parameter.text, parameter.language))
             language = parameter.language or language_of(parameter.text, self.http.by)

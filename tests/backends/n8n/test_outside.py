@@ -466,7 +466,7 @@ LEFT = (
     (flowable("mail", to="a@b.example", attachments="${file}"), "`attachments` is not supported"),
     (camunda({"url": "https://a.example", "headers": {"X\nY": "1"}}, {}), "is no header"),
     (camunda({"url": "https://a.example", "method": "POST", "payload": {"a": "1"}}, {}),
-     "body: a list or map is no text"),
+     "body: a list or map is not a text"),
 )  # fmt: skip
 
 
