@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import user_models
 from asked_people import SERVICES, ask_by_mail, ask_by_message, local_services
 from cli_cases import orgflowc
-from clicked_forms import click_through
+from clicked_forms import begun, click_through
 from deploy_faults import (
     Site,
     answer_of_create_lost,
@@ -38,7 +39,7 @@ from orgflow.backends.n8n.server.install import N8N_VERSION, OLDER_VERSION, stat
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import replay_model
-from user_runs import TwoPassRunner, UserRun, play
+from user_runs import TwoPassRunner, UserRun, play, submit
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -207,6 +208,48 @@ def test_models_with_data_do_what_they_say(user: WorkflowClient, tmp_path: Path)
     done = orgflowc("deploy", *user_models.write(tmp_path))
     assert done.code == 0, done.err
     assert user_models.differences(user, user_models.MODELS, 60) == []
+
+
+GUARDED = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d">
+<message id="m" name="Order"/><process id="p" name="Guarded" isExecutable="true">
+<startEvent id="s" name="Order"><messageEventDefinition messageRef="m"/></startEvent>
+<receiveTask id="r" name="Payment"/><userTask id="t" name="Look"/><endEvent id="e" name="Done"/>
+<sequenceFlow id="f0" sourceRef="s" targetRef="r"/><sequenceFlow id="f1" sourceRef="r"
+targetRef="t"/><sequenceFlow id="f2" sourceRef="t" targetRef="e"/></process></definitions>"""
+
+
+def test_callers_have_to_identify_themselves(user: WorkflowClient, tmp_path: Path) -> None:
+    """Addresses of waiting runs are not signed: with the option, nobody else gets in there."""
+    secret, who = {"X-Secret": "open sesame"}, ("kim", "pass")
+    given = [
+        {"name": "Caller", "type": "httpHeaderAuth",
+         "data": {"name": "X-Secret", "value": "open sesame"}},
+        {"name": "Person", "type": "httpBasicAuth", "data": {"user": "kim", "password": "pass"}},
+    ]  # fmt: skip
+    model, file = tmp_path / "guarded.bpmn", tmp_path / "credentials.json"
+    model.write_text(GUARDED, "utf-8")
+    file.write_text(json.dumps(given), "utf-8")
+    target = ("--target", "n8n{auth=header}")
+    done = orgflowc("deploy", model, *target, "--credentials", file)
+    assert done.code == 0, done.err
+    (row,) = user.listed()
+    hook = f"{user.url}/webhook/guarded-order"
+    assert httpx.post(hook, json={}).status_code == 403
+    assert httpx.post(hook, json={}, headers=secret).status_code == 200
+    execution = begun(user, str(row["id"]))
+    for node, place in (
+        ("Payment", f"{user.url}/webhook-waiting/{execution}/payment"),
+        ("Look", f"{user.url}/form-waiting/{execution}"),
+    ):
+        waiting = user.wait_for(execution, 30, states=("waiting",))
+        assert waiting["data"]["resultData"]["lastNodeExecuted"] == node
+        assert httpx.post(place, files={"": (None, "")}).status_code in (401, 403)
+        if node == "Look":
+            submit(place, (), {}, who)
+        else:
+            assert httpx.post(place, json={}, headers=secret).status_code == 200
+    assert user.wait_for(execution, 30)["status"] == "success"
+    assert orgflowc("undeploy", model, *target).code == 0
 
 
 def test_a_plain_start_is_clicked_through(user: WorkflowClient, pages: Any, tmp_path: Path) -> None:

@@ -269,9 +269,15 @@ def _script(row: Json, stub: Mapping[str, Any]) -> None:
     row |= {"type": "n8n-nodes-base.code", "typeVersion": 2, "parameters": parameters}
 
 
-def submit(url: str, fields: Sequence[Mapping[str, Any]], answers: Mapping[str, Any]) -> None:
-    """Open a page and send it as a browser does, with the hidden fields that it has."""
-    with httpx.Client(timeout=30) as browser:
+def submit(
+    url: str,
+    fields: Sequence[Mapping[str, Any]],
+    answers: Mapping[str, Any],
+    who: tuple[str, str] | None = None,
+) -> None:
+    """Open a page and send it as a browser does, with the hidden fields that it has; `who`: user
+    name and password."""
+    with httpx.Client(timeout=30, auth=who) as browser:
         page = browser.get(url)
         assert page.status_code == 200, page.text[:300]
         left = dict(answers)
