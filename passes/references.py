@@ -44,8 +44,8 @@ class UnknownCalledProcess(Rule):
     Example
         `Check credit` calls `CreditCheck`, which no file in the folder defines.
     Instead
-        Put exactly one file with that process into the folder. No action is needed if the work is
-        done elsewhere.
+        Put exactly one file with that process into the folder, or pass both files, or a folder with
+        both, to the command. No action is needed if the work is done elsewhere.
     """
 
     code = "OF120"
@@ -191,7 +191,8 @@ def _called_elsewhere(
         help="put one of these files into the folder of the calling file, or give the processes "
         "different ids"
         if found.several
-        else "put the file with that process into the same folder, or add the process to this file",
+        else "put the file with that process into the same folder, pass both files (or a folder "
+        "with both) to the command, or add the process to this file",
     )
 
 

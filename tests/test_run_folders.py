@@ -69,6 +69,9 @@ def test_a_folder_is_run_with_what_its_models_call(
     assert out.count("runs conform") == 2
     alone, _ = ran(capsys, "run", order)
     assert "Book" not in alone
+    _, err = ran(capsys, "run", order, "-v")
+    assert "OF120" in err
+    assert "pass both files (or a folder with both) to the command" in err
     both, _ = ran(capsys, "run", order, str(models / "money" / "pay.bpmn"))
     assert "Book → Pay done" in " ".join(both.split())
 
