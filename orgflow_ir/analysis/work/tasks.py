@@ -400,8 +400,15 @@ class _Reading:
             else:
                 yield When(condition, tuple(self.listener(one)), ())
 
+    def check_scope(self, code: str) -> None:
+        """Raises `ConditionError` where code sets a variable of the activity's own scope, which the
+        engine has only for an activity with mappings: it is that of the scope around otherwise."""
+        if "setVariableLocal(" in code and not (self.binding.inputs or self.binding.outputs):
+            raise ConditionError("`setVariableLocal` sets a variable of the scope around the task")
+
     def listener(self, one: Listener) -> Iterator[Statement]:
         try:
+            self.check_scope(one.target)
             if one.by == "script":
                 script = read_script(one.target, one.language)
             else:
@@ -435,6 +442,7 @@ class _Reading:
                 return self.decision(binding)
             case Worker(by="expression", target=str() as target):
                 try:
+                    self.check_scope(target)
                     script = read_call(target)
                     found = list(script.statements)
                     if script.value is not None:
@@ -453,6 +461,7 @@ class _Reading:
             self.unread.append(Unread("script", text, "it is in its own file"))
             return None
         try:
+            self.check_scope(binding.code)
             script = read_script(binding.code, binding.language, sets=binding.stores)
             found = list(script.statements)
             if script.value is not None:

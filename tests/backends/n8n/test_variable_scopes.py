@@ -363,3 +363,16 @@ def test_mappings_of_a_sub_process_are_no_notes(tmp_path: Path) -> None:
     path.write_text(f"{MODEL_HEAD}{RUNS['mappings of a sub-process'][0]}</process></definitions>")
     made = orgflow.compile(orgflow.read(str(path)), "n8n", options={"trigger": "manual"})
     assert [d.message for d in made.diagnostics if d.code == "OF408"] == []
+
+
+@pytest.mark.parametrize(
+    ("more", "kept"), [("", True), (mapped(back={"x": "${k}"}), False)], ids=["around", "own"]
+)
+def test_a_variable_of_the_scope_around_a_script(more: str, kept: bool, tmp_path: Path) -> None:
+    """Only an activity with mappings has a scope of its own in Camunda 7."""
+    content = BEGIN + step("B", "execution.setVariableLocal('k', 7)", more) + flows("s A B done")
+    path = tmp_path / "model.bpmn"
+    path.write_text(f"{MODEL_HEAD}{content}</process></definitions>", "utf-8")
+    found = orgflow.compile(orgflow.read(str(path)), "n8n").diagnostics
+    reasons = [d.message for d in found if d.code == "OF404" and "scope around" in d.message]
+    assert bool(reasons) is kept
