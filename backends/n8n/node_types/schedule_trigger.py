@@ -60,6 +60,8 @@ def why_not(time: Time) -> str:
             return "it is not an ISO 8601 time"
         case Cron():
             return "n8n's scheduler does not support this cron expression"
+        case Moment(is_possible=False):
+            return "this time does not exist"
         case Moment() | Duration():
             return "a Schedule Trigger repeats, but this time does not"
         case Cycle(repetitions=count) if count is not None and count >= 0:

@@ -86,6 +86,7 @@ NOT_KEPT = [
     ("catch", "-PT5S", "it is negative"),
     ("catch", "P0.5M", "a part of it is not a whole number"),
     ("catch", "2030-13-01", "this time does not exist"),
+    ("start", "2030-02-29T10:00:00", "this time does not exist"),
     ("catch", "0 0 12 L * ?", "this cron expression has unsupported parts"),
     ("start", "${due}", "an expression computes it, but a trigger has no data to read"),
     ("start", "R3/PT10M", "a Schedule Trigger repeats indefinitely"),
