@@ -289,10 +289,10 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     if any(one is called for one in called_from(called, model)):
         others = [one for one in called_from(called, model) if one is not called]
         circle = [one for one in others if any(p is called for p in called_from(one, model))]
-        back = "itself"
-        if circle:
-            which = "which call it" if len(circle) > 1 else "which calls it"
-            back = f"{listed(ctx.name(one) for one in circle)}, {which} again"
+        if not circle:
+            return f"{ctx.name(called)} calls itself, and runs of any depth cannot be compared"
+        which = "which call it" if len(circle) > 1 else "which calls it"
+        back = f"{listed(ctx.name(one) for one in circle)}, {which} again"
         return f"{ctx.name(called)} calls {back}, and n8n cannot publish such workflows"
     starts = [n for n in called.nodes if isinstance(n, Event) and n.position == "start"]
     if [n.trigger for n in starts] not in ([], ["none"]):
