@@ -8,7 +8,9 @@ FEEL: JavaScript decides it the same way if the types are compared first. Such a
       [true, "manager"],
     ];
 
-Every other decision is compiled with the runtime (`decision_code`). Rules of the translation:
+A decision that is an expression becomes plain JavaScript as well if it has such a form
+(`direct.py`). Every other decision is compiled with the runtime (`decision_code`). Rules of the
+translation:
 
 - A test of FEEL holds, does not hold, or is null if the types differ; a rule matches if all tests
   hold. `===` compares types as well. A column that is compared by order is a number or `NaN`, which
@@ -28,6 +30,7 @@ from decimal import Decimal
 from typing import Final
 
 from orgflow.backends.n8n.emit.javascript import js_string
+from orgflow.backends.n8n.feel.direct import direct_expression
 
 from orgflow_ir.analysis.expressions.feel.syntax import (
     Coerced,
@@ -269,7 +272,10 @@ class _Plain:
             self.body.append(f"const {name} = {self.path(tree, read)};")
             return
         if not isinstance(table, DecisionTable):
-            raise _NotPlain
+            if not last or table is None:  # its value would be rounded before it is compared
+                raise _NotPlain
+            self.body += f"return {self.expression(table, of, read)};".split("\n")
+            return
         columns = [
             _Column(self, unit, column, [rule.tests[at] for rule in table.rules], read)
             for at, column in enumerate(table.inputs)
@@ -401,6 +407,14 @@ class _Plain:
             raise _NotPlain
         pairs = zip(map(_key, names), written, strict=True)
         return f"{{ {', '.join(f'{name}: {value}' for name, value in pairs)} }}"
+
+    def expression(self, tree: Tree, of: Type | None, read: dict[str, str]) -> str:
+        """The value of a decision that is an expression."""
+        code = direct_expression(tree, read.get)
+        kind = of.name if isinstance(of, SimpleType) else "Any" if of is None else ""
+        if code is None or kind not in (*_KINDS, "Any"):
+            raise _NotPlain
+        return code if kind == "Any" else f'{self.use("typed")}({code}, "{kind}")'
 
     def use(self, helper: str) -> str:
         self.helpers[helper] = None

@@ -259,3 +259,46 @@ def _json(value: Any) -> Any:
         return float(value) if value % 1 else int(value)
     assert value is None or isinstance(value, str | bool), value
     return value
+
+
+EXPRESSIONS = (
+    ("net * 1.19", ""), ("net + tax", ""), ("net + tax", "number"), ("net + tax", "string"),
+    ("if net > 100 then tax else 0", "number"), ('"total: " + string(net)', "string"),
+    ("net > tax", "boolean"), ("[net, tax]", ""), ("net", "number"), ("net", "string"),
+    ("{a: net}", ""), ("count(net) > 1", "boolean"),
+)  # fmt: skip
+AMOUNTS: tuple[Any, ...] = (
+    None,
+    0,
+    0.1,
+    0.2,
+    84.03361344537815,
+    100,
+    "a",
+    "5",
+    True,
+    [],
+    [5],
+    [1, "a"],
+    {},
+)
+
+
+@pytest.mark.parametrize(("text", "of"), EXPRESSIONS)
+def test_decisions_that_are_expressions(text: str, of: str) -> None:
+    typed = f' typeRef="{of}"' if of else ""
+    made = (
+        '<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="m" '
+        'namespace="n"><inputData id="a" name="net"/><inputData id="b" name="tax"/>'
+        f'<decision id="d" name="Total"><variable name="Total"{typed}/>'
+        '<informationRequirement><requiredInput href="#a"/></informationRequirement>'
+        '<informationRequirement><requiredInput href="#b"/></informationRequirement>'
+        f"<literalExpression><text>{escape(text)}</text></literalExpression></decision>"
+        "</definitions>"
+    )
+    linked = link(read_dmn(made.encode()))
+    code = plain_decision(linked, "Total", "decision")
+    assert code is not None
+    assert len(code) < 1200
+    items = [{"net": net, "tax": tax} for net in AMOUNTS for tax in AMOUNTS]
+    assert differing(linked, "Total", code, [*items, {}]) == []
