@@ -18,6 +18,7 @@ from orgflow_ir.analysis.expressions.feel.parser import (
     parse_expression,
     parse_unary_tests,
 )
+from orgflow_ir.analysis.expressions.feel.reading import EXTENSIONS, without_extensions
 from orgflow_ir.analysis.expressions.feel.syntax import (
     AtLiteral,
     Call,
@@ -460,6 +461,11 @@ class _Linker:
                 return self.table(box, names)
         raise AssertionError(box)
 
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """Functions that the engine of the file adds to those of FEEL."""
+        return EXTENSIONS if self.file.engine in ("camunda7", "camunda8") else ()
+
     def literal(self, box: LiteralExpression, names: tuple[str, ...]) -> Tree:
         if box.language is None or is_feel(box.language):
             return self.expression(box.text, names, box.place)
@@ -472,7 +478,8 @@ class _Linker:
         if not text.strip():
             return Literal(None)
         try:
-            tree = parse_expression(text, names, self.members, self.types)
+            known = (*names, *self.extensions)
+            tree = without_extensions(parse_expression(text, known, self.members, self.types))
         except FeelError as error:
             raise _Fault(error.reason, text, error.span, place) from None
         self.keys.update(part.key for part in parts(tree) if isinstance(part, Entry))
@@ -482,7 +489,8 @@ class _Linker:
         if not text.strip():
             return UnaryTests((), False)
         try:
-            return parse_unary_tests(text, names, self.members, self.types)
+            known = (*names, *self.extensions)
+            return without_extensions(parse_unary_tests(text, known, self.members, self.types))
         except FeelError as error:
             raise _Fault(error.reason, text, error.span, place) from None
 

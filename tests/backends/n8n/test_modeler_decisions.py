@@ -125,6 +125,27 @@ def _text(text: str) -> str:
 
 DECIDED: tuple[Decided, ...] = (
     Decided(
+        "extensions",
+        "e",
+        table(
+            "e",
+            [("get or else(x, 5)", NUMBER), ("items", "Any")],
+            [Output("o", TEXT)],
+            [
+                ("> 5", "-", '"large"'),
+                ("-", "is empty(?)", '"empty"'),
+                ("-", "-", 'if is defined(x) then "x" else "none"'),
+            ],
+            "FIRST",
+        ),
+        (
+            ({"x": 6, "items": []}, "large"),
+            ({"x": None, "items": []}, "empty"),
+            ({"x": 5, "items": [1]}, "x"),
+            ({"items": [1]}, "none"),
+        ),
+    ),
+    Decided(
         "dates",
         "q",
         table(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from orgflow_ir.analysis.expressions import syntax
 from orgflow_ir.analysis.expressions.feel import evaluator
@@ -40,6 +40,8 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
 )
 from orgflow_ir.analysis.expressions.feel.values import Value, imported
 from orgflow_ir.analysis.expressions.syntax import ConditionError, Feel, Span
+
+_P = TypeVar("_P", bound=Part)
 
 DEFINED, OR_ELSE, EMPTY = "is defined", "get or else", "is empty"
 """Functions that Camunda 8 adds to those of DMN."""
@@ -178,6 +180,17 @@ def _gathered(name: str, values: Mapping[syntax.Path, Any]) -> Any:
                 inner = inner.setdefault(part, {})
             inner[path[-1]] = value
     return found or None
+
+
+EXTENSIONS = (DEFINED, OR_ELSE, EMPTY)
+
+
+def without_extensions(tree: _P) -> _P:
+    """The same expression or tests without the functions that only Camunda has."""
+    called = (p.function for p in parts(tree) if isinstance(p, Call))
+    if not any(isinstance(one, Name) and one.name in EXTENSIONS for one in called):
+        return tree
+    return cast("_P", _rewritten(tree))  # type: ignore[arg-type]  # tests as well
 
 
 def _rewritten(tree: Tree) -> Tree:
