@@ -24,7 +24,9 @@ from orgflow_ir.analysis.expressions.syntax import (
     Constant,
     Empty,
     Feel,
+    Flag,
     Logical,
+    Meaning,
     Negative,
     Not,
     Path,
@@ -106,29 +108,35 @@ def negated(rule: Rule) -> Rule:
     return rule["Not"] if set(rule) == {"Not"} else {"Not": rule}
 
 
-def to_rule(tree: Tree, reader: Reader) -> Rule:
+def to_rule(tree: Tree, reader: Reader, meaning: Meaning = "loose") -> Rule:
     """The rule that holds if the tree is true, for values of matching types in any language.
+
+    Args:
+        tree: a condition or a part of it.
+        reader: the places of variables.
+        meaning: the rules by which a variable is true.
 
     Raises `ConditionError` if a Choice state has no operator for it.
     """
     match tree:
         case Constant(value) if isinstance(value, bool):
             return _constant(value)
-        case Not(operand):
-            return negated(to_rule(operand, reader))
+        case Not(operand, inner):
+            return negated(to_rule(operand, reader, inner))
+        case Flag(path) | Call("is true", (Variable(path),)):
+            return _located(reader(path), _true_in_juel)
         case Variable(path):
-            return _located(reader(path), _truthy)
-        case Logical(operator, left, right):
+            tests = {"juel": _true_in_juel, "typed": is_true, "feel": is_true}
+            return _located(reader(path), tests.get(meaning, _truthy))
+        case Logical(operator, left, right, inner):
             word = "And" if operator == "and" else "Or"
-            return {word: [to_rule(left, reader), to_rule(right, reader)]}
+            return {word: [to_rule(left, reader, inner), to_rule(right, reader, inner)]}
         case Comparison():
             return _comparison(tree, reader)
         case Arithmetic():
             raise ConditionError("a Choice state cannot compute")
         case Empty(Variable(path)):
             return _located(reader(path), _empty)
-        case Call("is true", (Variable(path),)):  # before the right side of `and` and `or`
-            return _located(reader(path), _truthy)
         case Feel(feel):
             return to_rule(_plain(feel), reader)
         case Constant() | Negative() | Empty() | Call() | Conditional():
@@ -244,6 +252,18 @@ def _same(op: ComparisonOperator, a: str, b: str, kind: str) -> Rule:
         {"Variable": b, f"Is{kind}": True},
         {"Variable": a, f"{kind}{word}Path": b},
     )
+
+
+def _true_in_juel(path: str) -> Rule:
+    """Whether a value is true in JUEL, where the text `true` is."""
+    texts = ({"Variable": path, "StringEquals": text} for text in ("true", "True", "TRUE"))
+    return _and(present(path), any_of([{"Variable": path, "BooleanEquals": True}, *texts]))
+
+
+def no_truth(path: str, *, texts: bool) -> Rule:
+    """Whether a value is not a truth value: `texts` are truth values in JUEL."""
+    tests = ["IsNull", "IsBoolean", *(["IsString"] if texts else [])]
+    return _and(present(path), negated(any_of([{"Variable": path, test: True} for test in tests])))
 
 
 def _truthy(path: str) -> Rule:

@@ -16,7 +16,7 @@ from orgflow.backends.asl.frame import Frame
 from orgflow.backends.asl.graph import ScopeGraph, loops, process_graph
 from orgflow.backends.asl.names import FieldNames, path_of
 from orgflow.backends.asl.plan import END, START, Jump, Machine, Step
-from orgflow.backends.asl.variables import NEVER_SET, NOT_TOLD, VARS
+from orgflow.backends.asl.variables import NEVER_SET, NO_TRUTH, NOT_TOLD, VARS
 
 from orgflow_ir.analysis.control_flow.graph import reach
 from orgflow_ir.analysis.decisions import Decision
@@ -262,7 +262,20 @@ class Emitter:
             if key not in stops:
                 stops[key] = self._untold(name, decision, frame)
             found.append({**test, "Next": stops[key]})
+        for name, test in self.s.variables.no_truth(decision):
+            key = f"truth of {name}"
+            if key not in stops:
+                stops[key] = self._no_truth(name, decision, frame)
+            found.append({**test, "Next": stops[key]})
         return found
+
+    def _no_truth(self, name: str, decision: Decision, frame: Frame) -> str:
+        gateway = decision.gateway.id
+        label = self.s.names[gateway]
+        cause = f"“{name}” is neither true nor false, and “{label}” reads it as a truth value."
+        stop = self.s.take(f"Stop: {name} is not true or false ({label})", gateway, "stop")
+        frame.states[stop] = {"Type": "Fail", "Error": NO_TRUTH, "Cause": one_line(cause)}
+        return stop
 
     def _untold(self, name: str, decision: Decision, frame: Frame) -> str:
         gateway = decision.gateway.id

@@ -42,6 +42,9 @@ BRANCH_VARS = "$.branch.vars"
 NEVER_SET = "VariableNeverSet"
 """The error of an execution that reads an unset variable."""
 
+NO_TRUTH = "NoTruthValue"
+"""The error of an execution that reads another value as a truth value."""
+
 NOT_TOLD = "ContentNotTold"
 """The error of an execution in which a condition tests emptiness that a Choice state cannot
 determine."""
@@ -97,7 +100,9 @@ class ProcessVariables:
     def errors(self) -> tuple[str, ...]:
         """Errors with which a choice that reads variables may fail an execution."""
         asks = any(self.untold(decision) for decision in self.graph.decisions.values())
-        return (NEVER_SET, *((NOT_TOLD,) if asks else ()), CONFLICT)
+        reads = any(self.no_truth(decision) for decision in self.graph.decisions.values())
+        errors = (*((NOT_TOLD,) if asks else ()), *((NO_TRUTH,) if reads else ()))
+        return (NEVER_SET, *errors, CONFLICT)
 
     def _set_anywhere(self) -> Iterator[str]:
         for scope in self.graph.scopes.values():
@@ -257,6 +262,26 @@ class ProcessVariables:
             held = [rule if truth else choice.negated(rule) for rule, truth in rules]
             test = choice.all_of([*held, choice.untold(path_of(self.root, path))])
             found.setdefault(json.dumps(test), (".".join(path), test))
+        return list(found.values())
+
+    def no_truth(self, decision: Decision) -> list[tuple[str, Rule]]:
+        """Variables that the conditions of a gateway read as truth values, each with the rule that
+        holds if it is read and is another value, where an engine ends with an error."""
+        if not decision.coded:
+            return []
+        from orgflow_ir.analysis.demands import demands
+
+        trees = [b.tree for b in decision.branches if b.tree is not None]
+        found: dict[str, tuple[str, Rule]] = {}
+        for demand in demands(trees, in_turn=not decision.several):
+            (one, *_) = demand.operands
+            if demand.kind not in ("flag", "truth", "boolean") or not isinstance(one, Variable):
+                continue
+            rules = [(self.rule(tree), truth) for tree, truth in demand.guards]
+            held = [rule if truth else choice.negated(rule) for rule, truth in rules]
+            path = path_of(self.root, one.path)
+            test = choice.all_of([*held, choice.no_truth(path, texts=demand.kind != "boolean")])
+            found.setdefault(json.dumps(test), (".".join(one.path), test))
         return list(found.values())
 
 

@@ -9,7 +9,7 @@ import pytest
 from asl_play import Compiled, Validator, validator
 from bpmn_text import parse
 from orgflow.backends.asl.engine import Answer, MotoEngine
-from orgflow.backends.asl.variables import NOT_TOLD
+from orgflow.backends.asl.variables import NO_TRUTH, NOT_TOLD
 
 from orgflow_ir.model import Model
 from orgflow_ir.plugins import Registry
@@ -90,3 +90,57 @@ def test_what_a_choice_takes(
         else:
             assert played.status == "SUCCEEDED", (value, played.cause)
             assert ("Yes" in played.entered) is wanted, value
+
+
+TRUTHS: list[tuple[Any, bool | None]] = [
+    (True, True), (False, False), (None, False), ("true", True), ("TRUE", True), ("false", False),
+    (1, None), (0, None), ([1], None), ({}, None),
+]  # fmt: skip
+"""Values with whether JUEL takes them for true; `None`: an engine ends with an error."""
+
+
+@pytest.mark.parametrize(
+    ("language", "condition", "rows"),
+    [
+        (None, "${x}", TRUTHS),
+        (None, "${!x}", [(v, None if w is None else not w) for v, w in TRUTHS]),
+        (None, "${z and x}", TRUTHS),
+        (None, "${y and x}", [(1, False), ("false", False)]),
+        (None, "${z or x}", [(1, True)]),
+        ("mvel", "!x", [(True, False), (False, True), ("false", None), (1, None)]),
+        ("javascript", "!x", [(True, False), ("false", False), ("", True), (0, True)]),
+    ],
+)
+def test_what_is_true(
+    language: str | None,
+    condition: str,
+    rows: list[tuple[Any, bool | None]],
+    registry: Registry,
+    engine: MotoEngine,
+    referee: Validator,
+) -> None:
+    made = Compiled(with_language(model(condition), language), registry)
+    (definition,) = made.definitions
+    assert referee.problems(definition) == []
+    engine.load(definition)
+    for value, wanted in rows:
+        data = {"y": False, "z": True, "x": value}
+        played = engine.run(data, lambda element: Answer({}), 60)
+        if wanted is None:
+            assert (played.status, played.error) == ("FAILED", NO_TRUTH), value
+            assert "“x”" in str(played.cause)
+        else:
+            assert played.status == "SUCCEEDED", (value, played.cause)
+            assert ("Yes" in played.entered) is wanted, value
+
+
+def with_language(found: Model, language: str | None) -> Model:
+    """The model with the language of its conditions."""
+    (process,) = found.processes
+    flows = tuple(
+        flow.replace(condition=flow.condition.replace(language=language))
+        if flow.condition is not None
+        else flow
+        for flow in process.flows
+    )
+    return found.replace(processes=(process.replace(flows=flows),))
