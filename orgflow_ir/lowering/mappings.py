@@ -1,7 +1,7 @@
 """Mappings of sub-processes as steps, for targets with one set of variables for a process.
 
-What a sub-process is given is set by a step in front of it, and what it gives back by a step behind
-it. `mappings_as_steps` returns the same steps for a whole model, under the same ids, so runs of a
+A step in front of a sub-process sets its inputs, and a step behind it sets its outputs.
+`mappings_as_steps` returns the same steps for a whole model, under the same ids, so runs of a
 target that rewrites mappings are runs of that model's token game.
 """
 
@@ -65,8 +65,8 @@ def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> 
 
 
 class MappingToTask(RewritePattern):
-    """The mappings of a sub-process become tasks: what it is given is set in front of it, what it
-    gives back is set behind it. Its own variables are then those of the process, which is refused
+    """The mappings of a sub-process become tasks: one in front of it sets its inputs, one behind it
+    sets its outputs. Its own variables are then those of the process, which is refused
     if anything reads their names outside of it."""
 
     name = "mapping-to-task"

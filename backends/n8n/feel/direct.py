@@ -785,7 +785,7 @@ def _is_low(tree: Tree) -> bool:
 
 
 def _is_odd(name: str) -> bool:
-    return name in _OF_OBJECTS or name.startswith("__")
+    return name in _OF_OBJECTS or name[:2] == "__"
 
 
 def _reads(tree: Tree, name: str) -> bool:

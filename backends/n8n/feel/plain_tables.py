@@ -58,6 +58,9 @@ _KINDS: Final = {"number": Decimal, "string": str, "boolean": bool}
 _INVERSE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _AGGREGATES: Final = frozenset({"SUM", "MIN", "MAX"})
 _LISTS: Final = frozenset({"COLLECT", "RULE ORDER"})
+_OF_OBJECTS: Final = frozenset({"__proto__"})
+"""Names that set no property in a literal."""
+
 _DIGITS: Final = 15
 """Decimal digits that a binary number of 64 bits keeps."""
 
@@ -403,7 +406,7 @@ class _Plain:
         if len(columns) == 1:
             return written[0]
         names = [column.name for column in columns]
-        if len(set(names)) < len(names) or "__proto__" in names:
+        if len(set(names)) < len(names) or not _OF_OBJECTS.isdisjoint(names):
             raise _NotPlain
         pairs = zip(map(_key, names), written, strict=True)
         return f"{{ {', '.join(f'{name}: {value}' for name, value in pairs)} }}"
