@@ -200,7 +200,7 @@ def test_branches_that_are_wired_around(model: Model, registry: Registry) -> Non
 
 def test_random_inclusive_gateways_in_loops(registry: Registry) -> None:
     counts: Counter[str] = Counter()
-    for seed in dict.fromkeys((98, 242, 249, 295, *seeds(300))):
+    for seed in dict.fromkeys((98, 249, 295, 467, 1392, *seeds(300))):
         model = random_model(seed, 8 + seed % 9, ("and", "or", "loop", "task"))
         workflow, faults = compiled(model, registry)
         if workflow is None or faults or "(branch)" not in json.dumps(workflow):
@@ -208,7 +208,7 @@ def test_random_inclusive_gateways_in_loops(registry: Registry) -> None:
         verdict = compare(model, read_back(workflow, registry), 2_000)
         assert verdict in ("same", "bounded"), f"{seed}: {verdict}"
         counts[verdict] += 1
-    assert counts["same"] >= 4
+    assert counts["same"] >= 5
 
 
 def rewire(workflow: dict[str, Any], name: str, output: int, target: str) -> None:
