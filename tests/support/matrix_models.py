@@ -78,6 +78,33 @@ def _listened() -> Model:
     )
 
 
+def _mapped() -> Model:
+    """A sub-process with an input and an output."""
+    xml = (
+        f"<inputOutput xmlns='{CAMUNDA}'><inputParameter name='x'>1</inputParameter>"
+        "<outputParameter name='y'>${x}</outputParameter></inputOutput>"
+    )
+    inside = SubProcess(
+        id="sub",
+        nodes=(Event(id="i", position="start"), Event(id="t", position="end")),
+        flows=(Flow(id="g", source="i", target="t"),),
+        extra=((f"{{{CAMUNDA}}}inputOutput", xml),),
+    )
+    return Model(
+        id="m",
+        processes=(
+            Process(
+                id="p",
+                nodes=(Event(id="s", position="start"), inside, Event(id="e", position="end")),
+                flows=(
+                    Flow(id="1", source="s", target="sub"),
+                    Flow(id="2", source="sub", target="e"),
+                ),
+            ),
+        ),
+    )
+
+
 def _signalled(*, done_at_once: bool) -> Model:
     thrown = (EventDefinition(kind="signal", name="Alarm"),)
     inside = SubProcess(
@@ -116,6 +143,7 @@ DERIVED = {
     "gateway.mixed": _mixed(),
     "split.conditional": _conditional(),
     "listener": _listened(),
+    "mapping": _mapped(),
     "signal.around": _signalled(done_at_once=True),
     "signal.lasting": _signalled(done_at_once=False),
     "timer.unsupported": Model(

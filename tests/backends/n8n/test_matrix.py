@@ -111,10 +111,14 @@ def test_derived_constructs_of_asl_are_refused_or_reported(registry: Registry) -
         found[name] = "reported" if any(d.code == "OF404" for d in ctx.diagnostics) else "compiled"
         if name == "listener":
             assert "execution.setVariable('x', 1)" in made.artifacts[0].text
+        if name == "mapping":  # reported as kept in the comment
+            assert "x = 1; y = ${x}" in made.artifacts[0].text
+            assert "OF408" in {d.code for d in ctx.diagnostics}
     assert found == {
         "gateway.mixed": "compiled",
         "split.conditional": "compiled",
         "listener": "reported",
+        "mapping": "compiled",
         "signal.around": "refused",
         "signal.lasting": "refused",
         "timer.unsupported": "refused",
