@@ -13,6 +13,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     JUEL_NUMBER,
     WHOLE_NUMBER,
     Arithmetic,
+    Call,
     Comparison,
     Conditional,
     Constant,
@@ -27,6 +28,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Path,
     Tree,
     Variable,
+    children,
     kind_of,
     nodes,
 )
@@ -38,7 +40,8 @@ Demanded = Literal[
     "no order", "divisor", "number", "summand", "printable", "joined", "boolean", "only text",
     "one type", "there", "object", "no list", "map", "list", "collection", "map there",
     "list there", "collection there", "item", "no numeral", "no truth", "no scalar",
-    "truth or null", "alike", "no text", "identical",
+    "truth or null", "alike", "no text", "identical", "computed", "exact", "quotient", "indexed",
+    "sequence",
 ]  # fmt: skip
 """What operands have to be.
 
@@ -61,8 +64,14 @@ Java, Groovy and MVEL:
   value), `truth or null`: values that MVEL does not convert to compare them with a number, a text
   without digits, another text, a truth value; `alike`: two such values.
 - `no text`; `identical`: two values that are equal in Java if they are identical.
+- `computed`: a result that Java has as well, no whole number beyond the type of its operands.
+- `indexed`: a list, or a text and a character that it has.
 
-All of these: `item`, a value that is there; `divisor`, a number but zero; `no order`, null.
+Python also: `quotient`, two numbers of which the division has the same result in Python 2 and 3;
+`sequence`, a text or list and what it has at a position.
+
+All of these: `item`, a value that is there; `divisor`, a number but zero; `no order`, null;
+`exact`, no number beyond those that doubles have.
 Scripts: `object`, a value whose member is read. FEEL: `no list`, a value whose part is read.
 """
 
@@ -161,12 +170,47 @@ def _of(node: Tree) -> Iterator[_Found]:
             yield from ((kind, (v,)) for v in (left, right) if _is_open(v, "truth"))
         case Negative(one, "juel") if _is_open(one, "number"):
             yield "numeral", (one,)
-        case Negative(one, "java" | "typed") if _is_open(one, "number"):
+        case Negative(one, "java" | "typed" | "python") if _is_open(one, "number"):
             yield "number", (one,)
+        case Arithmetic(sign, left, right, "python"):
+            yield from _in_python(sign, left, right)
+            if sign in ("+", "-", "*") and kind_of(node) != "text":
+                yield "exact", (node,)
+        case Call("decimal", (inner,)):
+            yield from (("number", (leaf,)) for leaf in _leaves(inner))
+            yield "exact", (node,)
         case Arithmetic(sign, left, right, meaning) if meaning in ("juel", "java", "typed"):
             yield from _computed(sign, left, right, meaning)
+            if meaning != "juel" and kind_of(node) != "text":
+                yield "computed", (node,)
         case Comparison(sign, left, right, meaning):
             yield from _compared(sign in ("==", "!="), left, right, meaning)
+
+
+def _in_python(sign: str, left: Tree, right: Tree) -> Iterator[_Found]:
+    """Python converts no text, and a division of whole numbers depends on its version."""
+    kinds = [kind_of(left), kind_of(right)]
+    if sign == "+" and kinds == [None, None]:
+        yield "one type", (left, right)
+    else:
+        kind: Demanded = "only text" if "text" in kinds else "number"
+        yield from ((kind, (one,)) for one in (left, right) if kind_of(one) is None)
+    if sign in ("/", "%") and not isinstance(right, Constant):
+        yield "divisor", (right,)
+    whole = not any(isinstance(s, Constant) and isinstance(s.value, float) for s in (left, right))
+    if sign == "/" and whole:
+        yield "quotient", (left, right)
+
+
+def _leaves(tree: Tree) -> Iterator[Tree]:
+    """Operands of arithmetic whose type depends on variables."""
+    if isinstance(tree, Arithmetic | Negative) or (
+        isinstance(tree, Call) and tree.function == "unsure"
+    ):
+        for one in children(tree):
+            yield from _leaves(one)
+    elif _is_open(tree, "number"):
+        yield tree
 
 
 def _is_open(tree: Tree, kind: KnownType) -> bool:
@@ -184,11 +228,17 @@ def _entries(path: EntryPath) -> Iterator[_Found]:
         elif path.path[at].isdigit() and path.rules == "juel" and at not in path.got:
             kind = "collection"
         whole = Variable(path.path[:at], path.span)
+        part = Variable(path.path[: at + 1], path.span)
+        if at in path.counted and at not in path.got and path.rules in ("groovy", "python"):
+            yield "indexed" if path.rules == "groovy" else "sequence", (whole, part)
+            continue
         if path.rules != "juel" or at in path.got:
             kind = _THERE[kind]
         yield kind, (whole,)
-        if at in path.counted and (at in path.got or path.rules == "java"):
-            yield "item", (Variable(path.path[: at + 1], path.span),)
+        if (path.rules == "python" and at not in path.got) or (
+            at in path.counted and (at in path.got or path.rules == "java")
+        ):
+            yield "item", (part,)
 
 
 _THERE: dict[Demanded, Demanded] = {
@@ -224,6 +274,8 @@ def _compared(equality: bool, left: Tree, right: Tree, meaning: str) -> Iterator
         yield "there", (left,)
     elif meaning == "juel":
         yield from _in_juel(equality, left, right)
+    elif meaning == "python" and not equality:
+        yield from _ordered_in_python(left, right)
     elif meaning in _TYPED and not equality:
         if len(both) == 2 and kind_of(left) is None and kind_of(right) is None:
             yield "one type", (left, right)
@@ -238,6 +290,16 @@ def _compared(equality: bool, left: Tree, right: Tree, meaning: str) -> Iterator
         for one, other in sides:
             if one in both and other != Constant(None):
                 yield _equal_to(other, meaning), (one,)
+
+
+def _ordered_in_python(left: Tree, right: Tree) -> Iterator[_Found]:
+    """Truth values are numbers in Python, and only Python 2 has an order of anything else."""
+    kinds = [kind_of(left), kind_of(right)]
+    if kinds == [None, None]:
+        yield "one type", (left, right)
+        return
+    wanted: Demanded = "only text" if "text" in kinds else "number"
+    yield from ((wanted, (one,)) for one in (left, right) if kind_of(one) is None)
 
 
 def _ordered_with(other: Tree) -> Demanded:

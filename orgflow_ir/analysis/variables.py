@@ -341,7 +341,10 @@ def needed(
 _WITH_TEXTS = ("has", "starts with", "ends with", "same letters", "concat")
 """Methods of texts that have an argument."""
 
-_NO_METHODS = frozenset(("item", "truth", "is true", "three-valued"))
+_NO_METHODS = frozenset(
+    ("item", "truth", "is true", "three-valued", "unsure", "type", "xpath count", "xpath number",
+     "xpath text")
+)  # fmt: skip
 
 
 def asked(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Guards, Call], ...]:
@@ -464,7 +467,7 @@ def _paths(texts: Iterable[Expression], *, bare: bool = False) -> Iterator[Path]
             yield from variables(tree)
 
 
-def _set_by(code: str, language: str | None, sets: bool) -> Iterator[str]:
+def _set_by(code: str, language: str | None, sets: bool | None) -> Iterator[str]:
     """Variables that a script sets: by its statements, else by what is certain to set one."""
     from orgflow_ir.analysis.work.scripts import read_script  # of scripts only
     from orgflow_ir.analysis.work.statements import assigned

@@ -132,9 +132,10 @@ class Script(_Binding):
     resource: str | None = None
 
     @property
-    def stores(self) -> bool:
-        """Whether plain assignments set process variables: Flowable can switch that off."""
-        return dict(self.parameters).get(AUTO_STORE) != "false"
+    def stores(self) -> bool | None:
+        """Whether plain assignments set process variables, if the source states it (Flowable)."""
+        setting = dict(self.parameters).get(AUTO_STORE)
+        return None if setting is None else setting != "false"
 
 
 class Decision(_Binding):

@@ -94,7 +94,7 @@ def test_an_answer_without_conversions_is_every_language_s(language: str) -> Non
     """Where nothing has to be converted, meaning and translation are the same."""
     rng = random.Random(f"{language} without conversions")
     answered = 0
-    for _ in range(3000):
+    for _ in range(5000):
         one, row = tree(rng, language, 2), _row(rng)
         exact = evaluate(one, row, meaning="exact")
         if isinstance(exact, bool):

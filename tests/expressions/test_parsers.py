@@ -90,7 +90,7 @@ def test_spans_do_not_count_in_comparisons() -> None:
         ("a === 1", None, "strict"),
         ("a == 1", "JavaScript", "loose"),
         ("a == 1", "http://groovy.apache.org/groovy", "java"),
-        ("a == 1", "python", "java"),
+        ("a == 1", "python", "python"),
         ("a == 1", "http://www.w3.org/1999/XPath", "loose"),
     ],
 )

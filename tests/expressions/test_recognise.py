@@ -103,8 +103,15 @@ def test_comparisons_that_are_errors_in_juel_are_refused(text: str) -> None:
     [
         ("x = a / b", "java", "depends on types"),
         ("x = 'ab' * n", "groovy", "of texts"),
-        ("x = a * 1.1 == 3.3", "groovy", "decimals"),
-        ("x = 0.1 / 3", "groovy", "decimals"),
+        ("x = a < None", "python", "`<` of these values"),
+        ("x = 'a' >= 5", "python", "`>=` of these values"),
+        ("x = 'a' + 0.1 * 3", "groovy", "the text of a decimal"),
+        ("x = a * 0.1 % 3", "groovy", "of decimals"),
+        ("x = a // b", "python", "`//`"),
+        ("x = 'a' + 1", "python", "`\\+` of these values"),
+        ("x = [1] + [2]", "python", "`\\+` of these values"),
+        ("x = 'a' * 3", "python", "`\\*` of these values"),
+        ("x = '%s' % a", "python", "`%` of these values"),
     ],
 )
 def test_scripts_whose_value_depends_on_types_are_refused(
@@ -114,14 +121,27 @@ def test_scripts_whose_value_depends_on_types_are_refused(
         read_script(code, language)
 
 
-@pytest.mark.parametrize("code", ["0.1 + 0.2 == 0.3", "1.1 * 3 == 3.3"])
-def test_decimals_in_groovy_are_exact(code: str) -> None:
-    value = read_script(code, "groovy").value
-    assert value is not None
-    assert evaluate(value, {}) is True
-    assert evaluate(as_javascript(value), {}) is True
-
-
-def test_groovy_conditions_on_computed_decimals_are_refused() -> None:
-    with pytest.raises(ConditionError, match="decimals"):
-        read_condition(Expression(text="a + 0.1 == 0.3", language="groovy"))
+@pytest.mark.parametrize(
+    ("code", "a"),
+    [
+        ("0.1 + 0.2 == 0.3", 0),
+        ("1.1 * 3 == 3.3", 0),
+        ("a * 1.1 == 3.3", 3),
+        ("a * 1.1 == 2.75", 2.5),
+        ("a + 0.2 == 0.30000000000000004", 0.1),
+        ("1 / a == 0.3333333333", 3),
+        ("-2 / a == -0.6666666667", 3),
+        ("1 / a == 0.0009765625", 1024),
+        ("0.1 / a == 0.0333333333", 3),
+        ("10 / a == 33.333333333333336", 0.3),  # a variable with a fraction is a double
+        ("(a - 0.1) * 3 == 2.7", 1),
+    ],
+)
+def test_decimals_in_groovy_are_exact(code: str, a: float) -> None:
+    for tree in (
+        read_script(code, "groovy").value,
+        read_condition(Expression(text=code, language="groovy")),
+    ):
+        assert tree is not None
+        assert evaluate(tree, {("a",): a}) is True
+        assert evaluate(as_javascript(tree), {("a",): a}) is True

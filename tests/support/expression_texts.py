@@ -48,7 +48,7 @@ def tree(rng: random.Random, language: str, depth: int = 4) -> Tree:
         if rules is None or len(path) == 1:
             return Variable(path)
         return EntryPath(path, counted=(), got=(), rules=rules)
-    if kind == "n":
+    if kind == "n" or (kind == "e" and language == "groovy"):  # which has no `empty`
         return Not(tree(rng, language, depth - 1), meaning)
     if kind == "m":
         return Negative(tree(rng, language, depth - 1), meaning)

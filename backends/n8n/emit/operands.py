@@ -9,7 +9,9 @@ from collections.abc import Callable
 from orgflow.backends.n8n.emit.javascript import condition_js, to_js
 
 from orgflow_ir.analysis.demands import Demand, Demanded
+from orgflow_ir.analysis.expressions.decimals import MOST
 from orgflow_ir.analysis.expressions.syntax import (
+    Arithmetic,
     Call,
     Constant,
     Function,
@@ -63,6 +65,10 @@ _UNFIT: dict[Demanded, str] = {
     "no text": 'typeof v === "string"',
     "no order": "v != null",
     "divisor": "!Number(v)",
+    "exact": (
+        'typeof v === "number" && (!Number.isFinite(v) || '
+        "(Number.isInteger(v) && !Number.isSafeInteger(v)))"
+    ),
 }
 """Tests of one value `v`."""
 
@@ -94,9 +100,20 @@ _UNFIT_PAIR: dict[Demanded, str] = {
         '((...all) => all.some((v) => typeof v === "string") && '
         f"all.some((v) => Object(v) === v || {_ODD}))"
     ),
+    "indexed": "((a, b) => Object(a) === a ? !Array.isArray(a) : b === undefined)",
+    "sequence": '((a, b) => b === undefined || (typeof a !== "string" && !Array.isArray(a)))',
+    "quotient": "((a, b) => Number.isInteger(a) && Number.isInteger(b) && a % b !== 0)",
     "one type": '((a, b) => typeof a !== typeof b || !["number", "string"].includes(typeof a))',
 }
 """Functions of two values."""
+
+_COMPUTED = (
+    '((a, b, r) => typeof r === "number" && (!Number.isFinite(r) || (Number.isInteger(r) && '
+    f"Math.abs(r) > ([a, b].some((x) => Math.abs(x) > {MOST} && x !== {-MOST - 1}) "
+    f"? Number.MAX_SAFE_INTEGER : {MOST}))))"
+)
+"""A function of two values and of what JavaScript computes with them, which is true if Java has
+another result."""
 
 _MESSAGES: dict[Demanded, tuple[str, str]] = {
     "flag": ("is neither true nor false", "asks whether it is true"),
@@ -137,6 +154,8 @@ _MESSAGES: dict[Demanded, tuple[str, str]] = {
     "no text": ("is a text", "compares it with `==`, which compares identity in Java"),
     "no order": ("has no order with a truth value or null", "compares them"),
     "divisor": ("is zero or has no value", "divides by it"),
+    "computed": ("has a result that depends on its type in Java", "reads it"),
+    "exact": ("has no exact result", "reads it"),
 }
 _PAIR_MESSAGES: dict[Demanded, str] = {
     "equal": "have types that cannot be compared",
@@ -145,7 +164,11 @@ _PAIR_MESSAGES: dict[Demanded, str] = {
     "alike": "have types that cannot be compared",
     "identical": "are not identical in Java whenever they are equal",
     "joined": "are added to a text that is another one in Java",
+    "indexed": "are a value and a position that it does not have",
+    "sequence": "are a value and a position that it does not have",
+    "quotient": "have a quotient that depends on the version of Python",
 }
+_COMPARED = ("equal", "ordered", "one type", "alike", "identical")
 _V = re.compile(r"\bv\b")
 
 
@@ -158,6 +181,11 @@ def unfit(demand: Demand, variable: Callable[[Path], str], *, strict: bool = Fal
         strict: also true if the operand is undefined.
     """
     codes = [to_js(one, variable) for one in demand.operands]
+    first = demand.operands[0]
+    if demand.kind == "computed":
+        assert isinstance(first, Arithmetic)
+        parts = [to_js(one, variable) for one in (first.left, first.right)]
+        return f"{_COMPUTED}({', '.join([*parts, *codes])})"
     if len(codes) == 2:
         return f"{_UNFIT_PAIR[demand.kind]}({', '.join(codes)})"
     test = _UNFIT[demand.kind]
@@ -166,7 +194,7 @@ def unfit(demand: Demand, variable: Callable[[Path], str], *, strict: bool = Fal
     if strict:
         test = test.replace("v != null", "v !== null")
     (code,) = codes
-    if not isinstance(demand.operands[0], Variable) and len(_V.findall(test)) > 1:
+    if not isinstance(first, Variable) and len(_V.findall(test)) > 1:
         return f"((v) => {test})({code})"
     found = _V.sub(lambda _: code, test)
     return f"({found})" if " || " in found else found
@@ -229,7 +257,8 @@ def unfit_text(demand: Demand, label: str = "") -> str:
     if len(names) == 2:
         said = _PAIR_MESSAGES[demand.kind]
         shown = " and ".join(names)
-        text = f"“{label}” compares {shown}, which {said}." if label else f"{shown} {said}."
+        verb = "compares" if demand.kind in _COMPARED else "reads"
+        text = f"“{label}” {verb} {shown}, which {said}." if label else f"{shown} {said}."
     else:
         fault, use = _MESSAGES[demand.kind]
         text = f"{names[0]} {fault}, and “{label}” {use}." if label else f"{names[0]} {fault}."
@@ -240,8 +269,8 @@ def _name(tree: Tree) -> str:
     """The name of an operand: a variable, or what is computed from variables."""
     if isinstance(tree, Variable):
         return f"“{'.'.join(tree.path)}”"
-    names = listed([f"“{'.'.join(path)}”" for path in dict.fromkeys(variables(tree))])
-    return f"a value computed from {names}" if names else "a constant"
+    names = [f"“{'.'.join(path)}”" for path in dict.fromkeys(variables(tree))]
+    return f"a value computed from {listed(names)}" if names else "a constant"
 
 
 def where(guards: Guards, test: str, variable: Callable[[Path], str]) -> str:

@@ -20,7 +20,17 @@ from orgflow.backends.n8n.emit.operands import (
 )
 
 from orgflow_ir.analysis.demands import demands
-from orgflow_ir.analysis.expressions.syntax import Conditional, EntryPath, Path, Tree, Variable
+from orgflow_ir.analysis.expressions.syntax import (
+    Arithmetic,
+    Call,
+    Conditional,
+    Logical,
+    Negative,
+    Path,
+    Tree,
+    Variable,
+    kind_of,
+)
 from orgflow_ir.analysis.variables import asked, needed, null_tested
 from orgflow_ir.analysis.work.requests import Part
 from orgflow_ir.analysis.work.statements import (
@@ -132,6 +142,19 @@ const each = (values) => {
 """The values of a list before the first of them is processed."""
 
 
+FINITE = """\
+const finite = (name, value) => {
+  const check = (part) => {
+    if (typeof part === "number" && !Number.isFinite(part)) throw new Error(
+      `The value of “${name}” has ${part}, which JSON does not have.`);
+    if (Object(part) === part) Object.values(part).forEach(check);
+  };
+  check(value);
+  return value ?? null;
+};"""
+"""A value, unless it is a number that JSON does not have."""
+
+
 WITH_PART = """\
 const withPart = (whole, [name, ...names], value) => {
   const found = whole !== null && typeof whole === "object" && !Array.isArray(whole) ? whole : {};
@@ -188,6 +211,25 @@ def work_code(
     if answer is not None:
         return writer.code_of_answer(tuple(statements), before, answer, given)
     return writer.code(tuple(statements), before, keep_locals, called, narrow)
+
+
+def _results(tree: Tree) -> Iterator[str]:
+    """What the value of a tree may be: a `number` that was calculated, or a `part` of a value,
+    which may be undefined."""
+    match tree:
+        case Variable(path):
+            if len(path) > 1:
+                yield "part"
+        case Call("entry" | "part" | "item"):
+            yield "part"
+        case Conditional(_, then, otherwise) | Logical(_, then, otherwise):
+            yield from _results(then)
+            yield from _results(otherwise)
+        case Arithmetic() | Negative():
+            if kind_of(tree) != "text":
+                yield "number"
+        case Call("list" | "map", arguments):
+            yield from (one for part in arguments for one in _results(part) if one == "number")
 
 
 class Answers(NamedTuple):
@@ -343,9 +385,7 @@ class _Writer:
             match one:
                 case Assign(name, value, local, part):
                     yield from self.needs(value, known, indent)
-                    code = self.tree(value)
-                    if _may_be_undefined(value):
-                        code = f"{code} ?? null"
+                    code = self.held(name, value)
                     if part:
                         self.helpers.setdefault("withPart", WITH_PART)
                         # What a task is given begins with nothing but what was given before.
@@ -490,6 +530,16 @@ class _Writer:
             code = code.replace(f"({JAVA_TEXT})", "javaText")
         return code
 
+    def held(self, name: str, value: Tree) -> str:
+        """Code for a value that a variable gets: JSON has neither undefined nor infinite numbers
+        and no NaN."""
+        code = self.tree(value)
+        kinds = set(_results(value))
+        if "number" in kinds:
+            self.helpers.setdefault("finite", FINITE)
+            return f"finite({js_string(name)}, {code})"
+        return f"{code} ?? null" if "part" in kinds else code
+
     def variable(self, path: Path) -> str:
         """Code that reads a variable, or a part of it."""
         code = self.place(path[0], own=path[0] in self.locals)
@@ -562,13 +612,6 @@ class _Writer:
             return plain
         inner = decision_code(one.decision.model, one.decision.name)
         return f"const decision{at} = (() => {{\n{inner}\nreturn decision;\n}})();"
-
-
-def _may_be_undefined(tree: Tree) -> bool:
-    """Whether a value may be an entry that is not there, which is null in a Java engine."""
-    if isinstance(tree, Conditional):
-        return _may_be_undefined(tree.then) or _may_be_undefined(tree.otherwise)
-    return isinstance(tree, EntryPath)
 
 
 def _names(statements: Iterable[Statement]) -> list[str]:

@@ -197,7 +197,16 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
 
             return sign_of([_value(one, values, forced) for one in products])
         case Call("type", (argument,)):
-            return _TYPES_OF[_type(_value(argument, values, forced))]
+            found = _value(argument, values, forced)
+            return "object" if found is None else _TYPES_OF[_type(found)]
+        case Call("xpath count", (argument,)):
+            return len(_every(_value(argument, values, forced)))
+        case Call("xpath number", (argument,)):
+            every = _every(_value(argument, values, forced))
+            return _xpath_number(every[0]) if every else math.nan
+        case Call("xpath text", (argument,)):
+            every = _every(_value(argument, values, forced))
+            return _js_text(_primitive(every[0])) if every and not _nothing(every[0]) else ""
         case Call("is list", (argument,)):
             return isinstance(_value(argument, values, forced), list | tuple)
         case Call("is true", (argument,)):
@@ -205,6 +214,23 @@ def _value(tree: Tree, values: Mapping[Path, Any], forced: Meaning | None) -> An
             return found is True or (isinstance(found, str) and found.lower() == "true")
         case Call("same", (left, right)):
             return _equal(_value(left, values, forced), _value(right, values, forced), "java")
+        case Call("decimal", (inner,)):
+            from orgflow_ir.analysis.expressions.decimals import value_in_groovy  # in few trees
+
+            def number(one: Tree) -> Any:
+                found = _value(one, values, forced)
+                if _type(found) != "number":
+                    raise _NoAnswer
+                return found
+
+            return value_in_groovy(inner, number)
+        case Call("unsure", (argument,)):
+            return _value(argument, values, forced)
+        case Call("python equal", (left, right)):
+            return _equal(_value(left, values, forced), _value(right, values, forced), "python")
+        case Call("modulo", (left, right)):
+            one, two = _value(left, values, forced), _value(right, values, forced)
+            return _computed("%", one, two, "python")
         case Call("juel equal", (left, right)):
             try:
                 return _equal_converted(*(_value(part, values, forced) for part in (left, right)))
@@ -397,7 +423,7 @@ def _truth(value: Any, meaning: Meaning) -> bool | None:
             )
         case "typed" | "identity":
             raise _NoAnswer
-        case "java" | "equals":
+        case "java" | "equals" | "python":
             return bool(value)
         case "exact":
             raise _NoAnswer
@@ -427,6 +453,10 @@ def _equal(one: Any, two: Any, meaning: Meaning) -> bool | None:
             if _nothing(one) or _nothing(two):
                 return _nothing(one) and _nothing(two)
             return _type(one) == _type(two) and _alike(one, two)
+        case "python":
+            if _nothing(one) or _nothing(two):
+                return _nothing(one) and _nothing(two)
+            return bool(one == two)
         case "exact":
             if _nothing(one) or _nothing(two):
                 return _nothing(one) and _nothing(two)
@@ -455,6 +485,10 @@ def _ordered(operator: str, one: Any, two: Any, meaning: Meaning) -> bool | None
             one, two = _primitive(one), _primitive(two)
             if not (isinstance(one, str) and isinstance(two, str)):
                 one, two = _js_number(one), _js_number(two)
+        case "python":
+            one, two = (int(v) if isinstance(v, bool) else v for v in (one, two))
+            if _type(one) != _type(two) or _type(one) not in ("number", "text"):
+                raise _NoAnswer
         case "java" | "typed" | "identity" | "equals":
             if _type(one) != _type(two) or _type(one) not in ("number", "text", "truth"):
                 raise _NoAnswer
@@ -496,6 +530,15 @@ def _computed(operator: str, one: Any, two: Any, meaning: Meaning) -> Any:
                 raise _NoAnswer
             if operator in ("/", "%") and two == 0:
                 raise _NoAnswer
+        case "python":
+            if operator == "+" and isinstance(one, str) and isinstance(two, str):
+                return one + two
+            if _type(one) != "number" or _type(two) != "number":
+                raise _NoAnswer
+            if operator in ("/", "%") and two == 0:
+                raise _NoAnswer
+            if operator == "%":
+                return one % two
         case "exact":
             if _type(one) != "number" or _type(two) != "number":
                 raise _NoAnswer
@@ -538,7 +581,7 @@ def _number(value: Any, meaning: Meaning) -> Any:
             raise _NoAnswer
         case "loose" | "strict" | "xpath":
             return _js_number(_primitive(value))
-        case "java" | "typed" | "identity" | "equals" | "exact":
+        case "java" | "typed" | "identity" | "equals" | "python" | "exact":
             raise _NoAnswer
         case _:
             assert_never(meaning)

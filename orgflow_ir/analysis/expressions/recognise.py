@@ -108,7 +108,7 @@ class Recognised(NamedTuple):
             if self.parser is PythonParser:
                 from orgflow_ir.analysis.expressions.parsers.literals import in_python  # rare
 
-                return in_python(tree)
+                return in_python(tree, condition=True)
             if self.parser is not FeelParser or not self.marked:
                 return tree
             if not _needs_feel(tree):

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from orgflow_ir.analysis.expressions.feel.syntax import Tree as FeelTree
 
 Meaning = Literal[
-    "feel", "juel", "loose", "strict", "java", "typed", "identity", "equals", "xpath", "exact"
-]
+    "feel", "juel", "loose", "strict", "java", "typed", "identity", "equals", "python", "xpath",
+    "exact",
+]  # fmt: skip
 """The language whose rules compute a node.
 
 - `feel`: three-valued logic; operands of different types give null, and so do operands of `and`,
@@ -31,12 +32,14 @@ Meaning = Literal[
 - `loose`: JavaScript with `==`: truthiness, texts converted to numbers (ECMA-262, 7.2).
 - `strict`: JavaScript with `===`.
 - `java`: equality as in `equals`: texts by content, numbers by value, without conversion. Groovy
-  and Python agree with it on the subset read here.
+  agrees with it on the subset read here.
 - `typed`: as `java`, but only truth values are operands of logic, and values of different types
   have no result: MVEL converts some of them, and Java does not compile.
 - `identity`: Java's `==`, which compares texts and large numbers by identity. It has a result only
   where that is equality.
 - `equals`: the method of that name, which null does not have.
+- `python`: as `java`, but true is 1 and false is 0, numbers are never converted to texts, and `%`
+  has the sign of its right operand. Where Python 2 and 3 differ there is no result.
 - `xpath`: comparisons of XPath 1.0, in which one value of a list has to fit.
 - `exact`: rules of no particular language, whose result is the same in every language. No value is
   converted or missing; expressions that would need either have no result.
@@ -162,14 +165,14 @@ class FeelPath(Variable):
     span: Span = NOWHERE
 
 
-EntryRules = Literal["juel", "groovy", "java"]
+EntryRules = Literal["juel", "groovy", "java", "python"]
 """The rules of entries: in JUEL, an entry of null is null; in JUEL and Groovy, one beyond the end
-of a list is."""
+of a list is. In Python, names have to exist as well. Groovy and Python have positions in texts."""
 
 
 class EntryPath(Variable):
-    """A path in a Java engine: names are keys of maps, numbers positions in lists. It is equal to
-    the same path elsewhere.
+    """A path in a Java engine or Python: names are keys of maps, numbers positions in lists. It is
+    equal to the same path elsewhere.
 
     `counted` are the steps that are numbers in brackets, `got` those that are arguments of `get`.
     """
@@ -273,7 +276,8 @@ Function = Literal[
     "type", "is list", "is true", "same", "juel equal", "compared", "sum", "json text",
     "media type", "other headers", "as media", "literal plus",
     "length", "count", "has", "strip", "same letters", "java text", "computed text",
-    "or null", "concat",
+    "or null", "concat", "python equal", "modulo", "decimal", "unsure", "xpath count",
+    "xpath number", "xpath text",
 ]  # fmt: skip
 """Methods of texts and collections, under one name for all languages. `text` concatenates values to
 a text, in which null is empty. `json` parses JSON text, `written json` is the JSON of a value
@@ -283,7 +287,10 @@ value. `append` is a list with a value added at the end, `single` the only value
 (null if it is empty, no result if there are several), and `truth` whether a value counts as true in
 Groovy. `item` is FEEL's `list[n]`, counted from 1, where any value is a list of itself, `part` an
 entry of a FEEL context under a constant name, and `three-valued` the value of a FEEL expression
-that may be true, false or null.
+that may be true, false or null. `decimal` is the value of an arithmetic expression of Groovy with
+decimals (`expressions.decimals`), in which `unsure` is a number that may be a decimal or a double.
+In XPath, `xpath count` is the number of values, and `xpath number` and `xpath text` are the first
+of them as a number or text.
 
 The methods of Java's classes are more strict: `length` is that of a text, `count` the number of
 entries of a list or object, `has` whether a text contains a text or a list an equal value, `strip`
@@ -292,16 +299,16 @@ for case, and `concat` a text with another at its end.
 
 The others occur only in translations to JavaScript: `type` is `typeof`, `is list` whether a value
 is a list, `is true` whether it is true or the text `true`, `same` whether two values are equal
-without conversion (lists and objects by their content), and `juel equal` whether they are equal in
-JUEL. `compared` is a number below, equal to or above 0 as the first of two FEEL values is to the
-second (NaN if they have no order), and `sum` the sum of the products in lists of decimal numbers,
-of which the sign is exact. `json text` is the value, which has to be JSON if it is a text. Of the
-headers of a request, `media type` is the type of its body (JSON if they state none), and `other
-headers` are those without it; `as media` is a body as the text that is sent in a media type.
-`literal plus` is an address in which each plus is encoded, so that it is not read as a space.
-`java text` is the text that Java has for a value, and `computed text` that of a number computed
-from the other arguments: Java writes 3.0 if one of them is a number with a fraction. `or null`
-is the value, or null if there is none."""
+without conversion (lists and objects by their content), and `juel equal` and `python equal` whether
+they are equal in JUEL and Python. `modulo` is Python's `%`. `compared` is a number below, equal to
+or above 0 as the first of two FEEL values is to the second (NaN if they have no order), and `sum`
+the sum of the products in lists of decimal numbers, of which the sign is exact. `json text` is the
+value, which has to be JSON if it is a text. Of the headers of a request, `media type` is the type
+of its body (JSON if they state none), and `other headers` are those without it; `as media` is a
+body as the text that is sent in a media type. `literal plus` is an address in which each plus is
+encoded, so that it is not read as a space. `java text` is the text that Java has for a value, and
+`computed text` that of a number computed from the other arguments: Java writes 3.0 if one of them
+is a number with a fraction. `or null` is the value, or null if there is none."""
 
 
 class Call(Node):
@@ -486,6 +493,8 @@ def as_javascript(tree: Tree) -> Tree:
                 # Only with minus JavaScript takes texts for the numbers that they are.
                 negative = Negative(as_javascript(right), "loose", right.span)
                 return Arithmetic("-", as_javascript(left), negative, "loose", span)
+            if sign == "%" and meaning == "python":
+                return Call("modulo", (as_javascript(left), as_javascript(right)), span)
             if sign == "+" and meaning in ("java", "typed") and kind_of(tree) == "text":
                 return Arithmetic("+", _summand(left), _summand(right), "loose", span)
             return Arithmetic(sign, as_javascript(left), as_javascript(right), "loose", span)
@@ -532,6 +541,8 @@ def _as_java_text(tree: Tree) -> Tree:
 def _summand(tree: Tree) -> Tree:
     """A value that is added to a text: the text that Java has for a computed number."""
     computed = isinstance(tree, Arithmetic | Negative) and kind_of(tree) != "text"
+    if isinstance(tree, EntryPath):
+        return Call("or null", (tree,), tree.span)  # not the text “undefined”
     return _as_java_text(tree) if computed else as_javascript(tree)
 
 
@@ -539,14 +550,16 @@ _KINDS: dict[str, KnownType] = {
     "size": "whole", "length": "whole", "count": "whole", "is empty": "truth", "contains": "truth",
     "has": "truth", "starts with": "truth", "ends with": "truth", "same letters": "truth",
     "truth": "truth", "is true": "truth", "is list": "truth", "lower": "text", "upper": "text",
-    "trim": "text", "strip": "text", "text": "text", "concat": "text",
+    "trim": "text", "strip": "text", "text": "text", "concat": "text", "written json": "text",
+    "escaped json": "text", "type": "text", "decimal": "number", "xpath count": "whole",
+    "xpath number": "number", "xpath text": "text",
 }  # fmt: skip
 """The types of what functions give."""
 
 
 def kind_of(tree: Tree) -> KnownType | None:
-    """The type of the values of a tree in a Java engine, if they all have one; they may be null
-    only if it is a `Known` variable."""
+    """The type of the values of a tree of a Java engine or a script language, if they all have one;
+    they may be null only if it is a `Known` variable."""
     match tree:
         case Constant(value):
             kinds: dict[type, KnownType] = {bool: "truth", int: "whole", float: "number"}
@@ -784,10 +797,16 @@ def _equality(tree: Comparison) -> Tree:
             found = Call("juel equal", (left, right), tree.span)
     elif tree.meaning in _BY_VALUE and not constant:
         found = Call("same", (left, right), tree.span)
+    elif tree.meaning == "python" and not constant:
+        found = Call("python equal", (left, right), tree.span)
+    elif tree.meaning == "python":
+        for one, other in ((left, right), (right, left)):
+            if isinstance(other, Constant) and other.value in (0, 1):
+                found = _either(one, (bool(other.value), int(other.value)), tree.span)
     if found is not None:
         return found if tree.operator == "==" else Not(found, "loose", tree.span)
     strict = tree.meaning == "strict" or (
-        tree.meaning in _BY_VALUE and Constant(None) not in (left, right)
+        tree.meaning in (*_BY_VALUE, "python") and Constant(None) not in (left, right)
     )
     return Comparison(tree.operator, left, right, "strict" if strict else "loose", tree.span)
 

@@ -32,10 +32,13 @@ from orgflow_ir.analysis.expressions.syntax import (
     Conditional,
     ConditionError,
     Constant,
+    Logical,
     Negative,
     Path,
     Tree,
     Variable,
+    kind_of,
+    nodes,
     replaced,
     variables,
     with_members,
@@ -73,8 +76,18 @@ _CHANGES = ("+=", "-=", "*=", "/=")
 _BEFORE_VALUES = frozenset(("=", "(", "[", ",", ":", "?", "return", "{"))
 """Tokens before a brace that begins a value; elsewhere a brace begins statements."""
 
-_WHOLE = frozenset(("int", "long", "Integer", "Long"))
-"""Number types without a fraction, to which division and conversion truncate."""
+_TYPES = {
+    "int": "whole", "long": "whole", "Integer": "whole", "Long": "whole", "double": "double",
+    "float": "double", "Double": "double", "BigDecimal": "double", "Number": "double",
+    "boolean": "truth", "Boolean": "truth", "String": "text",
+}  # fmt: skip
+"""Types of variables that convert a value of another type: whole numbers without a fraction,
+numbers, truth values, texts."""
+
+_FAULTS = {
+    "whole": "not a whole number", "double": "not a number", "truth": "not a Boolean",
+    "text": "not a text",
+}  # fmt: skip
 
 _RESULT = "_result"
 """The variable that holds the value of a script if several places may compute it."""
@@ -112,14 +125,16 @@ class Script(NamedTuple):
     value: Tree | None
 
 
-def read_script(code: str, language: str | None, *, sets: bool = True) -> Script:
+def read_script(code: str, language: str | None, *, sets: bool | None = None) -> Script:
     """The statements of a script.
 
     Args:
         code: its text.
         language: the name of the language in the source.
         sets: whether an undeclared assignment sets a process variable, for languages that allow it
-            (Groovy, MVEL); in others it is local to the script.
+            (Groovy, MVEL, Python); in others it is local to the script. If it is not stated, it
+            does unless the script calls `setVariable`, as scripts for engines in which assignments
+            are local do.
 
     Raises:
         ConditionError: the script is unsupported; the message names the construct.
@@ -132,8 +147,15 @@ def read_script(code: str, language: str | None, *, sets: bool = True) -> Script
         raise ConditionError(f"scripts in `{language}` are not supported")
     if parser is JuelParser:
         return Script((), read_value(code.strip(), None))
-    shared = sets and parser is not JavaScriptValues
-    return _Reader(code, parser, shared).script()
+    calls = re.search(r"\bsetVariables?(?:Local)?\b", code) is not None
+    shared = (not calls if sets is None else sets) and parser is not JavaScriptValues
+    unsure: set[str] = set()
+    while True:
+        reader = _Reader(code, parser, shared, unsure)
+        script = reader.script()
+        if len(reader.unsure) == len(unsure):
+            return script
+        unsure = reader.unsure  # also before the assignment, in a loop
 
 
 def read_call(text: str) -> Script:
@@ -165,13 +187,17 @@ _Read = Statement | _Return | _If
 class _Reader:
     """One script."""
 
-    def __init__(self, code: str, parser: type[Parser], shared: bool) -> None:
+    def __init__(
+        self, code: str, parser: type[Parser], shared: bool, unsure: Iterable[str] = ()
+    ) -> None:
         self.code, self.parser, self.shared = code, parser, shared
+        self.unsure = set(unsure)
         self.pieces = self._pieces()
         self.at = 0
         self.count = 0
         self.declared: set[str] = set()
-        self.whole: set[str] = set()
+        self.types: dict[str, str] = {}
+        self.primitive: set[str] = set()
         self.named_twice: set[Path] = set()
         self.changed: list[Path] = []
         self.looped: set[str] = set()
@@ -187,6 +213,8 @@ class _Reader:
                 raise ConditionError(f"`{shown}` is not supported")
             at = match.end()
             kind = match.lastgroup or ""
+            if kind == "space" and match[0].strip() and self.parser is PythonValues:
+                raise ConditionError(f"`{match[0][:2]}` is not supported")
             if kind == "space" or (kind == "line" and depth):
                 continue
             if match[0] in ("(", "["):
@@ -305,23 +333,26 @@ class _Reader:
         if (change := self.change(line)) is not None:
             return change
         if texts[0] in _DECLARES and len(line) > 1 and line[1].kind == "name":
-            if texts[0] in _WHOLE:
-                self.whole.update(part[0].text for part in _split(line[1:]) if part)
-            return [self.kept_whole(self.declaration(part)) for part in _split(line[1:])]
+            parts = _split(line[1:])
+            if texts[0] in _TYPES:
+                self.types.update((part[0].text, _TYPES[texts[0]]) for part in parts if part)
+                if texts[0][0].islower():
+                    self.primitive.update(part[0].text for part in parts if part)
+            return [one for part in parts for one in self.declared_as(part)]
         if len(line) > 2 and line[0].kind == "name" and texts[1] == "=":
             local = variable_name(texts[0]) in self.declared or not self.shared
             if local and texts[0] not in self.declared:
                 self.declared.add(texts[0])
-            return [self.kept_whole(Assign(texts[0], self.tree(line[2:]), local=local))]
+            return self.typed(Assign(texts[0], self.tree(line[2:]), local=local))
         if len(line) > 2 and line[0].kind == "name" and texts[1] in _CHANGES:
             changed = f"{texts[0]} {texts[1][0]} ({self.text(line[2:])})"
             local = variable_name(texts[0]) in self.declared or not self.shared
-            return [self.kept_whole(Assign(texts[0], self.parser(changed).parse(), local=local))]
+            return self.typed(Assign(texts[0], self.parsed(changed), local=local))
         if len(line) == 2 and line[0].kind == "name" and texts[1] in ("++", "--"):
             # A difference, as a sum with a text would be a text.
             changed = f"{texts[0]} - (-1)" if texts[1] == "++" else f"{texts[0]} - 1"
             local = variable_name(texts[0]) in self.declared or not self.shared
-            return [Assign(texts[0], self.parser(changed).parse(), local=local)]
+            return self.typed(Assign(texts[0], self.parsed(changed), local=local))
         if any(text in ("=", "++", "--", "<<", *_CHANGES) for text in texts):
             raise ConditionError("assignments to parts of values are not supported")
         if texts[0] in _SCOPES and texts[1:3] == [".", "setVariable"]:
@@ -338,7 +369,7 @@ class _Reader:
         `a.put("b", 1)`; `None` for any other statement."""
         sign = next((n for n, p in enumerate(line) if p.text in ("=", "<<", *_CHANGES)), None)
         if sign is not None and sign > 1 and line[0].text not in _DECLARES:
-            target = self.parser(self.text(line[:sign])).parse()
+            target = self.parsed(self.text(line[:sign]))
             if not isinstance(target, Variable) or len(target.path) < 2:
                 raise ConditionError("assignments to parts of values are not supported")
             value = self.tree(line[sign + 1 :])
@@ -346,7 +377,7 @@ class _Reader:
                 return self.changing(target.path, Call("append", (target, value)))
             if line[sign].text != "=":
                 changed = f"{self.text(line[:sign])} {line[sign].text[0]} "
-                value = self.parser(f"{changed}({self.text(line[sign + 1 :])})").parse()
+                value = self.parsed(f"{changed}({self.text(line[sign + 1 :])})")
             return self.changing(target.path, value)
         if sign == 1 and line[1].text == "<<" and line[0].kind == "name":
             target = Variable((variable_name(line[0].text),))
@@ -361,13 +392,13 @@ class _Reader:
             return None
         called, given = line[opening - 1].text, _split(line[opening + 1 : -1])
         if called in _ADDS and len(given) == 1 and given[0]:
-            target = self.parser(self.text(line[: opening - 2])).parse()
+            target = self.parsed(self.text(line[: opening - 2]))
             if not isinstance(target, Variable):
                 return None
             value = Call("append", (target, self.tree(given[0])))
             return self.changing(target.path, value)
         if called == "put" and len(given) == 2:
-            target = self.parser(self.text(line[: opening - 2])).parse()
+            target = self.parsed(self.text(line[: opening - 2]))
             key = self.tree(given[0])
             if not isinstance(target, Variable) or not (
                 isinstance(key, Constant) and isinstance(key.value, str)
@@ -388,6 +419,7 @@ class _Reader:
         self.changed.append(changed)
         given = value.arguments[1] if added and isinstance(value, Call) else value
         self.names(path, given, kept=added)
+        self.note(name, given)
         nothing = Comparison("==", Variable((name,)), Constant(None), "java")
         fault = Constant(f"“{name}” has no value that can be changed")
         local = variable_name(name) in self.declared
@@ -421,6 +453,7 @@ class _Reader:
         name = variable_name(named[0].text)
         if name in self.declared:
             raise ConditionError("a loop variable that exists before the loop is not supported")
+        self.note(name, values)
         begun, changed = set(self.named_twice), len(self.changed)
         self.named_twice.add((name,))
         self.looped.add(name)
@@ -467,12 +500,55 @@ class _Reader:
             at += 1
         return found
 
-    def kept_whole(self, one: Assign) -> Assign:
-        """The same. Raises `ConditionError` where the type of the variable cuts off a fraction."""
+    def typed(self, one: Assign) -> list[Statement]:
+        """An assignment and, if the variable has a declared type that would convert the value, a
+        test that it need not. Raises `ConditionError` if the type cuts off a fraction."""
         self.names((one.name,), one.value)
-        if one.name in self.whole and _is_fraction(one.value):
+        self.note(one.name, one.value)
+        declared = self.types.get(one.name)
+        if declared == "whole" and _is_fraction(one.value):
             raise ConditionError("a fraction in an integer variable is not supported")
-        return one
+        if declared == "double":
+            self.unsure.add(one.name)
+        if declared is None or _fits_type(one.value, declared):
+            return [one]
+        if one.value == Constant(None) and one.name not in self.primitive:
+            return [one]
+        value = Variable((one.name,))
+        fault = Constant(f"“{one.name}” is {_FAULTS[declared]}")
+        other = _has_other_type(value, declared)
+        if one.name not in self.primitive:
+            there = Comparison("!=", value, Constant(None), "loose")
+            other = Logical("and", there, other, "loose")
+        return [one, When(other, (Fail(fault),), ())]
+
+    def note(self, name: str, value: Tree) -> None:
+        """Notes a variable that may hold a decimal of Groovy."""
+        if issubclass(self.parser, GroovyValues) and any(map(self.is_unsure, nodes(value))):
+            self.unsure.add(name)
+
+    def is_unsure(self, node: Tree) -> bool:
+        """Whether Groovy has a decimal here, or may have one."""
+        match node:
+            case Constant(value):
+                return isinstance(value, float)
+            case Variable(path):
+                return path[0] in self.unsure
+            case Call(function):
+                return function == "decimal"
+        return False
+
+    def parsed(self, text: str) -> Tree:
+        """The tree of an expression."""
+        parser = self.parser(text)
+        if isinstance(parser, GroovyValues):
+            parser.unsure = frozenset(self.unsure)
+        return parser.parse()
+
+    def declared_as(self, part: list[_Piece]) -> list[Statement]:
+        """A declaration, with a test of its value if it has one."""
+        found = self.declaration(part)
+        return self.typed(found) if len(part) > 1 else [found]
 
     def declaration(self, part: list[_Piece]) -> Assign:
         """`name` or `name = value` behind the word that declares it."""
@@ -501,11 +577,12 @@ class _Reader:
             raise ConditionError("`setVariable` takes a quoted name and a value")
         if len(_split(inner[2:])) > 1:
             raise ConditionError("`setVariable` takes a quoted name and a value")
-        name = self.parser(inner[0].text).parse()
+        name = self.parsed(inner[0].text)
         if not isinstance(name, Constant) or not isinstance(name.value, str) or not name.value:
             raise ConditionError("`setVariable` takes a quoted name and a value")
         value = self.tree(inner[2:])
         self.names((name.value,), value)
+        self.note(variable_name(name.value), value)
         return Assign(variable_name(name.value), value)
 
     def throw(self) -> Throw | Fail:
@@ -517,7 +594,7 @@ class _Reader:
         if len(texts) > 3 and _FAILURE.fullmatch(texts[1].text) and texts[2].text == "(":
             given = texts[3:-1]
             if texts[-1].text == ")" and len(given) < 2 and all(p.kind == "str" for p in given):
-                said = self.parser(given[0].text).parse() if given else Constant(texts[1].text)
+                said = self.parsed(given[0].text) if given else Constant(texts[1].text)
                 return Fail(said)
         if (
             len(texts) < 5
@@ -527,7 +604,7 @@ class _Reader:
             or texts[-1].text != ")"
         ):
             raise ConditionError('only `throw new BpmnError("code")` is supported')
-        code = self.parser(texts[3].text).parse()
+        code = self.parsed(texts[3].text)
         assert isinstance(code, Constant)
         return Throw(str(code.value), self.message(texts[4:-1]))
 
@@ -626,7 +703,9 @@ class _Reader:
     def tree(self, pieces: list[_Piece]) -> Tree:
         if not pieces:
             raise ConditionError("a value is expected")
-        found = self.parser(self.text(self.with_new(pieces))).parse()
+        if any(piece.text == "=" for piece in pieces):
+            raise ConditionError("an assignment inside a value is not supported")
+        found = self.parsed(self.text(self.with_new(pieces)))
         gone = self.after_loops - self.looped
         if gone and any(path[0] in gone for path in variables(found)):
             raise ConditionError("a loop variable is not supported after the loop")
@@ -734,6 +813,25 @@ def _has_value(read: list[_Read]) -> bool:
                for b in (last.then, last.otherwise))  # fmt: skip
 
 
+def _fits_type(value: Tree, declared: str) -> bool:
+    """Whether a value certainly has the declared type of a variable."""
+    if declared == "whole":
+        return isinstance(value, Constant) and isinstance(value.value, int)
+    kind = kind_of(value)
+    return kind in ("number", "whole") if declared == "double" else kind == declared
+
+
+def _has_other_type(value: Variable, declared: str) -> Tree:
+    """Whether a value does not have the declared type of a variable."""
+    name = {"truth": "boolean", "text": "string"}.get(declared, "number")
+    other: Tree = Comparison("!=", Call("type", (value,)), Constant(name), "strict")
+    if declared == "whole":
+        rest = Arithmetic("%", value, Constant(1), "loose")
+        fraction = Comparison("!=", rest, Constant(0), "strict")
+        other = Logical("or", other, fraction, "loose")
+    return other
+
+
 def _is_fraction(value: Tree) -> bool:
     """Whether a value may have a fraction: where it divides, and where a number has one."""
     match value:
@@ -743,6 +841,8 @@ def _is_fraction(value: Tree) -> bool:
             return _is_fraction(operand)
         case Conditional(_, then, otherwise):
             return _is_fraction(then) or _is_fraction(otherwise)
+        case Call("decimal"):
+            return True
         case Constant(number):
             return isinstance(number, float)
     return False

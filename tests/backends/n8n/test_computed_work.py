@@ -5,6 +5,8 @@ What each row expects is written down by hand from the definition of the languag
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -161,8 +163,7 @@ SCRIPTS: tuple[tuple[str, str, str, dict[str, Any], dict[str, Any] | str], ...] 
     ("groovy", "if (x > 3) { y = 1 }", "", {"x": "5"}, "“x” is not a number."),
     ("groovy", "x > z", "y", {"x": 5, "z": "4"},
      "“x” and “z” are neither two numbers nor two texts."),
-    ("groovy", "x.total", "y", {"x": None},
-     "“x” has no value or is not an object."),
+    ("groovy", "x.total", "y", {"x": None}, "“x” has no value or is not an object."),
     ("groovy", "x.isEmpty()", "y", {"x": 5}, "“x” is neither a text nor a list."),
     ("mvel", "y = x / 2;", "", {"x": "4"}, "“x” is not a number."),
     ("javascript", "x.a.b", "y", {"x": {}}, "“x.a” has no value."),
@@ -174,6 +175,37 @@ SCRIPTS: tuple[tuple[str, str, str, dict[str, Any], dict[str, Any] | str], ...] 
     ("groovy", "a.concat(b).concat('!')", "y", {"a": "x", "b": "z"},
      {"a": "x", "b": "z", "y": "xz!"}),
 )  # fmt: skip
+
+
+def script_rows() -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any] | None]]:
+    """The rows of `script_rows.txt`; `None` if the run has to stop."""
+    for line in Path(__file__).with_name("script_rows.txt").read_text("utf-8").splitlines():
+        if not line.startswith("#"):
+            language, code, given, after = line.split("\t")
+            stops = after in ("error", "stop")
+            yield (
+                language,
+                json.loads(code),
+                json.loads(given),
+                None if stops else json.loads(after),
+            )
+
+
+def test_scripts_have_the_results_of_real_interpreters(engine: LocalEngine, tmp_path: Path) -> None:
+    requests, rows = [], list(script_rows())
+    made: dict[tuple[str, str], CompiledProcess] = {}
+    for language, code, given, _ in rows:
+        if (language, code) not in made:
+            process, ctx = compiled(one_task(script(language, code)), tmp_path)
+            assert [d.message for d in ctx.diagnostics if d.code == "OF404"] == []
+            made[language, code] = process
+        requests.append(request(made[language, code], given))
+    wrong = []
+    for (language, code, given, after), run in zip(rows, engine.run_many(requests), strict=True):
+        found = variables(run)
+        if found != after and not (after is None and isinstance(found, str)):
+            wrong.append((language, code, given, after, found))
+    assert wrong == []
 
 
 def test_scripts_on_the_engine(engine: LocalEngine, tmp_path: Path) -> None:
@@ -250,6 +282,9 @@ LEFT = (
     ("javascript", "if (x) { return 1; z = 2; }", "statements after `return` are not supported"),
     ("javascript", "if (x) { x + 1 } z = 2", "values in branches are not supported"),
     ("ruby", "x = 1", "scripts in `ruby` are not supported"),
+    ("groovy", "a = b = 3", "an assignment inside a value is not supported"),
+    ("groovy", "x = a % 0", "it divides by zero"),
+    ("python", "n = 7\nn //= 2", "`//` is not supported"),
 )
 
 

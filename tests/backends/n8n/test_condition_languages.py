@@ -136,12 +136,19 @@ def test_conditions_on_the_engine(engine: LocalEngine) -> None:
     assert wrong == []
 
 
-def _part(value: Any, name: str) -> Any:
+MISSING = object()
+"""What a value has under a name that it does not have."""
+
+
+def _part(value: Any, name: str, language: str | None) -> Any:
+    if isinstance(value, list | str) and name.isdigit():
+        return value[int(name)] if int(name) < len(value) else None
+    if isinstance(value, list | str) and name == "length" and language == "javascript":
+        return len(value.encode("utf-16-le")) // 2 if isinstance(value, str) else len(value)
     if isinstance(value, list):
-        if name.isdigit():
-            return value[int(name)] if int(name) < len(value) else None
-        return [_part(one, name) for one in value]
-    return value.get(name) if isinstance(value, dict) else None
+        found = [_part(one, name, language) for one in value]
+        return [None if one is MISSING else one for one in found]
+    return value.get(name, MISSING) if isinstance(value, dict) else MISSING
 
 
 @pytest.mark.parametrize(("text", "language", "given", "wanted"), ROWS)
@@ -154,8 +161,9 @@ def test_conditions_in_the_evaluator(
     for path in variables(tree):
         value: Any = given
         for part in path:
-            value = _part(value, part)
-        values[path] = value
+            value = _part(value, part, language)
+        if value is not MISSING:
+            values[path] = value
     if wanted is not None:
         assert is_truthy(evaluate(tree, values)) is wanted
 

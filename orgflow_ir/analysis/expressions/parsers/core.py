@@ -124,7 +124,7 @@ class Parser:
     """Methods of texts and collections."""
 
     entries: ClassVar[EntryRules | None] = None
-    """The rules of paths, if they are those of a Java engine (`EntryPath`)."""
+    """The rules of paths, if they are those of a Java engine or Python (`EntryPath`)."""
 
     meaning: ClassVar[Meaning]
     """Semantics of logic, order and arithmetic."""

@@ -9,7 +9,7 @@ from orgflow_ir.analysis.expressions.parsers.core import (
     refuse_too_large,
     refuse_zero_in,
 )
-from orgflow_ir.analysis.expressions.parsers.javascript import PythonParser
+from orgflow_ir.analysis.expressions.parsers.javascript import EqualsParser
 from orgflow_ir.analysis.expressions.syntax import (
     Arithmetic,
     Call,
@@ -39,13 +39,13 @@ _TEXTS: dict[str, Function] = {
 }  # fmt: skip
 
 
-class JavaParser(PythonParser):
+class JavaParser(EqualsParser):
     """Comparisons, logic and `equals`. Java's `==` compares texts and boxed numbers by identity,
     which has a meaning only where that is equality."""
 
     meaning: ClassVar[Meaning] = "typed"
     signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
-        **PythonParser.signs, "==": ("==", "identity"), "!=": ("!=", "identity"),
+        **EqualsParser.signs, "==": ("==", "identity"), "!=": ("!=", "identity"),
     }  # fmt: skip
     methods: ClassVar[dict[str, tuple[Function, int]]] = JAVA_METHODS
     entries: ClassVar[EntryRules | None] = "java"
@@ -109,6 +109,6 @@ class MvelParser(JavaParser):
     """MVEL, which divides whole numbers as any others."""
 
     signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
-        **PythonParser.signs, "==": ("==", "typed"), "!=": ("!=", "typed"),
+        **EqualsParser.signs, "==": ("==", "typed"), "!=": ("!=", "typed"),
     }  # fmt: skip
     fractions = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from orgflow_ir.analysis.expressions.parsers.core import (
     JAVA_METHODS,
@@ -13,11 +13,14 @@ from orgflow_ir.analysis.expressions.parsers.core import (
 )
 from orgflow_ir.analysis.expressions.syntax import (
     Arithmetic,
+    Call,
+    Comparison,
     ComparisonOperator,
     ConditionError,
     Constant,
     EntryRules,
     Function,
+    Logical,
     Meaning,
     Span,
     Tree,
@@ -27,6 +30,7 @@ _PART = re.compile(
     r"\\(?P<sign>.)|\$(?P<name>(?a:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*))|\$\{", re.DOTALL
 )
 """Characters with a special meaning in a Groovy text in double quotes."""
+_CONSTANTS = {"True": True, "False": False, "None": None}
 _INSIDE = re.compile(r"\{|\}|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 
@@ -41,7 +45,8 @@ def template(text: str, span: Span, parser: type[Parser], *, names: bool) -> Tre
 
     def add(value: Tree) -> None:
         nonlocal tree
-        first = isinstance(tree, Constant) and tree.value == "" and isinstance(value, Constant)
+        text = isinstance(value, Constant) and isinstance(value.value, str)
+        first = isinstance(tree, Constant) and tree.value == "" and text
         tree = value if first else Arithmetic("+", tree, value, parser.meaning, span)
 
     for match in _PART.finditer(body):
@@ -90,9 +95,21 @@ class JavaScriptParser(Parser):
     }  # fmt: skip
     writers: ClassVar[Mapping[tuple[str, ...], Function]] = {("JSON", "stringify"): "written json"}
 
+    def comparison(self) -> Tree:
+        """As in the base class; only undefined is `=== undefined`, null is not."""
+        start = self.at
+        found = super().comparison()
+        words = [token.text for token in self.tokens[start : self.at]]
+        if not (isinstance(found, Comparison) and found.meaning == "strict"):
+            return found
+        if words[-1] != "undefined" or words[-2] not in ("===", "!=="):
+            return found
+        kind = Call("type", (found.left,), found.left.span)
+        return Comparison(found.operator, kind, Constant("undefined"), "strict", found.span)
 
-class PythonParser(JavaScriptParser):
-    """Python's `==` compares values, as Java's `equals` does at this level."""
+
+class EqualsParser(JavaScriptParser):
+    """Languages of which `==` compares values as Java's `equals` does."""
 
     meaning: ClassVar[Meaning] = "java"
     signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
@@ -101,9 +118,56 @@ class PythonParser(JavaScriptParser):
     writers: ClassVar[Mapping[tuple[str, ...], Function]] = {}
 
 
-class GroovyParser(PythonParser):
+class PythonParser(JavaScriptParser):
+    """Python: the values that Jython (Python 2) and Python 3 agree on."""
+
+    entries: ClassVar[EntryRules | None] = "python"
+    writers: ClassVar[Mapping[tuple[str, ...], Function]] = {}
+    meaning: ClassVar[Meaning] = "python"
+    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
+        **JavaScriptParser.signs, "==": ("==", "python"), "!=": ("!=", "python"),
+    }  # fmt: skip
+
+    def primary(self) -> Tree:
+        """As in the base class, with Python's names of constants."""
+        if self.at < len(self.tokens) and self.tokens[self.at].kind == "name":
+            token = self.tokens[self.at]
+            if token.text in _CONSTANTS:
+                self.at += 1
+                return Constant(_CONSTANTS[token.text], token.span)
+        return super().primary()
+
+    def comparison(self) -> Tree:
+        """As in the base class, `a is None`, and `a < b < c`, which is `a < b and b < c`."""
+        left = self.sum()
+        found: Tree | None = None
+        while True:
+            if self.ahead(*self.signs, "<", "<=", ">", ">="):
+                sign = self.take().text
+                right = self.sum()
+                order = (cast(ComparisonOperator, sign), self.meaning)
+                operator, meaning = self.signs.get(sign, order)
+            elif self.ahead_word("is"):
+                self.take()
+                operator, meaning = "==", self.meaning
+                if self.ahead_word("not"):
+                    self.take()
+                    operator = "!="
+                right = self.sum()
+                if right != Constant(None):
+                    raise ConditionError("`is` is supported only with `None`")
+            else:
+                return left if found is None else found
+            span = Span(left.span.start, right.span.end)
+            one = Comparison(operator, left, right, meaning, span)
+            found = one if found is None else Logical("and", found, one, self.meaning, span)
+            left = right
+
+
+class GroovyParser(EqualsParser):
     """Groovy's `==` is `equals`; a text in double quotes is a template."""
 
+    words: ClassVar[dict[str, str]] = {}
     elvis: ClassVar[bool] = True
     writers: ClassVar[Mapping[tuple[str, ...], Function]] = {
         ("JsonOutput", "toJson"): "escaped json",
@@ -111,6 +175,10 @@ class GroovyParser(PythonParser):
     }
     methods: ClassVar[dict[str, tuple[Function, int]]] = {**JAVA_METHODS, "size": ("size", 0)}
     entries: ClassVar[EntryRules | None] = "groovy"
+
+    def ahead_word(self, word: str) -> bool:
+        """Groovy has no operators that are words."""
+        return False
 
     def quoted(self, text: str, span: Span) -> Tree:
         """The value of a text in quotes; double quotes insert the values of `$name` and `${…}`."""

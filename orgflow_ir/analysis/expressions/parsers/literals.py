@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from orgflow_ir.analysis.expressions.parsers.core import (
     OBJECT_NAMES,
@@ -29,10 +29,12 @@ from orgflow_ir.analysis.expressions.syntax import (
     Empty,
     Function,
     Logical,
+    Negative,
     Not,
-    Scalar,
     Span,
     Tree,
+    Variable,
+    kind_of,
     nodes,
 )
 
@@ -122,10 +124,12 @@ class GroovyValues(_Literals, GroovyParser):
 
     braces = False
     bare = True
+    unsure: frozenset[str] = frozenset()
+    """Variables that may hold decimals."""
 
     def parse(self) -> Tree:
         """As in the base class."""
-        return checked_in_groovy(super().parse())
+        return checked_in_groovy(super().parse(), self.unsure)
 
 
 _TRUTHS = frozenset(
@@ -143,91 +147,167 @@ def groovy_truth(tree: Tree) -> Tree:
     return Call("truth", (tree,), tree.span)
 
 
-def checked_in_groovy(tree: Tree) -> Tree:
+def checked_in_groovy(tree: Tree, unsure: frozenset[str] = frozenset()) -> Tree:
     """As `in_groovy`. Raises `ConditionError` also for a division by zero, and for numbers that
     JavaScript would round."""
     refuse_zero_in(tree)
     refuse_too_large(tree)
-    return in_groovy(tree)
+    return in_groovy(tree, unsure)
 
 
-def in_groovy(tree: Tree) -> Tree:
-    """The tree with what is true and equal in Groovy. Raises `ConditionError` for what depends on
-    types that are not known."""
+def in_groovy(tree: Tree, unsure: frozenset[str] = frozenset()) -> Tree:
+    """The tree with what is true and equal in Groovy, and with its arithmetic. Variables in
+    `unsure` may hold decimals. Raises `ConditionError` for what depends on types that are not
+    known."""
     match tree:
         case Not(operand, meaning, span):
-            return Not(groovy_truth(in_groovy(operand)), meaning, span)
+            return Not(groovy_truth(in_groovy(operand, unsure)), meaning, span)
         case Logical(operator, left, right, meaning, span):
-            left, right = groovy_truth(in_groovy(left)), groovy_truth(in_groovy(right))
+            left, right = (
+                groovy_truth(in_groovy(left, unsure)),
+                groovy_truth(in_groovy(right, unsure)),
+            )
             return Logical(operator, left, right, meaning, span)
         case Conditional(condition, then, otherwise, meaning, span):
             return Conditional(
-                groovy_truth(in_groovy(condition)),
-                in_groovy(then),
-                in_groovy(otherwise),
+                groovy_truth(in_groovy(condition, unsure)),
+                in_groovy(then, unsure),
+                in_groovy(otherwise, unsure),
                 meaning,
                 span,
             )
         case Comparison(operator, left, right, meaning, span):
-            left, right = in_groovy(left), in_groovy(right)
-            if any(map(_is_decimal, (left, right))):
-                raise ConditionError("whether decimals computed here are equal depends on types")
+            left, right = in_groovy(left, unsure), in_groovy(right, unsure)
             return Comparison(operator, left, right, meaning, span)
         case Call(function, arguments, span):
-            return Call(function, tuple(map(in_groovy, arguments)), span)
+            inner = tuple(in_groovy(one, unsure) for one in arguments)
+            if function == "escaped json" and any(map(_is_exact, nodes(inner[0]))):
+                raise ConditionError("the text of a decimal is not supported")
+            return Call(function, inner, span)
+        case Arithmetic() | Negative():
+            found = _arithmetic(tree, unsure)
+            if not _is_exact(found):
+                return found
+            return Call("decimal", (_exactly(found),), tree.span)
+        case _:
+            return tree
+
+
+def in_python(tree: Tree, *, condition: bool = False) -> Tree:
+    """The tree with what is true in Python, where empty lists and objects are false as in Groovy,
+    and where `and` and `or` give one of their operands; of a `condition`, only the truth is of
+    interest. Raises `ConditionError` for operations that Python does not have."""
+    match tree:
+        case Not(operand, meaning, span):
+            return Not(groovy_truth(in_python(operand, condition=True)), meaning, span)
+        case Logical(operator, left, right, meaning, span) if condition:
+            one, two = (groovy_truth(in_python(s, condition=True)) for s in (left, right))
+            return Logical(operator, one, two, meaning, span)
+        case Logical(operator, left, right, meaning, span):
+            left, right = in_python(left), in_python(right)
+            if kind_of(left) == kind_of(right) == "truth":
+                return Logical(operator, left, right, meaning, span)
+            then, otherwise = (right, left) if operator == "and" else (left, right)
+            return Conditional(groovy_truth(left), then, otherwise, meaning, span)
+        case Conditional(asked, then, otherwise, meaning, span):
+            truth = groovy_truth(in_python(asked, condition=True))
+            one, two = (in_python(s, condition=condition) for s in (then, otherwise))
+            return Conditional(truth, one, two, meaning, span)
+        case Comparison(operator, left, right, meaning, span):
+            left, right = in_python(left), in_python(right)
+            if operator not in ("==", "!=") and not _have_order(left, right):
+                raise ConditionError(f"`{operator}` of these values is not supported")
+            return Comparison(operator, left, right, meaning, span)
+        case Negative(operand, meaning, span):
+            return Negative(in_python(operand), meaning, span)
+        case Call(function, arguments, span):
+            return Call(function, tuple(map(in_python, arguments)), span)
         case Arithmetic(operator, left, right, meaning, span):
-            if any(isinstance(o, Call) and o.function in ("list", "map") for o in (left, right)):
-                raise ConditionError(f"`{operator}` of lists is not supported")
-            left, right = in_groovy(left), in_groovy(right)
-            sides = [s.value for s in (left, right) if isinstance(s, Constant)]
-            if operator != "+" and any(isinstance(value, str) for value in sides):
-                raise ConditionError(f"`{operator}` of texts is not supported")
-            if len(sides) == 2 and any(isinstance(value, float) for value in sides):
-                return Constant(_exactly(operator, *sides), span)
+            left, right = in_python(left), in_python(right)
+            kinds = {_summand_kind(left), _summand_kind(right)} - {None}
+            allowed = {"number", "text"} if operator == "+" else {"number"}
+            if len(kinds) > 1 or not kinds <= allowed:
+                raise ConditionError(f"`{operator}` of these values is not supported")
             return Arithmetic(operator, left, right, meaning, span)
         case _:
             return tree
 
 
-def in_python(tree: Tree) -> Tree:
-    """The tree with what is true in Python: empty lists and objects are false, as in Groovy."""
+def _have_order(left: Tree, right: Tree) -> bool:
+    """Whether Python 2 and 3 may have the same order of two values."""
+    kinds = {"number" if one == "truth" else one for one in map(_summand_kind, (left, right))}
+    kinds.discard(None)
+    return len(kinds) < 2 and "object" not in kinds and Constant(None) not in (left, right)
+
+
+def _summand_kind(tree: Tree) -> str | None:
+    """The type of an operand of arithmetic, as far as it is known."""
+    if isinstance(tree, Call) and tree.function in ("list", "map", "append"):
+        return "object"
+    kind = kind_of(tree)
+    return "number" if kind == "whole" else kind
+
+
+def _arithmetic(tree: Tree, unsure: frozenset[str]) -> Tree:
+    """Arithmetic of Groovy, with values that are not arithmetic inside."""
     match tree:
-        case Not(operand, meaning, span):
-            return Not(groovy_truth(in_python(operand)), meaning, span)
-        case Logical(operator, left, right, meaning, span):
-            left, right = groovy_truth(in_python(left)), groovy_truth(in_python(right))
-            return Logical(operator, left, right, meaning, span)
-        case _:
+        case Arithmetic(_, _, _, "exact"):
             return tree
+        case Negative(operand, meaning, span):
+            return Negative(_arithmetic(operand, unsure), meaning, span)
+        case Variable(path, span) if path[0] in unsure:
+            return Call("unsure", (tree,), span)
+        case Call("decimal", (inner,)):
+            return inner
+        case Arithmetic(operator, left, right, meaning, span):
+            if any(isinstance(o, Call) and o.function in ("list", "map") for o in (left, right)):
+                raise ConditionError(f"`{operator}` of lists is not supported")
+            left, right = _arithmetic(left, unsure), _arithmetic(right, unsure)
+            sides = (left, right)
+            if any(kind_of(one) == "text" for one in sides):
+                if operator != "+":
+                    raise ConditionError(f"`{operator}` of texts is not supported")
+                if any(map(_is_exact, sides)):
+                    raise ConditionError("the text of a decimal is not supported")
+            return Arithmetic(operator, left, right, meaning, span)
+        case _:
+            return in_groovy(tree, unsure)
 
 
-def _is_decimal(tree: Tree) -> bool:
-    """Whether Groovy may compute a value with exact decimals: those of a script are."""
-    return isinstance(tree, Arithmetic) and any(
-        isinstance(node, Constant) and isinstance(node.value, float) for node in nodes(tree)
-    )
+def _is_exact(tree: Tree) -> bool:
+    """Whether Groovy computes a number with exact decimals, or may do so."""
+    match tree:
+        case Arithmetic(operator, left, right):
+            return operator == "/" or _is_exact(left) or _is_exact(right)
+        case Negative(operand):
+            return _is_exact(operand)
+        case Constant(value):
+            return isinstance(value, float)
+        case Call("unsure" | "decimal"):
+            return True
+    return False
 
 
-def _exactly(operator: str, one: Any, two: Any) -> Scalar:
-    """What Groovy computes of two constants, of which one is a decimal."""
-    from decimal import Decimal  # few scripts have it
-
-    if isinstance(one, str) or isinstance(two, str):
-        raise ConditionError("the text of a decimal is not supported")
-    first, second = Decimal(repr(one)), Decimal(repr(two))
-    if operator == "+":
-        return float(first + second)
-    if operator == "-":
-        return float(first - second)
-    if operator == "*":
-        return float(first * second)
-    raise ConditionError(f"`{operator}` of decimals is not supported")
+def _exactly(tree: Tree) -> Tree:
+    """Arithmetic that is computed with exact decimals."""
+    match tree:
+        case Arithmetic(operator, left, right, _, span):
+            if operator == "%":
+                raise ConditionError("`%` of decimals is not supported")
+            return Arithmetic(operator, _exactly(left), _exactly(right), "exact", span)
+        case Negative(operand, _, span):
+            return Negative(_exactly(operand), "exact", span)
+    return tree
 
 
 class PythonValues(_Literals, PythonParser):
     """Values in Python scripts."""
 
     token: ClassVar[re.Pattern[str]] = JavaScriptValues.token
+
+    def parse(self) -> Tree:
+        """As in the base class."""
+        return in_python(super().parse())
 
 
 class MvelValues(_Literals, MvelParser):

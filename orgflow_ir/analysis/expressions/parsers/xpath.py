@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import ClassVar, cast
 
 from orgflow_ir.analysis.expressions.parsers.core import Kind, Parser, Token
 from orgflow_ir.analysis.expressions.syntax import (
+    ArithmeticOperator,
     Call,
     Comparison,
     ComparisonOperator,
     ConditionError,
     Constant,
+    FeelPath,
     Meaning,
+    Negative,
     Not,
     Span,
     Tree,
+    Variable,
+    kind_of,
 )
 
 _TOKEN = re.compile(
@@ -24,6 +30,9 @@ _TOKEN = re.compile(
 )
 _OBJECTS = ("getDataObject", "getDataInput", "getProcessProperty", "getVariable")
 """Functions by which BPMN names what a path begins at (BPMN 2.0.2, 10.4.3)."""
+
+
+_ARITHMETIC = ("+", "-", "*", "%", "div")
 
 
 class XPathParser(Parser):
@@ -86,15 +95,37 @@ class XPathParser(Parser):
                 return Constant(name == "true", span)
             case "not", [value]:
                 return Not(value, self.meaning, span)
-            case (("boolean" | "string" | "number"), [value]):
+            case "boolean", [value]:
                 return value
-            case "count", [value]:
-                return Call("size", (value,), span)
+            case "string", [value]:
+                return _text(value)
+            case "number", [value]:
+                return _number(value)
+            case "count", [Variable() as value]:
+                return Call("xpath count", (value,), span)
             case "contains", [value, other]:
-                return Call("contains", (value, other), span)
+                return Call("contains", (_text(value), _text(other)), span)
             case "starts-with", [value, other]:
-                return Call("starts with", (value, other), span)
+                return Call("starts with", (_text(value), _text(other)), span)
         raise ConditionError(f"calls of `{name}` are not supported")
+
+    def arithmetic(self, operand: Callable[[], Tree], *signs: ArithmeticOperator) -> Tree:
+        """As in the base class, of values converted to numbers."""
+        return super().arithmetic(lambda: self.operand(operand), *signs)
+
+    def operand(self, operand: Callable[[], Tree]) -> Tree:
+        """A value, as a number if an arithmetic operator precedes or follows it."""
+        before = self.tokens[self.at - 1] if self.at else None
+        follows = before is not None and before.kind == "op" and before.text in _ARITHMETIC
+        found = operand()
+        return _number(found) if follows or self.ahead(*_ARITHMETIC) else found
+
+    def unary(self) -> Tree:
+        """As in the base class, of a value converted to a number."""
+        found = super().unary()
+        if isinstance(found, Negative):
+            return Negative(_number(found.operand), found.meaning, found.span)
+        return found
 
     def negation(self) -> Tree:
         """`not` is a function here."""
@@ -119,4 +150,17 @@ class XPathParser(Parser):
         while self.ahead("/"):
             self.take()
             parts.append(self.step())
-        return self.named(parts[0], parts, Span(start, self.tokens[self.at - 1].span.end))
+        found = self.named(parts[0], parts, Span(start, self.tokens[self.at - 1].span.end))
+        if len(parts) > 1 and isinstance(found, Variable):
+            return FeelPath(found.path, found.span)  # as in FEEL, a list has no parts here
+        return found
+
+
+def _number(tree: Tree) -> Tree:
+    return (
+        tree if kind_of(tree) in ("number", "whole") else Call("xpath number", (tree,), tree.span)
+    )
+
+
+def _text(tree: Tree) -> Tree:
+    return tree if kind_of(tree) == "text" else Call("xpath text", (tree,), tree.span)
