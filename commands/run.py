@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,6 +148,7 @@ def command(
     if several:
         list_folders_once()
     texts: list[str] = []
+    page: Callable[[], None] | None = None
     code = 0
     for folder in empty:
         ctx.emit(UnreadableInput, f"there is no model in {folder}", help="name a file in it")
@@ -166,7 +168,7 @@ def command(
                     if not as_json:
                         write_stdout(f"{chr(10) if number else ''}{path}\n")
                 text, ended = one.run(path, ctx)
-                code = max(code, ended)
+                code, page = max(code, ended), one.page
                 if as_json:
                     texts.append(text)
                 else:
@@ -180,6 +182,8 @@ def command(
     if as_json:
         inner = ",\n".join(text.rstrip("\n") for text in texts)
         write_stdout(f"[\n{inner}\n]\n" if several else "".join(texts))
+    if page is not None:
+        page()
     leave(code)
 
 
@@ -214,6 +218,8 @@ class _Run:
         several: bool,
     ) -> None:
         self.several = several
+        self.page: Callable[[], None] | None = None
+        """Writes the page about the last model, after its report."""
         self.session, self.backend, self.runner = session, backend, runner
         self.options, self.engine, self.from_, self.process = options, engine, from_, process
         self.all_paths, self.as_json, self.whole, self.html = all_paths, as_json, whole, html
@@ -234,7 +240,9 @@ class _Run:
             text = self._without_runs(path, session.diagnostics)
             if self.html is not None and model is not None and self.runner is not None:
                 shown = emit_anyway(model, backend, ctx)
-                write_page(self.html, model, shown, ctx, backend, None, (), used)
+                self.page = partial(
+                    write_page, self.html, model, shown, ctx, backend, None, (), used
+                )
             return text, server_exit_code(session, backend)
         shown = emitted(backend, lowered, ctx)
         if shown is None:
@@ -258,7 +266,9 @@ class _Run:
         else:
             text = report_text(report, failures) + played_by(used, backend.name)
         if self.html is not None:
-            write_page(self.html, model, shown, ctx, backend, report, failures, used)
+            self.page = partial(
+                write_page, self.html, model, shown, ctx, backend, report, failures, used
+            )
         return text, 0 if report.ok else 1
 
     def _without_runs(self, path: str, found: Sequence[Diagnostic]) -> str:
