@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ from orgflow.backends.n8n.server.install import N8N_VERSION, OLDER_VERSION, stat
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import replay_model
-from user_runs import TwoPassRunner, UserRun, play, submit
+from user_runs import TwoPassRunner, UserRun, executions_of, play, submit
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -208,6 +209,27 @@ def test_models_with_data_do_what_they_say(user: WorkflowClient, tmp_path: Path)
     done = orgflowc("deploy", *user_models.write(tmp_path))
     assert done.code == 0, done.err
     assert user_models.differences(user, user_models.MODELS, 60) == []
+
+
+CYCLE = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d">
+<process id="p" name="Again and again" isExecutable="true">
+<startEvent id="s"><timerEventDefinition><timeCycle>R/PT2S</timeCycle></timerEventDefinition>
+</startEvent><task id="t" name="Look"/><endEvent id="e"/>
+<sequenceFlow id="f0" sourceRef="s" targetRef="t"/><sequenceFlow id="f1" sourceRef="t"
+targetRef="e"/></process></definitions>"""
+
+
+def test_a_cycle_starts_runs(user: WorkflowClient, tmp_path: Path) -> None:
+    model = tmp_path / "cycle.bpmn"
+    model.write_text(CYCLE, "utf-8")
+    assert orgflowc("deploy", model).code == 0
+    (row,) = [one for one in user.listed() if one["name"] == "Again and again"]
+    deadline, done = time.monotonic() + 30, []
+    while len(done) < 3 and time.monotonic() < deadline:
+        time.sleep(0.5)
+        done = [one for one in executions_of(user) if one["workflowId"] == row["id"]]
+    assert [one["status"] for one in done[-2:]] == ["success", "success"]
+    assert orgflowc("undeploy", model).code == 0
 
 
 GUARDED = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d">

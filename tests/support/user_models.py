@@ -110,6 +110,40 @@ _TABLE = """<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id
 <outputEntry id="o2"><text>"low"</text></outputEntry></rule>
 </decisionTable></decision></definitions>"""
 
+_DUE = process(
+    "due", "Due",
+    f'<startEvent id="s" name="Invoice">{MESSAGE}</startEvent>'
+    '<businessRuleTask id="t" name="Compare dates" camunda:decisionRef="due" '
+    'camunda:mapDecisionResult="singleEntry" camunda:resultVariable="late"/>'
+    '<exclusiveGateway id="g" name="Late?"/><task id="a" name="Remind"/>'
+    '<task id="b" name="Wait on"/><endEvent id="e" name="Over"/>',
+    "s>t", "t>g", "g>a?${late}", "g>b!", "a>e", "b>e",
+)  # fmt: skip
+
+_DATES = """<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="d" name="d"
+ namespace="http://camunda.org/schema/1.0/dmn"><decision id="due" name="Due">
+<decisionTable id="dt" hitPolicy="UNIQUE">
+<input id="i"><inputExpression id="ie" typeRef="date"><text>due</text></inputExpression></input>
+<input id="k"><inputExpression id="ke" typeRef="double"><text>net * 1.1 + 0.1</text>
+</inputExpression></input>
+<output id="o" name="late" typeRef="boolean"/>
+<rule id="r1"><inputEntry id="e1"><text>&lt; date and time("2026-03-29T02:30:00")</text>
+</inputEntry><inputEntry id="f1"><text>1.31</text></inputEntry>
+<outputEntry id="o1"><text>true</text></outputEntry></rule>
+<rule id="r2"><inputEntry id="e2"><text>&gt;= date and time("2026-03-29T02:30:00")</text>
+</inputEntry><inputEntry id="f2"><text>-</text></inputEntry>
+<outputEntry id="o2"><text>false</text></outputEntry></rule>
+</decisionTable></decision></definitions>"""
+"""Dates and exact decimals: more than a line of code for each rule."""
+
+_HEARD = process(
+    "heard", "Heard",
+    f'<startEvent id="s" name="Call">{MESSAGE}</startEvent>'
+    '<task id="t" name="Talk"><extensionElements><camunda:executionListener event="start" '
+    'class="org.acme.Note"/></extensionElements></task><endEvent id="e" name="Hung up"/>',
+    "s>t", "t>e",
+)  # fmt: skip
+
 _EACH = process(
     "each", "Each",
     f'<startEvent id="s" name="List">{MESSAGE}</startEvent>'
@@ -223,6 +257,12 @@ MODELS = (
               ("Classify", "Risky?", "Check it", "Done"), {"risk": "high"}),
     UserModel("Decision", _file(_DECISION) | {"risk.dmn": _TABLE}, {"amount": 20},
               ("Classify", "Risky?", "Accept it", "Done"), {"risk": "low"}),
+    UserModel("Due", _file(_DUE) | {"due.dmn": _DATES},
+              {"due": "2026-03-29T02:00:00", "net": 1.1},
+              ("Compare dates", "Late?", "Remind", "Over"), {"late": True}),
+    UserModel("Due", _file(_DUE) | {"due.dmn": _DATES}, {"due": "2026-03-30", "net": 1},
+              ("Compare dates", "Late?", "Wait on", "Over"), {"late": False}),
+    UserModel("Heard", _file(_HEARD), {"who": "Kim"}, ("Talk", "Hung up"), {}),
     UserModel("Each", _file(_EACH), {"items": [1, 2, 3]}, ("Double", "Double", "Done"),
               {"all": [2, 4]}),
     UserModel("Caller", _CALLS, {"amount": 4}, ("Work on it", "Half?", "Fine"),
