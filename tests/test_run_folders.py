@@ -158,7 +158,8 @@ def test_decisions_next_to_a_called_process_and_in_other_folders(
 def test_the_process_in_the_folder_of_the_caller_counts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of two with one id; elsewhere it is ambiguous, and the files are told apart."""
+    """Of two processes with the same id, the one in the same folder is called. A call from another
+    folder is reported with the paths of both files."""
     models = written(
         tmp_path / "models", new__order=model("order", CALL.format("pay")),
         new__pay=model("pay", '<task id="t" name="Book"/>'),

@@ -50,6 +50,7 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
     UnaryTests,
     parts,
     reads_input,
+    with_children,
 )
 from orgflow_ir.analysis.expressions.feel.types import (
     ANY,
@@ -665,6 +666,9 @@ def _is_constant(tree: Tree) -> bool:
     )
 
 
+_N = TypeVar("_N", bound=Node)
+
+
 def _with_input(tests: UnaryTests, name: str) -> UnaryTests:
     """Tests with `?` for a name of the input."""
     if not any(isinstance(part, Name) and part.name == name for part in parts(tests)):
@@ -672,18 +676,7 @@ def _with_input(tests: UnaryTests, name: str) -> UnaryTests:
     return _renamed(tests, name)
 
 
-_N = TypeVar("_N", bound=Node)
-
-
 def _renamed(node: _N, name: str) -> _N:
     if isinstance(node, Name):
         return Name("?", node.span) if node.name == name else node  # type: ignore[return-value]
-    changed = {}
-    for field in node.__match_args__:
-        value = getattr(node, field)
-        if isinstance(value, tuple):
-            value = tuple(_renamed(v, name) if isinstance(v, Node) else v for v in value)
-        elif isinstance(value, Node):
-            value = _renamed(value, name)
-        changed[field] = value
-    return type(node)(**changed)
+    return with_children(node, lambda child: _renamed(child, name))

@@ -56,7 +56,6 @@ Constant = Decimal | str | bool | None
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _KINDS: Final = {"number": Decimal, "string": str, "boolean": bool}
 _INVERSE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-_AGGREGATES: Final = frozenset({"SUM", "MIN", "MAX"})
 _LISTS: Final = frozenset({"COLLECT", "RULE ORDER"})
 _OF_OBJECTS: Final = frozenset({"__proto__"})
 """Names that set no property in a literal."""

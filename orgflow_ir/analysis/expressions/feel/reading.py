@@ -37,6 +37,7 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
     Tree,
     children,
     parts,
+    with_children,
 )
 from orgflow_ir.analysis.expressions.feel.values import Value, imported
 from orgflow_ir.analysis.expressions.syntax import ConditionError, Feel, Span
@@ -195,14 +196,7 @@ def without_extensions(tree: _P) -> _P:
 
 def _rewritten(tree: Tree) -> Tree:
     """The same expression without the functions that only Camunda 8 has."""
-    changed: dict[str, Any] = {}
-    for name in tree.__match_args__:
-        value = getattr(tree, name)
-        if isinstance(value, tuple):
-            changed[name] = tuple(_rewritten(v) if isinstance(v, syntax.Node) else v for v in value)  # type: ignore[arg-type]
-        else:
-            changed[name] = _rewritten(value) if isinstance(value, syntax.Node) else value  # type: ignore[arg-type]
-    tree = type(tree)(**changed)
+    tree = with_children(tree, _rewritten)  # type: ignore[arg-type]  # tests as well
     if not isinstance(tree, Call) or not isinstance(tree.function, Name) or tree.names is not None:
         return tree
     match tree.function.name, tree.arguments:

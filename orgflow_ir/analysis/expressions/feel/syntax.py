@@ -7,9 +7,10 @@ name are paths. Equality of trees ignores spans.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Literal as OneOf
+from typing import TypeVar
 
 from orgflow_ir.analysis.expressions.feel.types import Type
 from orgflow_ir.analysis.expressions.syntax import NOWHERE, Node, Span
@@ -327,6 +328,9 @@ Part = (
 )
 
 
+_N = TypeVar("_N", bound=Node)
+
+
 def children(part: Part) -> Iterator[Part]:
     """The direct children of a node, in text order."""
     for name in part.__match_args__[:-1]:
@@ -334,6 +338,19 @@ def children(part: Part) -> Iterator[Part]:
         for found in value if isinstance(value, tuple) else (value,):
             if isinstance(found, Node):
                 yield found  # type: ignore[misc]  # every node here is a Part
+
+
+def with_children(part: _N, change: Callable[[Node], Node]) -> _N:
+    """A node, each direct child of which is what `change` makes of it."""
+    changed: dict[str, object] = {}
+    for name in part.__match_args__:
+        value = getattr(part, name)
+        if isinstance(value, tuple):
+            value = tuple(change(one) if isinstance(one, Node) else one for one in value)
+        elif isinstance(value, Node):
+            value = change(value)
+        changed[name] = value
+    return type(part)(**changed)
 
 
 def parts(root: Part) -> Iterator[Part]:
