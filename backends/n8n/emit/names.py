@@ -17,7 +17,7 @@ _RESERVED = frozenset(
 )  # fmt: skip
 """n8n keeps nodes and run data in plain JavaScript objects, in which these keys have a meaning."""
 
-_JS_WORDS = frozenset(
+JS_WORDS = frozenset(
     {
         "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete",
         "do", "else", "enum", "export", "extends", "false", "finally", "for", "function", "if",
@@ -25,6 +25,15 @@ _JS_WORDS = frozenset(
         "true", "try", "typeof", "var", "void", "while", "with", "yield", "let", "static", "await",
     }
 )  # fmt: skip
+"""Words of JavaScript that are no names."""
+
+NO_IDENTIFIERS = JS_WORDS | {
+    "arguments", "eval", "implements", "interface", "package", "private", "protected", "public",
+    "undefined", "Array", "BigInt", "Boolean", "Date", "Error", "Infinity", "JSON", "Math", "NaN",
+    "Number", "Object", "String",
+}  # fmt: skip
+"""Words that generated code does not use as names of its own."""
+
 # What means something in the Markdown of the editor: links also without brackets, `@[x](y)`, which
 # loads a video and may end in code further on, emoji (`:x:`, `;)`), `(c)`, dashes. An underscore
 # inside a word means nothing, nor do a colon or full stop before a blank.
@@ -85,7 +94,7 @@ def field_name(text: str, fallback: str) -> str:
     """`slug(text)` in a form that can follow a dot in JavaScript and in n8n, which refuses every
     expression with `.constructor`."""
     name = slug(text) or slug(fallback) or "decision"
-    refused = name in _JS_WORDS or name in _RESERVED or name.startswith("constructor")
+    refused = name in JS_WORDS or name in _RESERVED or name.startswith("constructor")
     if name[0].isdigit() or refused:
         name = f"v_{name}"
     return name

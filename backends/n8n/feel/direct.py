@@ -23,6 +23,7 @@ from orgflow.backends.n8n.emit.javascript import (
     property_name,
     property_of,
 )
+from orgflow.backends.n8n.emit.names import NO_IDENTIFIERS
 
 from orgflow_ir.analysis.expressions.feel.reading import is_logical
 from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
@@ -139,17 +140,7 @@ _OF_TEXTS_AND_LISTS = frozenset(
 )  # fmt: skip
 """Names that texts, lists or numbers have in JavaScript."""
 
-_RESERVED = frozenset(
-    {
-        "arguments", "await", "break", "case", "catch", "class", "const", "continue", "debugger",
-        "default", "delete", "do", "else", "enum", "eval", "export", "extends", "false", "finally",
-        "for", "function", "if", "implements", "import", "in", "instanceof", "interface", "let",
-        "new", "null", "package", "private", "protected", "public", "return", "static", "super",
-        "switch", "this", "throw", "true", "try", "typeof", "undefined", "var", "void", "while",
-        "with", "yield", "Array", "BigInt", "Boolean", "Error", "Infinity", "JSON", "Math", "NaN",
-        "Number", "Object", "String", "Date", "item", "items", "input",
-    }
-)  # fmt: skip
+_RESERVED = NO_IDENTIFIERS | {"item", "items", "input"}
 """Names that no parameter of generated code has."""
 
 _TESTS: dict[Kind, str] = {"number": "number", "text": "string", "truth": "boolean"}

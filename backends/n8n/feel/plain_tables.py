@@ -30,6 +30,7 @@ from decimal import Decimal
 from typing import Final
 
 from orgflow.backends.n8n.emit.javascript import js_string
+from orgflow.backends.n8n.emit.names import NO_IDENTIFIERS
 from orgflow.backends.n8n.feel.direct import direct_expression
 
 from orgflow_ir.analysis.expressions.feel.syntax import (
@@ -62,15 +63,6 @@ _OF_OBJECTS: Final = frozenset({"__proto__"})
 
 _DIGITS: Final = 15
 """Decimal digits that a binary number of 64 bits keeps."""
-
-_RESERVED: Final = frozenset(
-    """arguments await break case catch class const continue debugger default delete do else enum
-    eval export extends false finally for function given if implements import in instanceof
-    interface let new null package private protected public return static super switch this
-    throw true try typeof undefined var void while with yield NaN Infinity Array Object Number
-    JSON Math given absent numeric differs converted entry typed first
-    unique any collect atMostOne agreed""".split()  # noqa: SIM905
-)
 
 _HELPERS: Final = {
     "first": """\
@@ -156,6 +148,8 @@ function typed(value, type) {
 }""",
 }
 """Functions that tables use; each is emitted where it is used, after the rules."""
+
+_RESERVED: Final = NO_IDENTIFIERS | _HELPERS.keys() | {"given"}
 
 _USES: Final = {"differs": ("absent",), "converted": ("absent",)}
 
