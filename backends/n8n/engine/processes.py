@@ -20,7 +20,9 @@ def process_begin(pid: int) -> str | None:
         except OSError:
             return None
         fields = stat.rpartition(")")[2].split()  # its name, in brackets, may hold anything
-        return None if fields[0] in "ZX" else f"{boot} {fields[19]}"
+        # The first thread may have ended before the others, which still hold the ports.
+        ended = fields[0] == "X" or (fields[0] == "Z" and int(fields[17]) <= 1)
+        return None if ended else f"{boot} {fields[19]}"
     if sys.platform == "win32":
         return None
     ran = subprocess.run(

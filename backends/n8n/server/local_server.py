@@ -29,6 +29,7 @@ PORTS = range(5690, 5790)
 
 _HOST = "127.0.0.1"
 _STOP_SECONDS = 15.0
+_PORT_TRIES = 3
 _POLL_SECONDS = 0.1
 _EMAIL = "owner@example.com"
 _LATEST = 50
@@ -195,20 +196,27 @@ class LocalN8n(LocalServer):
             begun = process_begin(pid)
             self._keep(pid=pid, begun=begun, holder=[me, process_begin(me)], booting=True)
 
-        server = N8nServer(
-            self.home / "data",
-            files,
-            port=self._port(on_line, port),
-            outlives=outlives,
-            on_process=note,
-        )
-        on_line(f"starting n8n {files.version}; its log is {self._log}")
-        try:
-            server.start()
-        except ServerStartError as error:
-            self._keep(**_NOTHING)
-            raise LocalServerError(f"{error}\nthe log is {self._log}") from None
-        return server
+        for _ in range(_PORT_TRIES):
+            server = N8nServer(
+                self.home / "data",
+                files,
+                port=self._port(on_line, port),
+                outlives=outlives,
+                on_process=note,
+            )
+            on_line(f"starting n8n {files.version}; its log is {self._log}")
+            try:
+                server.start()
+            except ServerStartError as error:
+                self._keep(**_NOTHING)
+                failed = error
+                # The port was free a moment ago; another program may have taken it since.
+                taken = "EADDRINUSE" in str(error) or not is_free(server.port)
+                if port is None and taken:
+                    continue
+                break
+            return server
+        raise LocalServerError(f"{failed}\nthe log is {self._log}") from None
 
     def _settled(self, server: N8nServer) -> RunningServer:
         """Note a server that has just been booted, with an account if it is new."""
@@ -234,7 +242,7 @@ class LocalN8n(LocalServer):
         return self._described(server.port, server.pid, login)._replace(begun=True)
 
     def _port(self, on_line: OnLine, wanted: int | None) -> int:
-        """The port that is wanted, else that of the last time, else a free one."""
+        """The port that is wanted, otherwise that of the last time, otherwise a free one."""
         if wanted is not None:
             if not is_free(wanted):
                 raise LocalServerError(

@@ -16,8 +16,15 @@ import pytest
 from cli_cases import orgflowc
 from engine_fixture import missing
 from orgflow.backends.n8n.engine.node import NodeError, find_node
+from orgflow.backends.n8n.server import local_server
 from orgflow.backends.n8n.server.install import ServerFiles
-from orgflow.backends.n8n.server.local_server import LocalN8n, LocalServerError, process_begin
+from orgflow.backends.n8n.server.local_server import (
+    PORTS,
+    LocalN8n,
+    LocalServerError,
+    is_free,
+    process_begin,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no server in the background")
 
@@ -56,7 +63,11 @@ Make = Callable[[str], LocalN8n]
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home that had a port of this test process: other workers start servers meanwhile, from the
+    same first port. It is below the ports that the system gives to connections."""
     folder = tmp_path / "home"
+    folder.mkdir(mode=0o700)
+    (folder / "server.json").write_text(json.dumps({"port": 15_000 + os.getpid() % 10_000}))
     monkeypatch.setenv("ORGFLOW_N8N_HOME", str(folder))
     return folder
 
@@ -119,6 +130,37 @@ def test_it_is_started_once_and_keeps_port_and_login(make: Make, home: Path) -> 
     assert (later.address, later.login) == (first.address, first.login)
 
 
+def test_without_a_last_port_the_first_free_one_is_used(make: Make, home: Path) -> None:
+    (home / "server.json").unlink()
+    server = make()
+    first = server.start(lambda _: None)
+    assert int(first.address.rpartition(":")[2]) in PORTS
+    assert server.stop()
+
+
+def test_a_port_taken_between_the_choice_and_the_start(
+    make: Make, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = make()
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        taken = other.getsockname()[1]
+        (home / "server.json").write_text(json.dumps({"port": taken}))
+        asked: list[int] = []
+
+        def free_at_first(port: int) -> bool:
+            asked.append(port)
+            return asked == [taken] or is_free(port)
+
+        monkeypatch.setattr(local_server, "is_free", free_at_first)
+        said: list[str] = []
+        started = server.start(said.append)
+    assert started.address != f"http://127.0.0.1:{taken}"
+    assert any(f"port {taken} is taken by another program" in line for line in said)
+    assert server.stop()
+
+
 def test_it_outlives_the_process_that_started_it(make: Make, home: Path, tmp_path: Path) -> None:
     make()
     code = (
@@ -152,6 +194,24 @@ def test_a_process_of_another_program_is_never_ended(make: Make, home: Path) -> 
         assert server.start(lambda _: None).begun
         assert other.poll() is None
         other.communicate(b"\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_process_exists_until_its_last_thread_ends() -> None:
+    """Its ports are in use until then."""
+    code = (
+        "import ctypes, sys, threading\n"
+        "threading.Thread(target=sys.stdin.read).start()\n"
+        "ctypes.CDLL(None).pthread_exit(None)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as child:
+        begun = process_begin(child.pid)
+        status = Path(f"/proc/{child.pid}/stat")
+        while status.read_text().rpartition(")")[2].split()[0] != "Z":
+            time.sleep(0.01)
+        assert process_begin(child.pid) == begun is not None
+        child.stdin.close()  # type: ignore[union-attr]
+        assert gone(child.pid)
 
 
 def test_one_that_does_not_listen_to_signals_is_killed(
@@ -317,7 +377,6 @@ def test_killed_while_it_boots_the_next_start_ends_it(
 
 def server_facts(server: LocalN8n) -> str:
     """What `engine status` prints about running, with the installation that a test has."""
-    from orgflow.backends.n8n.server import local_server
     from orgflow.backends.n8n.server.install import ServerStatus
 
     with pytest.MonkeyPatch.context() as patch:
