@@ -772,8 +772,9 @@ def compile_separately(
         process = together[0]
         alone = _only(model, index, together)
         own = PassContext(
-            registry=ctx.registry, services=ctx.services, grading=ctx.grading, given=ctx.given
-        )
+            registry=ctx.registry, services=ctx.services, grading=ctx.grading, given=ctx.given,
+            changed=ctx.changed,
+        )  # fmt: skip
         emitted = compile_model(
             alone, backend, own, options=options, allow_lossy=allow_lossy, force=force,
             strict=strict,

@@ -159,10 +159,10 @@ def command(
     paths = list(dict.fromkeys(inputs))
     empty: list[str] = []
     if any(os.path.isdir(one) for one in inputs):
-        from orgflow.commands.inputs import models_in
+        from orgflow.commands.inputs import models_in, without_output
 
         paths, empty = models_in(inputs, session)
-        paths = _without_output(paths, inputs, golden or output)
+        paths = without_output(paths, inputs, golden or output)
     several = len(paths) != 1
     if several:
         list_folders_once()
@@ -180,19 +180,31 @@ def command(
     ctx = session.context()
     for without in empty:
         ctx.emit(UnreadableInput, f"there is no model in {without}", help="name a file in it")
-    for in_ in paths:
-        if several:
-            session.collect(ctx)
-            ctx = session.context()
-            ctx.given = paths
-        model = session.load(in_, ctx, from_, diagram=backend.target.wants_diagram, process=process)
-        if model is None:
-            continue
-        model = with_called(model, backend, ctx)
-        if fill:
-            from orgflow.commands.filling import fill_model
+    if several:
+        session.collect(ctx)
 
-            model = fill_model(model, backend, session, ctx, flags=flags, near=in_)
+    def read() -> Iterator[tuple[str, Model, PassContext]]:
+        for in_ in paths:
+            own = session.context() if several else ctx
+            own.given = paths if several else ()
+            model = session.load(
+                in_, own, from_, diagram=backend.target.wants_diagram, process=process
+            )
+            if model is not None:
+                yield in_, model, own
+            else:
+                session.collect(own)
+
+    loaded: Iterable[tuple[str, Model, PassContext]] = read()
+    if fill:
+        from orgflow.commands.filling import Loaded, fill_models
+
+        loaded = fill_models(
+            [Loaded(*one) for one in loaded], backend, session, flags=flags,
+            called=backend.target.executes,
+        )  # fmt: skip
+    for in_, model, ctx in loaded:
+        model = with_called(model, backend, ctx)
         models.append(model)
         some = _compile(
             model, backend, ctx, folder=folder, options=options, allow_lossy=allow_lossy,
@@ -204,6 +216,8 @@ def command(
         if not several and some and edited is not None:
             break  # what is found while merging is accepted, too
         _accept(in_, model, session, ctx)
+        if several:
+            session.collect(ctx)
     artifacts: Sequence[Artifact] | None = None
     beside: list[Artifact] = []
     emitted: Sequence[Emitted] = ()
@@ -224,7 +238,7 @@ def command(
             _accept(paths[0], models[0], session, ctx)
     session.collect(ctx)
     if artifacts is not None and edited is None:
-        kept = _with_filled_work(emitted, golden or output, backend, session)
+        kept = with_filled_work(emitted, golden or output, backend, session)
         artifacts = None
         if kept is not None:
             beside = [artifact for one in kept for artifact in one.beside]
@@ -237,7 +251,7 @@ def command(
         if artifacts is not None and golden is not None:
             code = max(code, _compare(golden, artifacts, backend, session))
         elif artifacts is not None:
-            _write(paths, output, artifacts, beside)
+            write_compiled(paths, output, artifacts, beside)
             if edited is None and (session.diagnostics or output not in (None, "-")):
                 session.outcome = _outcome(paths, output, backend, session.diagnostics, report)
         elif golden is None and edited is None and code == 1:
@@ -257,16 +271,6 @@ def command(
         for line in _no_help(session.diagnostics, backend, force=force, allow_lossy=allow_lossy):
             click.echo(line, err=True)
     leave(code)
-
-
-def _without_output(paths: list[str], inputs: Sequence[str], output: str | None) -> list[str]:
-    """The models without those in the output folder, which an earlier compilation wrote; a file
-    that was named stays."""
-    if output in (None, "-") or not os.path.isdir(output or ""):
-        return paths
-    folder = os.path.join(os.path.realpath(output or ""), "")
-    named = set(inputs)
-    return [p for p in paths if p in named or not os.path.realpath(p).startswith(folder)]
 
 
 def _compile(
@@ -412,11 +416,11 @@ def _report_uncalled(
     session.collect(ctx)
 
 
-def _with_filled_work(
+def with_filled_work(
     emitted: Sequence[Emitted], output: str | None, backend: Backend, session: Session
 ) -> Sequence[Emitted] | None:
-    """What was compiled, with the work that people implemented in the files that it replaces;
-    `None` after an error."""
+    """The output, with the work that people implemented in the files that it replaces; `None` after
+    an error."""
     artifacts = [artifact for one in emitted for artifact in one.artifacts]
     if output in (None, "-") or type(backend).keep_filled is Backend.keep_filled:
         return emitted
@@ -447,12 +451,16 @@ def _with_filled_work(
     return kept
 
 
-def _write(
+def write_compiled(
     paths: Sequence[str],
     output: str | None,
     artifacts: Sequence[Artifact],
     beside: Sequence[Artifact],
 ) -> None:
+    """Write what models were compiled to, and the files beside it, or print it without `-o`.
+
+    Raises `OutputError` and `click.UsageError`.
+    """
     if output is None or output == "-":
         write_stdout(as_one(artifacts))
         return

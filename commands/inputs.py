@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from orgflow.compiler import FILE_KINDS, InputError, open_source, recognising_frontends
@@ -49,6 +49,16 @@ def models_in(inputs: tuple[str, ...], session: Session) -> tuple[list[str], lis
     if takers and len(inputs) == 1:
         return list(inputs), []
     return expand(inputs, session.registry)
+
+
+def without_output(paths: list[str], inputs: Sequence[str], output: str | None) -> list[str]:
+    """The models without those in the output folder, which an earlier compilation wrote; a file
+    that was named stays."""
+    if output in (None, "-") or not os.path.isdir(output or ""):
+        return paths
+    folder = os.path.join(os.path.realpath(output or ""), "")
+    named = set(inputs)
+    return [p for p in paths if p in named or not os.path.realpath(p).startswith(folder)]
 
 
 def _below(folder: str) -> Iterator[str]:

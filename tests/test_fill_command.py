@@ -13,6 +13,8 @@ from engine_fixture import missing
 from model_server import model_server
 from orgflow.backends.n8n.engine.install import status
 
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
 MODEL = """\
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d">
 <process id="p" name="Orders" isExecutable="true"><startEvent id="s"/>
@@ -173,3 +175,115 @@ def test_a_server_that_fails_is_exit_code_3(path: Path, configured: Callable[[st
     ran = orgflowc("fill", str(path), "--timeout", "1")
     assert ran.code == 3, ran.err
     assert "OF514" in ran.err
+
+
+CALLER = """\
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d-{id}">
+<process id="{id}" name="{id}" isExecutable="true"><startEvent id="s-{id}"/>
+<sequenceFlow id="f0-{id}" sourceRef="s-{id}" targetRef="c-{id}"/>
+<callActivity id="c-{id}" name="Order" calledElement="p"/>
+<sequenceFlow id="f1-{id}" sourceRef="c-{id}" targetRef="e-{id}"/><endEvent id="e-{id}"/>
+</process></definitions>"""
+
+
+def folder_of_callers(path: Path, *, callee: str = "models/parts/order.bpmn") -> Path:
+    """Two models that call the process of the file at `path`, which moves to `callee`."""
+    models = path.parent / "models"
+    place = path.parent / callee
+    place.parent.mkdir(parents=True)
+    path.rename(place)
+    for id in ("one", "two"):
+        models.joinpath(f"{id}.bpmn").write_text(CALLER.format(id=id))
+    return models
+
+
+def with_slack(folder: Path) -> set[str]:
+    """The names of the workflows that send a message in Slack."""
+    workflows = [json.loads(p.read_text()) for p in folder.glob("*.json")]
+    return {w["name"] for w in workflows if any("slack" in str(n["type"]) for n in w["nodes"])}
+
+
+def test_a_folder_keeps_its_shape(path: Path) -> None:
+    models = folder_of_callers(path)
+    decision = (EXAMPLES / "expense-claim" / "approver.dmn").read_bytes()
+    (models / "parts" / "rules.dmn").write_bytes(decision)
+    out = path.parent / "out"
+    ran = orgflowc("fill", str(models), "--accept", "--no-model", "-o", f"{out}/")
+    assert ran.code == 0, ran.err
+    written = sorted(p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file())
+    assert written == ["one.bpmn", "parts/order.bpmn", "parts/rules.dmn", "two.bpmn"]
+    assert (out / "parts" / "rules.dmn").read_bytes() == decision
+    assert ran.err.count("operations of n8n-nodes-base") == 1
+    assert "n8n-nodes-base.slack@" in (out / "parts" / "order.bpmn").read_text()
+    assert "n8n-nodes-base.slack@" not in (out / "one.bpmn").read_text()
+    made = orgflowc("compile", str(out), "--target", "n8n", "-o", f"{path.parent / 'n8n'}/")
+    assert made.code == 0, made.err
+    assert with_slack(path.parent / "n8n") == {"Orders", "Orders (called by other files)"}
+
+
+@pytest.mark.parametrize("callee", ["models/parts/order.bpmn", "models/order.bpmn"])
+def test_a_process_of_another_file_is_asked_about_once(
+    path: Path, configured: Callable[[str], None], callee: str
+) -> None:
+    models = folder_of_callers(path, callee=callee)
+    out = path.parent / "out"
+    given = [str(models)]
+    if callee == "models/order.bpmn":  # a file beside them, which nobody names
+        given = [str(models / "one.bpmn"), str(models / "two.bpmn")]
+    with model_server(answer) as server:
+        configured(server.url)
+        ran = orgflowc("compile", *given, "--fill", "--target", "n8n", "-o", f"{out}/")
+        assert ran.code == 0, ran.err
+        assert len(server.requests) == 2
+        to_n8n = orgflowc("fill", *given, "--to", "n8n", "-o", f"{path.parent / 'again'}/")
+        assert to_n8n.code == 0, to_n8n.err
+        assert len(server.requests) == 4
+    assert ran.err.count("asking ") == 1
+    assert "differ" not in ran.err
+    expected = {"Orders (called by other files)"}
+    if callee == "models/parts/order.bpmn":  # which is compiled by itself, too
+        expected.add("Orders")
+    for folder in (out, path.parent / "again"):
+        assert with_slack(folder) == expected
+        assert len(list(folder.glob("*.json"))) == 2 + len(expected)
+
+
+def test_one_faulty_model_does_not_stop_the_others(path: Path) -> None:
+    broken = path.parent / "broken.bpmn"
+    broken.write_text(MODEL.replace("</process>", ""))
+    out = path.parent / "out"
+    ran = orgflowc("fill", str(path), str(broken), "--no-model", "-o", f"{out}/")
+    assert ran.code == 1
+    assert "broken.bpmn:" in ran.err
+    assert [p.name for p in out.iterdir()] == ["order.bpmn"]
+
+
+def test_a_server_that_failed_is_not_asked_about_the_next_model(
+    path: Path, configured: Callable[[str], None]
+) -> None:
+    other = path.parent / "other.bpmn"
+    other.write_text(MODEL)
+    with model_server([""]) as server:
+        configured(server.url.replace("/v1", "/nothing/here"))
+    ran = orgflowc(
+        "fill", str(path), str(other), "--timeout", "1", "-o", f"{path.parent}/out/", "-v"
+    )
+    assert ran.code == 3, ran.err
+    assert ran.err.count("OF514") == 1
+    assert sorted(p.name for p in (path.parent / "out").iterdir()) == ["order.bpmn", "other.bpmn"]
+
+
+def test_several_models_need_a_folder(path: Path) -> None:
+    other = path.parent / "other.bpmn"
+    other.write_text(MODEL)
+    both = (str(path), str(other))
+    for more, reason in (
+        ((), "there are 2 models; name a folder: -o DIR/"),
+        (("-o", f"{path.parent}/one.bpmn"), "there are 2 models; name a folder: -o DIR/"),
+        (("-o", f"{path.parent}/"), "would overwrite the input"),
+        (("--process", "p"), "--process is for one model, and there are 2"),
+        (("--feedback", "x.json"), "--feedback is for one model, and there are 2"),
+    ):
+        ran = orgflowc("fill", *both, "--no-model", *more)
+        assert ran.code == 2
+        assert reason in ran.err

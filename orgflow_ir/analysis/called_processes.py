@@ -247,7 +247,8 @@ class Neighbours:
                 return None
             path = Path(folder.path, file)
             if path not in self.models:
-                self.models[path] = self._read(reader, path, folder.state)
+                changed = self.ctx.changed.get(os.path.abspath(path))
+                self.models[path] = changed or self._read(reader, path, folder.state)
             return self.models[path]
         except OSError:
             return None
