@@ -11,10 +11,14 @@ from typing import Any
 
 import pytest
 from dmn_kit import run_javascript
+from engine_fixture import START, flow, reads
 from feel_random import plain_expression
 from orgflow.backends.n8n.emit.decisions import on_item
 from orgflow.backends.n8n.emit.javascript import to_js
+from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.feel.direct import direct_expression
+from orgflow.backends.n8n.format.expressions import read_parameter
+from seeds import seeds
 
 from orgflow_ir.analysis.expressions.evaluator import evaluate, is_truthy
 from orgflow_ir.analysis.expressions.feel.reading import read_feel, value_of
@@ -272,6 +276,290 @@ def test_plain_javascript_of_random_expressions(condition: bool) -> None:
             codes[text] = code
     cases = [
         (text, {"a": rng.choice(MORE), "b": rng.choice(MORE)}) for text in codes for _ in range(6)
+    ]
+    assert _differences(codes, cases, condition=condition) == []
+
+
+DATES_ONE = (
+    "date(a)",
+    "date(a) < today()",
+    "not(date(a) < today())",
+    "date(a) = today()",
+    "today() >= date(a)",
+    'date(a) < date("2024-03-01")',
+    'date(a) = date("2024-02-29")',
+    'date(a) != @"2024-02-29"',
+    'not(date(a) = date("2024-02-29"))',
+    'date(a) in [date("2024-01-01")..date("2024-12-31")]',
+    'not(date(a) in [date("2024-01-01")..date("2024-12-31")))',
+    'date(a) in (> @"2024-01-01")',
+    'date(a) in (@"2024-02-29", @"1999-12-31")',
+    'date(a) between @"2024-01-01" and today()',
+    "date(a) = null",
+    "is defined(date(a))",
+    "date(a).year",
+    "date(a).month = 2",
+    "date(a).day",
+    "date(a).weekday",
+    "date(a).weekday in [1..5]",
+    "date(a).year + 1",
+    "date(a).year > 2000",
+    "not(date(a).year = 2024)",
+    "date(a).year != 2024",
+    "date(a).month * 2 > 3",
+    "date(a).year = a",
+    "day of week(date(a))",
+    "string length(day of week(date(a)))",
+    'day of week(date(a)) in ("Saturday", "Sunday")',
+    "month of year(date(a))",
+    "day of year(date(a))",
+    'date(a) + duration("P1D")',
+    'date(a) - @"P1M"',
+    'date(a) + @"P400Y"',
+    'date(a) + @"PT36H"',
+    'date(a) - @"PT36H"',
+    'date(a) + @"P13M" > date(a)',
+    '@"P1D" + date(a)',
+    'date(a) + @"-P1Y2M"',
+    'date(a) - today() < @"P30D"',
+    'date(a) - @"2024-01-01"',
+    'date(a) - @"2024-01-01" > duration("P30D")',
+    'not(date(a) - @"2024-01-01" > @"PT36H")',
+    '(date(a) - @"2024-01-01").days',
+    '(date(a) - @"2024-01-01").hours',
+    'date(a) - @"2024-01-01" = @"P59D"',
+    'years and months duration(date(a), @"2024-02-29")',
+    'years and months duration(date(a), @"2024-02-28").years >= 18',
+    '"due " + string(date(a))',
+    'years and months duration(date(a), @"2024-02-28").months',
+    "string(date(a))",
+    'years and months duration(date(a), @"2024-02-28") > @"P1Y"',
+    'date(a) > @"2024-01-01T00:00:00"',
+    "date and time(a)",
+    "date and time(a) < now()",
+    "not(date and time(a) < now())",
+    'date and time(a) < date and time("2024-03-31T02:30:00Z")',
+    "date and time(a).hour",
+    'date and time(a) = @"2024-03-31T02:30:00Z"',
+    'date and time(a) != @"2024-03-31T02:30:00Z"',
+    'date and time(a) >= date and time("2024-03-31T02:30:00")',
+    "date and time(a).minute < 31",
+    'date and time(a) + @"PT1H"',
+    'date and time(a) - @"P1DT0.000000001S"',
+    "date and time(a).second",
+    'date and time(a) + @"P1M" > @"2024-03-31T02:30:00@Europe/Paris"',
+    "date and time(a).year",
+    'date and time(a) - @"2024-03-31T02:30:00Z" > @"PT36H"',
+    "date(date and time(a))",
+    '(date and time(a) - @"2024-03-31T02:30:00Z").days',
+    "day of week(date and time(a))",
+    '(date and time(a) - @"2024-03-31T02:30:00Z").hours',
+    "date and time(a) = null",
+    '(date and time(a) - @"2024-03-31T02:30:00Z").seconds',
+    "string(date and time(a))",
+    'date(date and time(a)) > @"2024-01-01"',
+    "date and time(a) < today()",
+    "date and time(date(now()))",
+    "{due: date(a), at: [date and time(a)]}",
+    "if date(a) > today() then date(a) else null",
+    "for x in a return date(x)",
+    'some x in a satisfies date(x) > @"2024-01-01"',
+    'a = @"2024-02-29"',
+    "a < today()",
+    'date("x")',
+    '@"P1Y"',
+    'duration("P1DT2H")',
+    '@"2024-02-30"',
+    "append(a, date(a))",
+    'date("2024-01-01").year',
+    'date("2024-" + a)',
+    'date(2024, 2, 29) + @"P1Y"',
+)
+PATTERNS = (
+    'matches(a, "[A-Z]{2}[0-9]+")',
+    'not(matches(a, "^a"))',
+    'matches(a, "a.c$", "s")',
+    'matches(a, "(")',
+    r'matches(a, "^\\d{5}$")',
+    'matches(a, "B", "i")',
+    'matches(a, "/", "q")',
+    'matches(a, "a/b")',
+    'matches(a.b, "x")',
+    'replace(a, "(b)(c)?", "[$1$2$0]")',
+    'replace(a, "b", "$10")',
+    'replace(a, "x*", "y")',
+    r'replace(a, "[a-c]", "\\$")',
+    'replace(a, "a", "$")',
+    'replace(a, "B", "x", "i")',
+    'replace(a, "a", "$a")',
+    'substring before(a, "b")',
+    'substring after(a, "b")',
+    "substring(a, 2)",
+    "substring(a, 1, 2)",
+    'substring after(a, "/") = "b"',
+    "substring(a, 3, 1)",
+    'replace(a, "\U0001f600", "}}")',
+)
+TEXTS: tuple[Any, ...] = (
+    None,
+    5,
+    "",
+    "a",
+    "b",
+    "abc",
+    "abcbc",
+    "DE12",
+    "de",
+    "ab\nc",
+    "12345",
+    "a/b",
+    "a/b/b",
+    "$1",
+    ["ab"],
+    ["a", "b"],
+    {"b": "x"},
+    "\U0001f600b\U0001f600",
+    "\n",
+    "a\n",
+    "AbC",
+)
+DATES_TWO = (
+    "date(a) < date(b)",
+    "date(a) = date(b)",
+    "not(date(a) = date(b))",
+    "date(a) != date(b)",
+    "date(a) - date(b)",
+    "(date(a) - date(b)).days > 30",
+    'date(a) - date(b) >= @"P7D"',
+    "years and months duration(date(a), date(b))",
+    "date and time(a) < date and time(b)",
+    "years and months duration(date(a), date(b)).years",
+    "date and time(a) = date and time(b)",
+    "date and time(a) != date and time(b)",
+    "not(date and time(a) = date and time(b))",
+    'date and time(a) - date and time(b) > @"PT1H"',
+    "date(a) > date(b) or date(b) > date(a)",
+    "(date and time(a) - date and time(b)).minutes",
+    "date(a) between date(b) and today()",
+    "date(a).year = date(b).month + 2022",
+    "date(a) - date(b) = date(b) - date(a)",
+    "years and months duration(date(a), date(b)) = years and months duration(date(b), date(a))",
+)
+DATE_VALUES: tuple[Any, ...] = (
+    None,
+    5,
+    "",
+    "x",
+    [],
+    {},
+    True,
+    "2024-02-29",
+    "2024-02-30",
+    "2023-02-28",
+    "1999-12-31",
+    "2024-1-1",
+    "2024-00-10",
+    "0001-01-01",
+    "-0044-03-15",
+    "-0000-01-01",
+    "12024-07-01",
+    "999999999-12-31",
+    "-999999999-01-01",
+    "2100-01-31",
+    ["2024-02-29"],
+    [["2024-01-01"]],
+    ["2024-01-01", "2024-01-01"],
+    "2024-02-29\n",
+    "2024-03-31T02:30:00",
+    "2024-03-31T02:30:00Z",
+    "2024-03-31T03:30:00+01:00",
+    "2024-03-31T02:30:00.000000001Z",
+    "2024-03-31T02:30:00@Europe/Paris",
+    "2024-10-27T02:30:00@Europe/Paris",
+    "2024-10-27T02:30:00.5@Nowhere/City",
+    "1750-01-01T00:00:00@Europe/London",
+    "02024-01-01",
+    "12024-07-01T00:00:00@Asia/Tokyo",
+    "2024-03-31T24:00:00",
+    "2024-03-31T02:30:00+15:00",
+    "2024-03-31T02:30:00-05:30:15",
+    "2024-03-31T02:30",
+    "2024-03-31T02:30:00.123456789123-14:00",
+    "2800-06-01T12:00:00@America/New_York",
+    "999999999-12-31T23:59:59Z",
+    "2023-12-31T23:59:59.999999999",
+    "2024-03-31T02:30:60Z",
+    "T10:00:00",
+    "2024-02-29T",
+    "2400-01-01T00:00:00@Europe/Paris",
+)
+FEW_DATES: tuple[Any, ...] = (
+    None,
+    "x",
+    "2024-02-29",
+    "2024-01-31",
+    "2023-02-28",
+    "-0044-03-15",
+    "999999999-12-31",
+    "2024-03-31T02:30:00",
+    "2024-03-31T02:30:00Z",
+    "2024-03-31T04:30:00@Europe/Paris",
+    "2024-03-31T02:30:00.000000001Z",
+    "2024-02-29T00:00:00",
+)
+DATE_CASES: list[tuple[str, dict[str, Any]]] = [
+    *((text, {"a": value}) for text in DATES_ONE for value in DATE_VALUES),
+    *((text, {"a": value}) for text in PATTERNS for value in TEXTS),
+    *(
+        (text, {"a": one, "b": two})
+        for text in DATES_TWO
+        for one, two in itertools.product(FEW_DATES, repeat=2)
+    ),
+]
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_plain_javascript_of_dates_and_durations(condition: bool) -> None:
+    codes = {text: _directly(text, condition) for text, _ in DATE_CASES}
+    assert [text for text, code in codes.items() if not code] == []
+    assert {read_parameter(f"={{{{ {code} }}}}").faults for code in codes.values()} == {()}
+    assert _differences(codes, DATE_CASES, condition=condition) == []
+
+
+def test_dates_and_patterns_on_the_engine(engine: LocalEngine) -> None:
+    """n8n evaluates them between `{{` and `}}`, and refuses some of JavaScript there."""
+    items = [{"a": "2024-03-31T02:30:00@Europe/Paris"}, {"a": "2024-02-29"}, {"a": "abc"}]
+    texts = [*DATES_ONE, *PATTERNS]
+    fields = {f"e{at}": _directly(text, False) for at, text in enumerate(texts)}
+    workflow = flow([START, reads("R", **fields)], "T>R")
+    run = engine.run(workflow, "T", items=[{"json": item} for item in items])
+    assert run.status == "success", run.error
+    (found,) = run.output
+    for item, values in zip(items, found, strict=True):
+        shown = {text: json.loads(values[f"e{at}"] or "null") for at, text in enumerate(texts)}
+        assert shown == {text: _by_feel(text, item) for text in texts}
+
+
+@pytest.mark.parametrize("seed", seeds(40))
+def test_plain_javascript_of_random_dates(seed: int) -> None:
+    rng = random.Random(seed)
+    condition = seed % 2 == 0
+    codes: dict[str, str] = {}
+    while len(codes) < 60:
+        text = plain_expression(rng, rng.choice((1, 2, 2, 3, 3)), dated=True)
+        if "upper case" in text:  # JavaScript accepts names of time zones in any case
+            continue
+        try:
+            code = _directly(text, condition)
+        except ConditionError:
+            continue
+        if code:
+            codes[text] = code
+    values = (*DATE_VALUES, *FEW_DATES, *FEW_DATES, *MORE, {"b": "2024-01-31"})
+    cases = [
+        (text, {"a": rng.choice(values), "b": rng.choice(values)})
+        for text in codes
+        for _ in range(8)
     ]
     assert _differences(codes, cases, condition=condition) == []
 

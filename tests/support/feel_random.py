@@ -175,7 +175,6 @@ _LEAVES = {
     "any": ("null", "a", "b", "a.b", "{b: 5}", "{b: [a]}"),
 }
 _SIGNS = ("=", "!=", "<", "<=", ">", ">=")
-_TYPES = tuple(_LEAVES)
 _OPERATIONS = {
     "number": (
         "({number} + {number})", "({number} - {number})", "({number} * {number})", "count({list})",
@@ -205,16 +204,69 @@ _OPERATIONS = {
 }  # fmt: skip
 
 
+_DATED_LEAVES = {
+    **_LEAVES,
+    "date": ("date(a)", "date(b)", "date(a.b)", "today()", '@"2024-02-29"', 'date("2023-12-31")',
+             "date(date and time(b))", "null", "a"),
+    "moment": ("date and time(a)", "date and time(b)", '@"2024-03-31T02:30:00Z"',
+               '@"2024-03-31T02:30:00"', '@"2024-03-31T02:30:00@Europe/Paris"', "null",
+               "date and time(today())"),
+    "days": ('@"P1D"', '@"-PT36H"', 'duration("P30DT0.5S")', '@"P4000D"', '@"PT0S"'),
+    "months": ('@"P1M"', '@"-P13M"', 'duration("P400Y")', '@"P0M"'),
+}  # fmt: skip
+_DATED_OPERATIONS = {
+    **_OPERATIONS,
+    "number": (
+        *_OPERATIONS["number"], "({date}).year", "({date}).month", "({moment}).day",
+        "({days}).days", "({date}).weekday", "({moment}).hour", "({moment}).second",
+        "({days}).hours", "({days}).seconds", "({months}).years", "({months}).months",
+        "day of year({date})",
+    ),
+    "text": (
+        *_OPERATIONS["text"], "string({date})", "string({moment})", "string({months})",
+        "day of week({date})", "month of year({moment})", 'replace({text}, "a(b)?", "$1x")',
+        "substring({text}, 2)", 'substring before({text}, "b")', 'substring after({text}, "-")',
+    ),
+    "truth": (
+        *_OPERATIONS["truth"], *("({date} {sign} {date})", "({moment} {sign} {moment})") * 4,
+        *("({days} {sign} {days})", "({months} {sign} {months})") * 3,
+        *("({date} in ({sign} {date}))",) * 3,
+        "({date} between {date} and {date})", '({date} in [@"2024-01-01"..today()))',
+        '({date} in (@"2024-02-29", @"2023-12-31"))', "is defined({date})", "({any} {sign} {date})",
+        'matches({text}, "^[0-9]{{4}}-")', "({date} {sign} {moment})",
+        "({text} in (matches(?, \"a\"), \"b\"))",
+    ),
+    "any": (*_OPERATIONS["any"], "{date}", "{moment}", "{months}"),
+    "date": (
+        "({date} + {days})", "({date} - {months})", "({days} + {date})", "date({moment})",
+        "(if {truth} then {date} else {date})", "({date} + {days})", "date({text})",
+    ),
+    "moment": (
+        "({moment} + {days})", "({moment} - {days})", "({moment} + {months})",
+        "date and time({text})", "date and time({date})",
+    ),
+    "days": ("({date} - {date})", "({moment} - {moment})"),
+    "months": ("years and months duration({date}, {date})",),
+}  # fmt: skip
+
+
 def plain_expression(
-    rng: random.Random, depth: int, of: str = "", names: tuple[str, ...] = ()
+    rng: random.Random,
+    depth: int,
+    of: str = "",
+    names: tuple[str, ...] = (),
+    *,
+    dated: bool = False,
 ) -> str:
-    """A random expression of the operations that conditions use, over the variables `a` and `b`.
-    Most operands have the type that an operation takes."""
-    of = of if of and rng.random() < 0.9 else rng.choice(_TYPES)
+    """A random expression of the operations that conditions use, over the variables `a` and `b`;
+    if `dated`, also with dates and durations. Most operands have the type that an operation
+    takes."""
+    leaves = _DATED_LEAVES if dated else _LEAVES
+    of = of if of and rng.random() < 0.9 else rng.choice(tuple(leaves))
     if depth == 0 or rng.random() < 0.15:
-        return rng.choice((*_LEAVES[of], *names * 3, *(f"{name}.b" for name in names)))
+        return rng.choice((*leaves[of], *names * 3, *(f"{name}.b" for name in names)))
     new = rng.choice("xyz")
-    text = rng.choice(_OPERATIONS[of])
+    text = rng.choice((_DATED_OPERATIONS if dated else _OPERATIONS)[of])
     parts = re.split(r"(\{\w+\})", text)
     inner = (*names, new) if "{new}" in text else names
     written = []
@@ -224,9 +276,10 @@ def plain_expression(
             written.append(new)
         elif part == "{sign}":
             written.append(rng.choice(_SIGNS))
-        elif part[:1] == "{" and part[1:-1] in _LEAVES:
+        elif part[:1] == "{" and part[1:-1] in leaves:
             bound = bound or "return" in "".join(written) or "satisfies" in "".join(written)
-            written.append(plain_expression(rng, depth - 1, part[1:-1], inner if bound else names))
+            given = inner if bound else names
+            written.append(plain_expression(rng, depth - 1, part[1:-1], given, dated=dated))
         else:
             written.append(part.replace("{{", "{").replace("}}", "}"))
     return "".join(written)

@@ -13,8 +13,6 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Literal as OneOf
-from typing import NamedTuple
 
 from orgflow.backends.n8n.emit.javascript import (
     EXACT,
@@ -24,7 +22,11 @@ from orgflow.backends.n8n.emit.javascript import (
     property_of,
 )
 from orgflow.backends.n8n.emit.names import NO_IDENTIFIERS
+from orgflow.backends.n8n.feel import dates
+from orgflow.backends.n8n.feel.values import TEMPORAL, Kind, Untranslated, Value, call
 
+from orgflow_ir.analysis.expressions.feel.evaluator import INPUT, Unsupported
+from orgflow_ir.analysis.expressions.feel.patterns import compiled, replacement_parts, rewritten
 from orgflow_ir.analysis.expressions.feel.reading import is_logical
 from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
 from orgflow_ir.analysis.expressions.feel.syntax import (
@@ -49,12 +51,8 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
     Tree,
     UnaryTest,
     parts,
+    reads_input,
 )
-
-Kind = OneOf["any", "null", "number", "text", "truth", "list", "context", "exact", "sum", "now"]
-"""The known type of a value. `exact` is a whole number of units, which only exists within an
-expression; `sum` is a number that is rounded to a double, or a text, and `now` the text of a date
-or moment."""
 
 _NUMBER_DIGITS = 17
 """As many digits has the shortest decimal of a double at most."""
@@ -78,9 +76,9 @@ _HELPERS: dict[str, str] = {
     ),
     "plain": (
         '(n) => { const [digits, power = 0] = String(Math.abs(n)).split("e"), '
-        '[whole, part = ""] = digits.split("."); return (n < 0 ? "-" : "") + '
-        '(power > 0 ? whole + part + "0".repeat(power - part.length) : '
-        'power < 0 ? "0." + "0".repeat(-power - 1) + whole + part : digits); }'
+        '[before, after = ""] = digits.split("."); return (n < 0 ? "-" : "") + '
+        '(power > 0 ? before + after + "0".repeat(power - after.length) : '
+        'power < 0 ? "0." + "0".repeat(-power - 1) + before + after : digits); }'
     ),
     "show": (
         r'(v) => typeof v === "string" ? "\x22" + v.replace(/[\x22\\]/g, "\\$&") + "\x22" : '
@@ -106,6 +104,7 @@ _HELPERS: dict[str, str] = {
         "(a, b) => (a == null || b == null || "
         "(typeof a === typeof b && Array.isArray(a) === Array.isArray(b))) && !same(a, b)"
     ),
+    **dates.HELPERS,
 }
 """Functions that expressions define if they call them, in this order. `single` is the element of a
 list of one, which FEEL accepts in its place, and `order` a value in the order of code points."""
@@ -113,7 +112,9 @@ list of one, which FEEL accepts in its place, and `order` a value in the order o
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _GENERATED = re.compile(r"one\d+")
-_WORD = re.compile(r"(?<![\w.$])[a-z]+\b")
+_CALLED = re.compile(r"(?:(?<![\w.$])|(?<=\.\.\.))[A-Za-z]+(?=\()|(?<=\.map\()[A-Za-z]+\b")
+"""A name that is called, or passed to `map`."""
+
 
 _OF_OBJECTS = frozenset(
     {
@@ -144,20 +145,20 @@ _RESERVED = NO_IDENTIFIERS | {"item", "items", "input"}
 """Names that no parameter of generated code has."""
 
 _TESTS: dict[Kind, str] = {"number": "number", "text": "string", "truth": "boolean"}
-_ENDS = frozenset({"exact", "sum", "now"})
+_ENDS = frozenset({"exact", "sum", "shown", "nan"}) | TEMPORAL
 """Kinds of values whose code is not that of the value as JSON."""
 
 _NUMBERS = frozenset({"number", "exact"})
 _OPPOSITE: dict[str, str] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _METHODS = {"contains": "includes", "starts with": "startsWith", "ends with": "endsWith"}
-_ASKED = frozenset({*_METHODS, "not", "list contains", "all", "any"})
+_ASKED = frozenset({*_METHODS, "not", "list contains", "all", "any", "matches"})
 """Functions whose value is true, false or null."""
 
 _CASES = {"upper case": "toUpperCase", "lower case": "toLowerCase"}
 
 
-class _Other(Exception):
-    """The expression is not translated here."""
+HELPER_NAMES = frozenset(_HELPERS)
+"""Names that no variable has in code with these functions."""
 
 
 def direct_expression(
@@ -176,7 +177,7 @@ def direct_expression(
     printer = _Direct(variable, taken)
     try:
         code = printer.truth(tree, True, {}) if condition else printer.json(tree, {})
-    except _Other:
+    except Untranslated:
         return None
     written = list(_helpers(code))
     if written:
@@ -192,34 +193,13 @@ def _helpers(code: str) -> Iterator[str]:
     called: set[str] = set()
     pending = [code]
     while pending:
-        words = set(_WORD.findall(_STRING.sub("", pending.pop())))
+        words = set(_CALLED.findall(_STRING.sub("", pending.pop())))
         pending += [_HELPERS[word] for word in words & _HELPERS.keys() - called]
         called |= words
     return (f"const {n} = {text};" for n, text in _HELPERS.items() if n in called)
 
 
-class _Value(NamedTuple):
-    """Code for a value, which is null unless all `guards` hold; evaluated only if they do.
-
-    `loose` is shorter code, which gives no number, text or truth value where the value is none, but
-    may give undefined for a list. `simple` code may be repeated. `factors` counts the factors of
-    an exact number, `digits` are those that it may have (-1: a text that is concatenated).
-    """
-
-    js: str
-    kind: Kind = "any"
-    guards: tuple[str, ...] = ()
-    loose: str = ""
-    simple: bool = False
-    factors: int = 0
-    digits: int = 0
-
-    @property
-    def short(self) -> str:
-        return self.loose or self.js
-
-
-_Scope = Mapping[str, _Value]
+_Scope = Mapping[str, Value]
 """Values of the names that an expression defines."""
 
 
@@ -232,6 +212,8 @@ class _Direct:
         self.variable = variable
         self.taken = taken
         self.numbers = itertools.count(1)
+        self.shown = False
+        """Whether a value was written as it is shown: rounded, or a date as text."""
 
     # -- values --------------------------------------------------------------------------------
 
@@ -248,27 +230,36 @@ class _Direct:
             return f"({condition} ? {then} : {otherwise})"
         return self.as_json(self.value(tree, scope))
 
-    def as_json(self, value: _Value) -> str:
+    def as_json(self, value: Value) -> str:
         written = value.js
+        if value.kind in ("exact", "sum", "shown") or value.kind in TEMPORAL:
+            self.shown = True
+        if value.kind in TEMPORAL:
+            return dates.as_json(value)
+        if value.kind == "nan":
+            return f"((n) => Number.isNaN(n) ? null : n)({written})"
         if value.kind == "exact":
             factors = [] if value.factors == 1 else [str(value.factors)]
-            written = _call("decimal", written, *factors)
+            written = call("decimal", written, *factors)
         if value.kind == "any" and not written.startswith("part("):
             written = f"({written} ?? null)"
         return f"({' && '.join(value.guards)} ? {written} : null)" if value.guards else written
 
-    def value(self, tree: Tree, scope: _Scope, numeric: bool = False) -> _Value:
+    def value(self, tree: Tree, scope: _Scope, numeric: bool = False) -> Value:
         """Code for an expression; if `numeric`, one that is null unless it is a number."""
         if _is_logical(tree, scope):
             code = self.json(tree, scope)
-            return _Value(f"({code})", "truth") if self.is_total(tree) else _Value(code)
+            return Value(f"({code})", "truth") if self.is_total(tree) else Value(code)
+        if dates.is_constant(tree) and self.calls_functions(tree, scope):
+            return dates.constant(tree)
         match tree:
             case Literal(value):
                 return _literal(value)
             case Name(name):
                 return self.name(name, scope)
             case Path(base, name):
-                return self.part(self.value(base, scope), name)
+                of = self.value(base, scope)
+                return dates.part(of, name) if of.kind in TEMPORAL else self.part(of, name)
             case Filter(base, condition):
                 return self.filtered(base, condition, scope)
             case Negation(Literal(Decimal() as value)):
@@ -276,216 +267,322 @@ class _Direct:
             case Arithmetic(sign, left, right):
                 if sign != "+" or numeric:
                     one, two = self.value(left, scope, True), self.value(right, scope, True)
+                    if one.kind in TEMPORAL or two.kind in TEMPORAL:
+                        return dates.calculated(sign, one, two)
                     return self.arithmetic(sign, self.exact(one), self.exact(two))
                 one, two = self.value(left, scope), self.value(right, scope)
+                if one.kind in TEMPORAL or two.kind in TEMPORAL:
+                    return dates.calculated(sign, one, two)
                 if one.kind == "sum" and two.kind in _NUMBERS:
                     one = self.value(left, scope, True)
                 return self.arithmetic(sign, one, two)
             case If():
-                return _Value(self.json(tree, scope))
+                (code,), kind = self.nested([tree], scope, "any")
+                return Value(code, kind)
             case For((Iteration(name, domain, None),), body) if not _reads(body, "partial"):
                 all_of = self.value(domain, scope)
                 inner, element = self.bound(name, scope)
                 guard, listed = self.listed(all_of)
-                mapped = f"{listed}.map(({element}) => {self.json(body, inner)})"
-                return _Value(mapped, "list", guard)
-            case Call(Name(name), arguments, None) if name not in scope and name in SIGNATURES:
+                (code,), kind = self.nested([body], inner, "list")
+                return Value(f"{listed}.map(({element}) => {code})", kind, guard)
+            case Call(Name(name), arguments, None) if self.is_function(name, scope):
                 return self.called(name, arguments, scope)
             case ListLiteral(items):
-                return _Value(f"[{', '.join(self.json(one, scope) for one in items)}]", "list")
+                codes, kind = self.nested(items, scope, "list")
+                return Value(f"[{', '.join(codes)}]", kind)
             case ContextLiteral(entries):
                 keys = [entry.key for entry in entries]
                 if any(map(_is_odd, keys)) or len(set(keys)) < len(keys):
-                    raise _Other
+                    raise Untranslated
                 if any(_reads(e.value, key) for n, e in enumerate(entries) for key in keys[:n]):
-                    raise _Other
-                written = [f"{property_name(e.key)}: {self.json(e.value, scope)}" for e in entries]
-                return _Value(f"({{ {', '.join(written)} }})" if written else "({})", "context")
-        raise _Other
+                    raise Untranslated
+                codes, kind = self.nested([entry.value for entry in entries], scope, "context")
+                pairs = zip(map(property_name, keys), codes, strict=True)
+                written = ", ".join(f"{key}: {code}" for key, code in pairs)
+                return Value(f"({{ {written} }})" if written else "({})", kind)
+        raise Untranslated
 
-    def name(self, name: str, scope: _Scope) -> _Value:
+    def is_function(self, name: str, scope: _Scope) -> bool:
+        """Whether a name is that of a function and of no variable."""
+        return name in SIGNATURES and name not in scope and self.variable(name) is None
+
+    def calls_functions(self, tree: Tree, scope: _Scope) -> bool:
+        """Whether all names in an expression are those of functions that it calls."""
+        names = {part.name for part in parts(tree) if isinstance(part, Name)}
+        return all(self.is_function(n, scope) and _only_called(tree, n) for n in names)
+
+    def nested(self, trees: Sequence[Tree], scope: _Scope, kind: Kind) -> tuple[list[str], Kind]:
+        """Values as JSON, and the kind of what they are part of: `shown` if it is only a result."""
+        before, self.shown = self.shown, False
+        codes = [self.json(tree, scope) for tree in trees]
+        found: Kind = "shown" if self.shown else kind
+        self.shown = self.shown or before
+        return codes, found
+
+    def name(self, name: str, scope: _Scope) -> Value:
         if name in scope:
             return scope[name]
         read = self.variable(name)
         if read is None:
-            raise _Other
-        return _Value(read, simple=True)
+            raise Untranslated
+        return Value(read, simple=True)
 
-    def part(self, base: _Value, name: str) -> _Value:
+    def part(self, base: Value, name: str) -> Value:
         """An entry of a context; a list has the list of the entries of its elements."""
         if _is_odd(name) or base.kind not in ("any", "context") or base.guards:
-            raise _Other
-        exact = _call("part", base.js, js_string(name))
+            raise Untranslated
+        exact = call("part", base.js, js_string(name))
         if name in _OF_TEXTS_AND_LISTS:
             loose = f"({{ ...{base.short} }}).{name}"
         elif name.isidentifier() and name.isascii():
             loose = f"{base.short}?.{name}"
         else:
             loose = property_of(f"({base.short} ?? {{}})", name)
-        return _Value(exact, loose=loose, simple=base.simple)
+        return Value(exact, loose=loose, simple=base.simple)
 
-    def filtered(self, base: Tree, condition: Tree, scope: _Scope) -> _Value:
+    def filtered(self, base: Tree, condition: Tree, scope: _Scope) -> Value:
         """An element of a list by its number, or the list of those that satisfy a condition."""
         of = self.value(base, scope)
         if of.guards or of.kind not in ("any", "list"):
-            raise _Other
+            raise Untranslated
         number = _whole(condition)
         if number is not None:
             if number == 0:
-                return _Value("null", "null")
+                return Value("null", "null")
             at = f"[{number - 1}]" if number > 0 else f".at({number})"
-            return _Value(f"[].concat({_used(of)}){at}", simple=of.simple)
+            return Value(f"[].concat({_used(of)}){at}", simple=of.simple)
         if not _is_logical(condition, scope):
-            raise _Other
+            raise Untranslated
         one = f"one{next(self.numbers)}"
-        inner: dict[str, _Value] = dict(scope)
+        inner: dict[str, Value] = dict(scope)
         for name in dict.fromkeys(p.name for p in parts(condition) if isinstance(p, Name)):
             if name in SIGNATURES and name not in scope and self.variable(name) is None:
                 if not _only_called(condition, name):
-                    raise _Other
+                    raise Untranslated
                 continue
             if _is_odd(name):
-                raise _Other
+                raise Untranslated
             outer = one if name == "item" else _used(self.name(name, scope))
             key = property_name(name)
             code = property_of(f"({{ {key}: {outer}, ...{one} }})", name)
-            inner[name] = _Value(code, simple=True)
+            inner[name] = Value(code, simple=True)
         test = self.truth(condition, True, inner)
-        return _Value(f"[].concat({_used(of)} ?? []).filter(({one}) => {test})", "list")
+        return Value(f"[].concat({_used(of)} ?? []).filter(({one}) => {test})", "list")
 
-    def listed(self, value: _Value) -> tuple[tuple[str, ...], str]:
+    def listed(self, value: Value) -> tuple[tuple[str, ...], str]:
         """A value as a list, and the guards that it is not null."""
         if value.kind == "list":
             return value.guards, value.js
         code = _used(value)
         if value.kind != "any" or not value.simple:
-            raise _Other
+            raise Untranslated
         return (f"{code} != null",), f"[].concat({code})"
 
-    def bound(self, name: str, scope: _Scope) -> tuple[dict[str, _Value], str]:
+    def bound(self, name: str, scope: _Scope) -> tuple[dict[str, Value], str]:
         """A scope with a parameter of a function, and its name there."""
         plain = name.isidentifier() and name.isascii() and name[:1] != "_"
         taken = self.taken | _RESERVED | _HELPERS.keys() | {v.js for v in scope.values()}
         free = plain and name not in taken and not _GENERATED.fullmatch(name)
         one = name if free else f"one{next(self.numbers)}"
-        return {**scope, name: _Value(one, simple=True)}, one
+        return {**scope, name: Value(one, simple=True)}, one
 
-    def arithmetic(self, sign: str, left: _Value, right: _Value) -> _Value:
+    def arithmetic(self, sign: str, left: Value, right: Value) -> Value:
         if sign == "+" and "text" in (left.kind, right.kind):
             one, two = self.typed(left, "text"), self.typed(right, "text")
             first = one.js[1:-1] if one.digits < 0 else one.js
             guards = tuple(dict.fromkeys(one.guards + two.guards))
-            return _Value(f"({first} + {two.js})", "text", guards, digits=-1)
+            return Value(f"({first} + {two.js})", "text", guards, digits=-1)
         if sign == "+" and left.kind in ("any", "sum") and right.kind == "any":
             if left.guards or right.guards:
-                raise _Other
+                raise Untranslated
             given = left.js[len("add(") : -1] if left.kind == "sum" else left.short
-            return _Value(_call("add", given, right.short), "sum")
+            return Value(call("add", given, right.short), "sum")
         if sign not in ("+", "-", "*"):
-            raise _Other
+            raise Untranslated
         one, two = self.exact(left), self.exact(right)
         guards = tuple(dict.fromkeys(one.guards + two.guards))
         if sign == "*":
             factors, digits = one.factors + two.factors, one.digits + two.digits
             if digits > _FEEL_DIGITS:
-                raise _Other
+                raise Untranslated
             code = " * ".join(_bracketed(c.js) for c in (one, two))
-            return _Value(code, "exact", guards, factors=factors, digits=digits)
+            return Value(code, "exact", guards, factors=factors, digits=digits)
         factors = max(one.factors, two.factors)
         first, second = self.raised(one, factors), self.raised(two, factors)
         if sign == "-":
             second = _bracketed(second)
         digits = max(one.digits, two.digits)
-        return _Value(f"{first} {sign} {second}", "exact", guards, factors=factors, digits=digits)
+        return Value(f"{first} {sign} {second}", "exact", guards, factors=factors, digits=digits)
 
-    def typed(self, value: _Value, kind: Kind) -> _Value:
+    def typed(self, value: Value, kind: Kind) -> Value:
         """A value that is null unless it has a type."""
         if value.kind == kind:
             return value
+        if value.kind == "nan" and kind == "number":
+            return Value(value.js, "number", (dates.is_known(value),), simple=True)
         if value.kind != "any" or value.guards or not value.simple:
-            raise _Other
+            raise Untranslated
         code = value.short
-        return _Value(code, kind, (f'typeof {code} === "{_TESTS[kind]}"',), simple=True)
+        return Value(code, kind, (f'typeof {code} === "{_TESTS[kind]}"',), simple=True)
 
-    def exact(self, value: _Value) -> _Value:
+    def exact(self, value: Value) -> Value:
         if value.kind == "exact":
             return value
         number = self.typed(value, "number")
-        code = _call("exact", number.js)
+        code = call("exact", number.js)
         digits = number.digits or _NUMBER_DIGITS
-        return _Value(code, "exact", number.guards, factors=1, digits=digits)
+        return Value(code, "exact", number.guards, factors=1, digits=digits)
 
-    def raised(self, value: _Value, factors: int) -> str:
+    def raised(self, value: Value, factors: int) -> str:
         """An exact number in the unit of a product of several factors."""
         more = factors - value.factors
         code = _bracketed(value.js) if more else value.js
         return " * ".join([code, *["exact(1)"] * more])
 
-    def called(self, name: str, arguments: Sequence[Tree], scope: _Scope) -> _Value:
+    def called(self, name: str, arguments: Sequence[Tree], scope: _Scope) -> Value:
         values = [self.value(one, scope) for one in arguments]
         match name, values:
+            case "date", [of]:
+                return dates.day_of(of) if of.kind in TEMPORAL else self.read("date", of)
+            case "date and time", [of]:
+                return dates.moment_of(of) if of.kind in TEMPORAL else self.read("moment", of)
+            case "years and months duration", [start, end] if {start.kind, end.kind} <= TEMPORAL:
+                return dates.months_between(start, end)
+            case "day of week", [of] if of.kind in TEMPORAL:
+                return dates.name_of_day(of, "dayOfWeek")
+            case "month of year", [of] if of.kind in TEMPORAL:
+                return dates.name_of_day(of, "monthOfYear")
+            case "day of year", [of] if of.kind in TEMPORAL:
+                day = dates.day_of(of)
+                kind: Kind = "number" if day.sure else "nan"
+                return Value(call("dayOfYear", day.js), kind, simple=True)
+            case "string", [of] if of.kind in TEMPORAL:
+                code = dates.as_json(of)
+                return Value(code, "text", () if of.sure else (f"{code} !== null",), simple=True)
             case "count", [of]:
                 guards, code = self.listed(of)
-                return _Value(f"{code}.length", "number", guards)
+                return Value(f"{code}.length", "number", guards)
             case "string length", [of]:
                 text = self.text(of)
-                return _Value(f"[...{text.js}].length", "number", text.guards)
+                return Value(f"[...{text.js}].length", "number", text.guards)
             case (("upper case" | "lower case"), [of]):
                 text = self.text(of)
-                return _Value(f"{text.js}.{_CASES[name]}()", "text", text.guards)
-            case "string", [_Value(kind="any", guards=(), simple=True) as of]:
+                return Value(f"{text.js}.{_CASES[name]}()", "text", text.guards)
+            case "string", [Value(kind="any", guards=(), simple=True) as of]:
                 code = _used(of)
                 shown = f'(typeof {code} === "string" ? {code} : show({code}))'
-                return _Value(shown, "text", (f"{code} != null",), simple=True)
-            case "string", [_Value(kind="now") as of]:
-                return of._replace(kind="text")
-            case "modulo", [of, _Value(kind="number", guards=(), simple=True) as by]:
+                return Value(shown, "text", (f"{code} != null",), simple=True)
+            case "modulo", [of, Value(kind="number", guards=(), simple=True) as by]:
                 if of.kind == "any":
-                    of = self.typed(of._replace(js=_call("single", _used(of)), loose=""), "number")
+                    of = self.typed(of._replace(js=call("single", _used(of)), loose=""), "number")
                 number = self.exact(of)
                 if by.js == "0" or by.js[0] == "-" or number.factors > 1:
-                    raise _Other
-                unit = _call("exact", by.js)
+                    raise Untranslated
+                unit = call("exact", by.js)
                 code = f"({_bracketed(number.js)} % {unit} + {unit}) % {unit}"
                 return number._replace(js=code)
             case "now", []:
-                moment = "new Date().toISOString()"
-                return _Value(rf'{moment}.replace(/\.?0+Z$/, "Z")', "now")
+                return dates.now()
             case "today", []:
-                return _Value("new Date().toISOString().slice(0, 10)", "now")
-            case "append", [of, *others] if others:
+                return dates.today()
+            case "replace", [of, _, _, *_] if _is_text(arguments[2]):
+                return self.replaced(self.text(of), arguments[1], arguments[2], arguments[3:])
+            case (("substring before" | "substring after"), [of, _]) if _is_text(arguments[1]):
+                return self.divided(self.text(of), values[1].js, after=name == "substring after")
+            case "substring", [of, *_]:
+                return self.cut(self.text(of), [_whole(one) for one in arguments[1:]])
+            case "append", [of, *_] if len(arguments) > 1:
                 guards, code = self.listed(of)
-                more = ", ".join(map(self.as_json, others))
-                return _Value(f"[...{code}, {more}]", "list", guards)
+                codes, kind = self.nested(arguments[1:], scope, "list")
+                return Value(f"[...{code}, {', '.join(codes)}]", kind, guards)
             case "string join", [of, *others] if len(others) < 2:
                 guards, code = self.listed(of)
                 if others and others[0].kind != "text":
-                    raise _Other
+                    raise Untranslated
                 separator = others[0].js if others else '""'
                 texts = f'{code}.every((one) => one === null || typeof one === "string")'
                 joined = f"{code}.filter((one) => one !== null).join({separator})"
-                return _Value(joined, "text", (*guards, texts))
+                return Value(joined, "text", (*guards, texts))
             case "sum", [of]:
                 code = _used(of)
                 if of.kind != "list" and not of.simple:
-                    raise _Other
+                    raise Untranslated
                 every = f"[].concat({code})"
                 numbers = (
                     f"{every}.length > 0",
                     f'{every}.every((one) => typeof one === "number")',
                 )
                 total = f"{every}.map(exact).reduce((a, b) => a + b)"
-                return _Value(total, "exact", numbers, factors=1, digits=_NUMBER_DIGITS)
-        raise _Other
+                return Value(total, "exact", numbers, factors=1, digits=_NUMBER_DIGITS)
+        raise Untranslated
 
-    def text(self, value: _Value) -> _Value:
+    def read(self, kind: Kind, value: Value) -> Value:
+        """The date or moment in a text."""
+        if value.kind == "text":
+            guards = " && ".join(value.guards)
+            return dates.of_text(kind, f"({guards} ? {value.js} : null)" if guards else value.js)
+        return dates.of_text(kind, call("single", _used(value)))
+
+    def text(self, value: Value) -> Value:
         """The argument of a function of texts."""
         if value.kind == "text":
             return value
         if value.kind != "any" or value.guards or not value.simple:
-            raise _Other
-        code = _call("single", value.js)
-        return _Value(code, "text", (f'typeof {code} === "string"',), simple=True)
+            raise Untranslated
+        code = call("single", value.js)
+        return Value(code, "text", (f'typeof {code} === "string"',), simple=True)
+
+    def divided(self, text: Value, by: str, *, after: bool) -> Value:
+        """The part of a text before or after another one; empty if it does not contain it."""
+        if by == '""':
+            raise Untranslated
+        found = f'({text.js}.includes({by}) ? {text.js}.split({by})[0] : "")'
+        if after:
+            found = f"{text.js}.split({by}).slice(1).join({by})"
+        return Value(found, "text", text.guards)
+
+    def cut(self, text: Value, numbers: Sequence[int | None]) -> Value:
+        """A part of a text from a position, which it must have, and with a length."""
+        if not all(n is not None and n > 0 for n in numbers) or len(numbers) not in (1, 2):
+            raise Untranslated
+        first, *length = (n or 0 for n in numbers)
+        ends = ", ".join(map(str, [first - 1, *(first - 1 + n for n in length)]))
+        guards = (*text.guards, f"[...{text.js}].length >= {first}")
+        return Value(f'[...{text.js}].slice({ends}).join("")', "text", guards)
+
+    def pattern(self, arguments: Sequence[Tree], how: str) -> str | None:
+        """A regular expression with these flags and those of the call; `None` if it is none."""
+        source, flags = _pattern(arguments)
+        try:
+            if compiled(source, flags) is None:
+                return None
+            written = js_string(rewritten(source, flags))
+        except Unsupported:
+            raise Untranslated from None
+        return f'new RegExp({written}, "{how}{"i" if "i" in flags else ""}")'
+
+    def replaced(
+        self, text: Value, source: Tree, replacement: Tree, flags: Sequence[Tree]
+    ) -> Value:
+        """A text in which all matches of a pattern are replaced."""
+        arguments = (source, *flags)
+        code, found = self.pattern(arguments, "gu"), None
+        if code is not None:
+            found = compiled(*_pattern(arguments))
+        assert isinstance(replacement, Literal)
+        assert isinstance(replacement.value, str)
+        if found is None or found.search("") is not None:
+            return Value("null", "null")
+        written = replacement_parts(replacement.value, found.groups)
+        if written is None:
+            return Value("null", "null")
+        by = ""
+        for one in written:
+            if isinstance(one, int) and one > 99:
+                raise Untranslated
+            # JavaScript reads two digits.
+            by += one.replace("$", "$$") if isinstance(one, str) else f"${one:02}" if one else "$&"
+        return Value(f"{text.js}.replace({code}, {js_string(by)})", "text", text.guards)
 
     # -- truth ---------------------------------------------------------------------------------
 
@@ -518,7 +615,7 @@ class _Direct:
                 negated = tests.negated is wanted
                 found = [self.test(value, one, not negated, scope) for one in tests.tests]
                 if not found:
-                    raise _Other
+                    raise Untranslated
                 return f"({(' && ' if negated else ' || ').join(found)})"
             case If(condition, then, otherwise):
                 test = self.truth(condition, True, scope)
@@ -533,7 +630,7 @@ class _Direct:
             case Call(Name(name), arguments, None) if _is_logical(tree, scope):
                 return self.asked(name, arguments, wanted, scope)
         if _is_logical(tree, scope):
-            raise _Other
+            raise Untranslated
         found_value = self.value(tree, scope)
         if found_value.kind == "truth":
             code = found_value.js
@@ -545,6 +642,8 @@ class _Direct:
 
     def asked(self, name: str, arguments: Sequence[Tree], wanted: bool, scope: _Scope) -> str:
         """Calls whose value is true, false or null."""
+        if not self.is_function(name, scope):
+            raise Untranslated
         if name == "not" and len(arguments) == 1:
             return self.truth(arguments[0], not wanted, scope)
         values = [self.value(one, scope) for one in arguments]
@@ -554,21 +653,26 @@ class _Direct:
                 one, two = self.text(of), self.text(by)
                 test = f"{no}{one.js}.{_METHODS[name]}({two.js})"
                 return _all([*one.guards, *two.guards, test])
+            case "matches", [of, *_]:
+                one, wanted_pattern = self.text(of), self.pattern(arguments[1:], "u")
+                if wanted_pattern is None:
+                    return "false"
+                return _all([*one.guards, f"{no}{wanted_pattern}.test({one.js})"])
             case "list contains", [of, element] if element.kind in ("number", "text", "truth"):
                 if element.guards:
-                    raise _Other
+                    raise Untranslated
                 guards, code = self.listed(of)
                 return _all([*guards, f"{no}{code}.includes({element.js})"])
             case "list contains", [of, element] if element.kind == "any" and not element.guards:
                 guards, code = self.listed(of)
-                test = _call("same", "one", _used(element))
+                test = call("same", "one", _used(element))
                 return _all([*guards, f"{no}{code}.some((one) => {test})"])
             case (("all" | "any"), [of]):
                 code = f"[].concat({_used(of)})"
                 if (name == "all") is wanted:
                     return f"{code}.every((one) => one === {'true' if wanted else 'false'})"
                 return f"{code}.includes({'true' if wanted else 'false'})"
-        raise _Other
+        raise Untranslated
 
     def compared(self, sign: str, left: Tree, right: Tree, wanted: bool, scope: _Scope) -> str:
         one, two = self.value(left, scope), self.value(right, scope)
@@ -580,8 +684,15 @@ class _Direct:
             and not {one.kind, two.kind}.isdisjoint(_NUMBERS)
         ):
             one, two = self.value(left, scope, True), self.value(right, scope, True)
-        if not {"sum", "now"}.isdisjoint((one.kind, two.kind)):
-            raise _Other
+        if "sum" in (one.kind, two.kind) or "shown" in (one.kind, two.kind):
+            raise Untranslated
+        if TEMPORAL.issuperset({one.kind, two.kind}):
+            if sign in ("=", "!="):
+                return dates.equal(one, two, positive=not differs)
+            return dates.compared(sign if wanted else _OPPOSITE[sign], one, two)
+        if {one.kind, two.kind} <= {"nan", "number"} and not one.guards and not two.guards:
+            return self.compared_counts(sign, one, two, wanted=wanted)
+        one, two = (v if v.kind != "nan" else self.typed(v, "number") for v in (one, two))
         if sign in ("=", "!="):
             return self.equal(one, two, not differs)
         if not wanted:
@@ -591,33 +702,49 @@ class _Direct:
         kinds = {one.kind, two.kind} - {"any"}
         if not kinds:
             if one.guards or two.guards:
-                raise _Other
-            return f"{_call('order', one.short)} {sign} {_call('order', two.short)}"
+                raise Untranslated
+            return f"{call('order', one.short)} {sign} {call('order', two.short)}"
         if len(kinds) > 1 or not kinds <= {"number", "text"}:
             return "false"
         kind: Kind = kinds.pop()
         one, two = self.typed(one, kind), self.typed(two, kind)
         guards = list(dict.fromkeys(one.guards + two.guards))
         if kind == "text" and not (_is_low(left) or _is_low(right)):
-            return _all([*guards, f"{_call('order', one.js)} {sign} {_call('order', two.js)}"])
+            return _all([*guards, f"{call('order', one.js)} {sign} {call('order', two.js)}"])
         return _all([*guards, f"{one.js} {sign} {two.js}"])
 
-    def compared_exactly(self, sign: str, one: _Value, two: _Value) -> str:
+    def compared_counts(self, sign: str, one: Value, two: Value, *, wanted: bool) -> str:
+        """A comparison of numbers of which some may be `NaN`, which stands for null."""
+        if sign not in ("=", "!="):
+            return f"{one.js} {sign if wanted else _OPPOSITE[sign]} {two.js}"
+        if one.kind == two.kind == "nan":
+            raise Untranslated
+        return f"{one.js} {'===' if (sign == '=') is wanted else '!=='} {two.js}"
+
+    def compared_exactly(self, sign: str, one: Value, two: Value) -> str:
         left, right = self.exact(one), self.exact(two)
         factors = max(left.factors, right.factors)
         guards = dict.fromkeys(left.guards + right.guards)
         return _all([*guards, f"{self.raised(left, factors)} {sign} {self.raised(right, factors)}"])
 
-    def equal(self, one: _Value, two: _Value, positive: bool) -> str:
+    def equal(self, one: Value, two: Value, positive: bool) -> str:
         """Whether two values are equal; if not `positive`, whether they differ, of one type or
         null."""
         if one.kind == "null" or (one.kind != "any" and two.kind == "any"):
             one, two = two, one
         if two.kind == "null":
             return self.null(one, positive)
+        if not TEMPORAL.isdisjoint((one.kind, two.kind)):
+            # JSON has no dates: values of different types, which only differ if one is null.
+            first, second = self.null(one, True), self.null(two, True)
+            if positive:
+                return "false" if "false" in (first, second) else f"({first} && {second})"
+            if "false" in (first, second):
+                return second if first == "false" else first
+            return f"(({first}) !== ({second}))"
         if "exact" in (one.kind, two.kind):
             if {one.kind, two.kind} - _NUMBERS:
-                raise _Other
+                raise Untranslated
             exact = self.compared_exactly("===", one, two)
             if one.guards and two.guards:
                 first, second = (f"({' && '.join(v.guards)})" for v in (one, two))
@@ -625,15 +752,15 @@ class _Direct:
                 return f"({exact} || {none})" if positive else f"({some} && {_not(exact)})"
             return exact if positive else _not(exact)
         if two.kind not in _TESTS:
-            return _call("same" if positive else "differ", _used(one), _used(two))
+            return call("same" if positive else "differ", _used(one), _used(two))
         if one.guards and two.guards:
             values = self.as_json(one), self.as_json(two)
-            return _call("same" if positive else "differ", *values)
+            return call("same" if positive else "differ", *values)
         if one.kind == two.kind:
             equal = _all([*one.guards, *two.guards, f"{one.js} === {two.js}"])
             return equal if positive else _not(equal)
         if one.kind != "any" or one.guards:
-            raise _Other
+            raise Untranslated
         code = one.short
         if positive:
             found = f"{code} === {two.js}"
@@ -641,19 +768,22 @@ class _Direct:
             differs = f'(typeof {code} === "{_TESTS[two.kind]}" && {code} !== {two.js})'
             found = f"({self.null(one, True)} || {differs})"
         else:
-            found = _call("differ", one.js, two.js)
+            found = call("differ", one.js, two.js)
         if two.guards:
             found = f"({' && '.join(two.guards)} ? {found} : {self.null(one, positive)})"
         return found
 
-    def null(self, value: _Value, positive: bool) -> str:
+    def null(self, value: Value, positive: bool) -> str:
         """Whether a value is null."""
         if value.kind == "null":
             return "true" if positive else "false"
+        if value.kind in TEMPORAL or value.kind == "nan":
+            test = dates.is_known(value)
+            return ("false" if value.sure else f"!({test})") if positive else test
         if value.kind == "any" and not value.guards:
             return f"{_used(value)} {'==' if positive else '!='} null"
         if value.kind == "any":
-            raise _Other
+            raise Untranslated
         if positive:
             return f"!({' && '.join(value.guards)})" if value.guards else "false"
         return _all(value.guards) if value.guards else "true"
@@ -665,31 +795,38 @@ class _Direct:
                 return self.truth(Comparison("=", value, operand), wanted, scope)
             case UnaryTest(None, Negation(Literal(Decimal())) as operand):
                 return self.truth(Comparison("=", value, operand), wanted, scope)
+            case UnaryTest(None, operand) if reads_input(operand):
+                inner = {**scope, INPUT: self.value(value, scope)}
+                return self.truth(operand, wanted, inner)
             case UnaryTest(None, RangeLiteral(low, high, low_in, high_in)) if low and high:
                 if not (_is_point(low) and _is_point(high)):
-                    raise _Other
-                if _is_text(low) is not _is_text(high):
-                    raise _Other
+                    ends = [self.value(end, scope) for end in (low, high)]
+                    if not all(end.sure for end in ends) or ends[0].kind != ends[1].kind:
+                        raise Untranslated
+                elif _is_text(low) is not _is_text(high):
+                    raise Untranslated
                 over = Comparison(">=" if low_in else ">", value, low)
                 under = Comparison("<=" if high_in else "<", value, high)
                 return self.truth(Logical("and", over, under), wanted, scope)
             case UnaryTest(None, ListLiteral(items)) if items and all(map(_is_point, items)):
                 of = self.value(value, scope)
                 if of.kind != "any" or of.guards or not of.simple:
-                    raise _Other
+                    raise Untranslated
                 listed = f"[{', '.join(self.json(one, scope) for one in items)}]"
                 found = f"{listed}.includes({of.short})"
                 itself = f"JSON.stringify({_used(of)}) === JSON.stringify({listed})"
                 return f"({found} || {itself})" if wanted else f"!({found} || {itself})"
             case UnaryTest(("<" | "<=" | ">" | ">=" | "=" | "!=") as sign, operand):
                 return self.truth(Comparison(sign, value, operand), wanted, scope)
-        raise _Other
+            case UnaryTest(None, operand) if self.value(operand, scope).sure:
+                return self.truth(Comparison("=", value, operand), wanted, scope)
+        raise Untranslated
 
 
-def _used(value: _Value) -> str:
+def _used(value: Value) -> str:
     """The code of a value that has no guards."""
     if value.guards or value.kind in _ENDS:
-        raise _Other
+        raise Untranslated
     return value.js
 
 
@@ -697,24 +834,20 @@ def _bracketed(code: str) -> str:
     return f"({code})" if " " in code else code
 
 
-def _call(helper: str, *arguments: str) -> str:
-    return f"{helper}({', '.join(arguments)})"
-
-
-def _literal(value: Decimal | str | bool | None) -> _Value:
+def _literal(value: Decimal | str | bool | None) -> Value:
     match value:
         case None:
-            return _Value("null", "null")
+            return Value("null", "null")
         case bool():
-            return _Value("true" if value else "false", "truth", simple=True)
+            return Value("true" if value else "false", "truth", simple=True)
         case str():
-            return _Value(js_string(value), "text", simple=True)
+            return Value(js_string(value), "text", simple=True)
     digits = len(value.as_tuple().digits)
     if digits > _CONSTANT_DIGITS or not -300 < value.adjusted() < 300:
-        raise _Other
+        raise Untranslated
     whole = value == value.to_integral_value()
     code = repr(int(value) if whole else float(value))
-    return _Value(code, "number", simple=True, digits=digits)
+    return Value(code, "number", simple=True, digits=digits)
 
 
 def _all(tests: Sequence[str] | Iterator[str]) -> str:
@@ -742,6 +875,14 @@ def _not(test: str) -> str:
         if depth == 0 and at < len(test) - 1:
             return f"!({test})"
     return f"!{test}"
+
+
+def _pattern(arguments: Sequence[Tree]) -> tuple[str, str]:
+    """The pattern and the flags of a call, which are constants."""
+    texts = [a.value for a in arguments if isinstance(a, Literal) and isinstance(a.value, str)]
+    if len(texts) != len(arguments) or len(texts) not in (1, 2):
+        raise Untranslated
+    return texts[0], texts[1] if len(texts) == 2 else ""
 
 
 def _whole(tree: Tree) -> int | None:

@@ -31,7 +31,7 @@ from typing import Final
 
 from orgflow.backends.n8n.emit.javascript import js_string
 from orgflow.backends.n8n.emit.names import NO_IDENTIFIERS
-from orgflow.backends.n8n.feel.direct import direct_expression
+from orgflow.backends.n8n.feel.direct import HELPER_NAMES, direct_expression
 
 from orgflow_ir.analysis.expressions.feel.syntax import (
     Coerced,
@@ -189,6 +189,8 @@ class _Plain:
         self.body: list[str] = []
         self.names: dict[str, str] = {}
         """The identifier of each unit that is computed or read, by key."""
+        table = isinstance(unit.tree, DecisionTable)
+        self.reserved = _RESERVED if table else _RESERVED | HELPER_NAMES
         self.taken: set[str] = set()
         self.numbers = self.compared_as_numbers()
         """The inputs, by key, that are compared as numbers and used for nothing else."""
@@ -420,7 +422,7 @@ class _Plain:
         """A new identifier that resembles a name."""
         words = re.findall(r"[A-Za-z0-9_$]+", name) or ["value"]
         found = words[0] + "".join(word[0].upper() + word[1:] for word in words[1:])
-        if found[0].isdigit() or found in _RESERVED:
+        if found[0].isdigit() or found in self.reserved:
             found = f"_{found}"
         taken = self.taken
         unique = next(n for n in _numbered(found) if n not in taken)

@@ -12,11 +12,13 @@ from xml.sax.saxutils import escape
 import pytest
 from dmn_kit import read_suite, run_javascript
 from orgflow.backends.n8n.feel.decisions import decision_code
+from orgflow.backends.n8n.feel.direct import direct_expression
 from orgflow.backends.n8n.feel.plain_tables import plain_decision
 from orgflow.frontends.dmn.reader import read_dmn
 from seeds import seeds
 
 from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
+from orgflow_ir.analysis.expressions.feel.reading import read_feel
 from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.link import DecisionModel, link
 from orgflow_ir.decisions.process_variables import linked
@@ -282,6 +284,32 @@ AMOUNTS: tuple[Any, ...] = (
     [1, "a"],
     {},
 )
+
+
+@pytest.mark.parametrize("name", ["order", "exact", "date", "today", "single", "net"])
+def test_inputs_with_the_names_of_functions(name: str) -> None:
+    made = (
+        '<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="m" namespace="n">'
+        f'<inputData id="a" name="{name}"/><decision id="d" name="Total"><variable name="Total"/>'
+        '<informationRequirement><requiredInput href="#a"/></informationRequirement>'
+        f"<literalExpression><text>[{name} * 1.1, {name} &lt; {name} * 2, string({name})]</text>"
+        "</literalExpression></decision></definitions>"
+    )
+    linked = link(read_dmn(made.encode()))
+    code = plain_decision(linked, "Total", "decision")
+    assert code is not None
+    items = [{name: value} for value in (None, 5, "2024-02-29")]
+    assert differing(linked, "Total", code, items) == []
+
+
+def test_a_variable_hides_the_function_of_its_name() -> None:
+    def read(name: str) -> str | None:
+        return "given" if name in ("date", "count", "contains") else None
+
+    for text in ('date("2024-01-01")', "count(date)", 'contains("a", "b")', "date * 2"):
+        tree = read_feel(text).tree
+        code = direct_expression(tree, read)
+        assert (code is None) is (text != "date * 2"), text
 
 
 @pytest.mark.parametrize(("text", "of"), EXPRESSIONS)

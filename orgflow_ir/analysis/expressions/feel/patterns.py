@@ -179,6 +179,11 @@ def compiled(pattern: str, flags: str) -> re.Pattern[str] | None:
         return None
 
 
+def rewritten(pattern: str, flags: str) -> str:
+    """A pattern that `compiled` accepts, in JavaScript's syntax with the flag `u`."""
+    return _Reader(pattern, flags).written()
+
+
 def replacement_parts(text: str, groups: int) -> Sequence[str | int] | None:
     """A replacement as texts and group numbers; `None` if it is malformed."""
     parts: list[str | int] = []

@@ -1,0 +1,390 @@
+"""Dates, moments and durations of FEEL as plain JavaScript.
+
+A date is the number of its day, so that JavaScript compares and subtracts dates; `NaN` stands for
+null, which no comparison matches. A moment (a date and time) keeps its time in nanoseconds and its
+offset or time zone, as FEEL does. Durations are constants or differences. The calendar repeats
+after 400 years, 146,097 days, so that JavaScript's dates compute every year.
+"""
+
+from __future__ import annotations
+
+from orgflow.backends.n8n.emit.javascript import js_string
+from orgflow.backends.n8n.feel.values import TEMPORAL, Kind, Untranslated, Value, call
+
+from orgflow_ir.analysis.expressions.feel import evaluator
+from orgflow_ir.analysis.expressions.feel.functions.conversions import text_of
+from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
+from orgflow_ir.analysis.expressions.feel.syntax import (
+    Arithmetic,
+    AtLiteral,
+    Call,
+    Name,
+    Negation,
+    Tree,
+    parts,
+)
+from orgflow_ir.analysis.expressions.feel.values import (
+    DAY,
+    NANOS,
+    Date,
+    DateTime,
+    Days,
+    Months,
+)
+
+HELPERS: dict[str, str] = {
+    "date": r"""(text) => {
+  const written = /^(-?(?:[1-9]\d{4,8}|\d{4}))-(\d\d)-(\d\d)$/;
+  const [, y, m, d] = (typeof text === "string" && written.exec(text)) || [];
+  const found = new Date(Date.UTC(2000 + y % 400, m - 1, d));
+  const exists = found.getUTCMonth() === m - 1 && found.getUTCDate() === +d && y !== "-0000";
+  return exists ? found / 864e5 + (Math.trunc(y / 400) - 5) * 146097 : NaN;
+}""",
+    "today": "() => Math.floor(Date.now() / 864e5)",
+    "utc": "(day) => new Date(day % 146097 * 864e5)",
+    "yearOf": "(day) => utc(day).getUTCFullYear() + Math.trunc(day / 146097) * 400",
+    "dated": "(day) => Math.abs(yearOf(day)) <= 999999999 ? day : NaN",
+    "addMonths": """(day, months) => {
+  const of = utc(day), first = of.getUTCMonth() + months % 4800;
+  const last = new Date(Date.UTC(of.getUTCFullYear(), first + 1, 0));
+  const on = Math.min(of.getUTCDate(), last.getUTCDate()) - last.getUTCDate();
+  const cycles = Math.trunc(day / 146097) + Math.trunc(months / 4800);
+  return dated(last / 864e5 + on + cycles * 146097);
+}""",
+    "monthsBetween": """(from, to) => {
+  const [a, b] = [from, to].map((day) => yearOf(day) * 12 + utc(day).getUTCMonth());
+  const later = utc(to).getUTCDate() - utc(from).getUTCDate();
+  return b > a && later < 0 ? b - a - 1 : b < a && later > 0 ? b - a + 1 : b - a;
+}""",
+    "dayOfYear": ("(day) => (utc(day) - Date.UTC(utc(day).getUTCFullYear(), 0, 1)) / 864e5 + 1"),
+    "dayOfWeek": (
+        '(day) => ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]'
+        "[utc(day).getUTCDay()]"
+    ),
+    "monthOfYear": (
+        '(day) => ["January", "February", "March", "April", "May", "June", "July", "August", '
+        '"September", "October", "November", "December"][utc(day).getUTCMonth()]'
+    ),
+    "dateText": """(day) => {
+  if (Number.isNaN(day)) return null;
+  const of = yearOf(day), digits = String(Math.abs(of)).padStart(4, "0");
+  return (of < 0 ? "-" : "") + digits + utc(day).toISOString().slice(4, 10);
+}""",
+    "zoned": """(text) => {
+  if (text === undefined) return null;
+  if (text === "Z") return 0;
+  if (text.startsWith("@")) {
+    try {
+      new Intl.DateTimeFormat("en", { timeZone: text.slice(1) });
+      return /^@[A-Za-z]/.test(text) ? text.slice(1) : undefined;
+    } catch (error) {
+      return undefined;
+    }
+  }
+  const [h, m, s = 0] = text.slice(1).split(":").map(Number), offset = h * 3600 + m * 60 + s;
+  if (m > 59 || s > 59 || offset > 50400) return undefined;
+  return text.startsWith("-") ? 0 - offset : offset;
+}""",
+    "moment": r"""(text) => {
+  const written = /^([^T]*)(T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d(:\d\d)?|@[\w+\/-]+)?)?$/;
+  const [, of, , h = 0, m = 0, s = 0, fraction = ".", offset] =
+    (typeof text === "string" && written.exec(text)) || [];
+  const day = date(of), zone = zoned(offset);
+  if (Number.isNaN(day) || h > 23 || m > 59 || s > 59 || zone === undefined) return null;
+  const seconds = (+h * 60 + +m) * 60 + +s;
+  return { day, nanos: seconds * 1e9 + +fraction.slice(1, 10).padEnd(9, "0"), zone };
+}""",
+    "now": """() => {
+  const ms = Date.now();
+  return { day: Math.floor(ms / 864e5), nanos: ms % 864e5 * 1e6, zone: 0 };
+}""",
+    "offsetOf": """({ day, nanos, zone }) => {
+  if (typeof zone !== "string") return zone;
+  const shown = (s) => new Date(s * 1000).toLocaleString("sv-SE", { timeZone: zone });
+  const at = (s) => Date.parse(shown(s).replace(" ", "T") + "Z") / 1000 - s;
+  const year1800 = -62091, year2400 = 157054;
+  const of = day < year2400 ? Math.max(day, year1800) : (day - year2400) % 146097 + year2400;
+  const local = of * 86400 + (day < year1800 ? 0 : Math.floor(nanos / 1e9));
+  const before = at(local - 86400), after = at(local + 86400);
+  if (before === after || at(local - before) === before) return before;
+  return at(local - after) === after ? after : before;
+}""",
+    "compare": """(a, b) => {
+  if (a === null || b === null || (a.zone === null) !== (b.zone === null)) return NaN;
+  return (a.day - b.day) * 864e11 + (a.nanos - b.nanos) - (offsetOf(a) - offsetOf(b)) * 1e9;
+}""",
+    "elapsed": """(from, to) => {
+  if (Number.isNaN(compare(from, to))) return NaN;
+  const seconds = BigInt(to.day - from.day) * 86400n - BigInt(offsetOf(to) - offsetOf(from));
+  return seconds * 10n ** 9n + BigInt(to.nanos - from.nanos);
+}""",
+    "wholeUnits": (
+        '(nanos, unit, limit) => typeof nanos === "bigint" ? Number(nanos / unit % limit) : NaN'
+    ),
+    "addTime": """(at, days, nanos) => {
+  if (at === null) return null;
+  const sum = at.nanos + nanos, day = dated(at.day + days + Math.floor(sum / 864e11));
+  return Number.isNaN(day) ? null : { ...at, day, nanos: sum % 864e11 };
+}""",
+    "addMonthsTo": """(at, months) => {
+  const day = at === null ? NaN : addMonths(at.day, months);
+  return Number.isNaN(day) ? null : { ...at, day };
+}""",
+    "momentText": r"""(at) => {
+  if (at === null) return null;
+  const { day, nanos, zone } = at, two = (n) => String(Math.floor(n)).padStart(2, "0");
+  const clock = [nanos / 36e11, nanos / 6e10 % 60, nanos / 1e9 % 60].map(two).join(":");
+  const fraction = ("." + String(nanos % 1e9).padStart(9, "0")).replace(/\.?0+$/, "");
+  const by = Math.abs(zone), seconds = by % 60 ? ":" + two(by % 60) : "";
+  const offset = (zone < 0 ? "-" : "+") + two(by / 3600) + ":" + two(by / 60 % 60) + seconds;
+  return dateText(day) + "T" + clock + fraction
+    + (zone === null ? "" : zone === 0 ? "Z" : typeof zone === "string" ? "@" + zone : offset);
+}""",
+    "spanText": (
+        '(days) => days === 0 ? "PT0S" : Number.isNaN(days) ? null : '
+        '(days < 0 ? "-P" : "P") + Math.abs(days) + "D"'
+    ),
+    "monthsText": """(months) => {
+  if (Number.isNaN(months)) return null;
+  const all = Math.abs(months), years = all < 12 ? "" : Math.floor(all / 12) + "Y";
+  return (months < 0 ? "-P" : "P") + (years + (all % 12 ? all % 12 + "M" : "") || "0M");
+}""",
+}
+"""Functions that expressions define if they call them."""
+
+_MOST_DAYS = 10**6
+"""Differences of dates up to this length are compared with parts of a day as well."""
+
+_UNITS: dict[str, tuple[int, int]] = {
+    "days": (DAY, 10**12), "hours": (3600 * NANOS, 24), "minutes": (60 * NANOS, 60),
+    "seconds": (NANOS, 60),
+}  # fmt: skip
+"""The nanoseconds of each part of a duration, and its limit."""
+
+
+def is_constant(tree: Tree) -> bool:
+    """Whether an expression may be a date or duration that reads neither variables nor the
+    clock."""
+    if not isinstance(tree, AtLiteral | Arithmetic | Call | Negation):
+        return False
+    names = [part.name for part in parts(tree) if isinstance(part, Name)]
+    temporal = {"date", "date and time", "duration", "years and months duration"}
+    found = not temporal.isdisjoint(names) or any(isinstance(p, AtLiteral) for p in parts(tree))
+    return found and SIGNATURES.keys() >= set(names) and {"now", "today"}.isdisjoint(names)
+
+
+def constant(tree: Tree) -> Value:
+    """Code for the date or duration of an expression that is constant."""
+    try:
+        found = evaluator.evaluate(tree)
+    except evaluator.Unsupported:
+        raise Untranslated from None
+    match found:
+        case None:
+            return Value("null", "null")
+        case Date() | DateTime():
+            text = js_string(text_of(found))
+            kind: Kind = "date" if isinstance(found, Date) else "moment"
+            return Value(call(kind, text), kind, loose=text, simple=True, sure=True)
+        case Days(nanos):
+            text = js_string(text_of(found))
+            return Value("", "days", loose=text, simple=True, sure=True, constant=nanos)
+        case Months(count):
+            text = js_string(text_of(found))
+            return Value(str(count), "months", loose=text, simple=True, sure=True, constant=count)
+    raise Untranslated
+
+
+def is_known(value: Value) -> str:
+    """A test that a date or duration, or a number that may be `NaN`, is not null."""
+    if value.sure:
+        return "true"
+    return f"{value.js} !== null" if value.kind == "moment" else f"!Number.isNaN({value.js})"
+
+
+def as_json(value: Value) -> str:
+    """Code for the text of a date or duration, or null."""
+    if value.loose:
+        return value.loose
+    writers = {"date": "dateText", "moment": "momentText", "span": "spanText",
+               "months": "monthsText"}  # fmt: skip
+    if value.kind not in writers:
+        raise Untranslated
+    return call(writers[value.kind], value.js)
+
+
+def today() -> Value:
+    """The current day."""
+    shown = "new Date().toISOString().slice(0, 10)"
+    return Value("today()", "date", loose=shown, simple=True, sure=True)
+
+
+def now() -> Value:
+    """The current moment."""
+    shown = r'new Date().toISOString().replace(/\.?0+Z$/, "Z")'
+    return Value("now()", "moment", loose=shown, simple=True, sure=True)
+
+
+def of_text(kind: Kind, code: str) -> Value:
+    """The date or moment that a text contains; null for another value."""
+    return Value(call(kind, code), kind, simple=True)
+
+
+def day_of(value: Value) -> Value:
+    """The day of a date or moment."""
+    if value.kind == "date":
+        return value
+    if value.kind != "moment":
+        raise Untranslated
+    if value.js == "now()":
+        return today()
+    code = f"{value.js}.day" if value.sure else f"({value.js}?.day ?? NaN)"
+    return Value(code, "date", simple=True, sure=value.sure)
+
+
+def moment_of(value: Value) -> Value:
+    """A date as the start of its day in UTC."""
+    if value.kind == "moment":
+        return value
+    if value.kind != "date" or not value.sure:
+        raise Untranslated
+    return Value(f"({{ day: {value.js}, nanos: 0, zone: 0 }})", "moment", sure=True)
+
+
+def months_between(start: Value, end: Value) -> Value:
+    """Whole months from one day to another."""
+    one, two = day_of(start), day_of(end)
+    sure = one.sure and two.sure
+    return Value(call("monthsBetween", one.js, two.js), "months", simple=True, sure=sure)
+
+
+def part(value: Value, name: str) -> Value:
+    """A property: a number, or `NaN` where the value is null."""
+    of, code = value.kind, value.js
+    if of in ("date", "moment") and name in ("year", "month", "day", "weekday"):
+        day = day_of(value).js
+        numbers = {
+            "year": f"yearOf({day})",
+            "month": f"(utc({day}).getUTCMonth() + 1)",
+            "day": f"utc({day}).getUTCDate()",
+            "weekday": f"((utc({day}).getUTCDay() + 6) % 7 + 1)",
+        }
+        return _number(numbers[name], value)
+    if of == "moment" and name in ("hour", "minute", "second"):
+        nanos = f"{code}.nanos" if value.sure else f"({code}?.nanos ?? NaN)"
+        unit, limit = {"hour": ("36e11", 24), "minute": ("6e10", 60), "second": ("1e9", 60)}[name]
+        return _number(f"(Math.floor({nanos} / {unit}) % {limit})", value)
+    if of == "span" and name in _UNITS:
+        return _number(code if name == "days" else f"({code} * 0)", value)
+    if of == "elapsed" and name in _UNITS:
+        unit_, limit = _UNITS[name]
+        return _number(call("wholeUnits", code, f"{unit_}n", f"{limit}n"), value)
+    if of == "months" and name in ("years", "months"):
+        return _number(f"Math.trunc({code} / 12)" if name == "years" else f"({code} % 12)", value)
+    raise Untranslated
+
+
+def _number(code: str, of: Value) -> Value:
+    return Value(code, "number" if of.sure else "nan", simple=True)
+
+
+def name_of_day(value: Value, helper: str) -> Value:
+    """The name of the day or month of a date."""
+    day = day_of(value)
+    guards = () if day.sure else (is_known(day),)
+    return Value(call(helper, day.js), "text", guards, simple=True)
+
+
+def calculated(sign: str, one: Value, two: Value) -> Value:
+    """A sum or difference with a date or duration."""
+    if sign == "+" and two.kind not in ("days", "months"):
+        one, two = two, one
+    if sign not in ("+", "-"):
+        raise Untranslated
+    by = two.constant
+    if two.kind in ("days", "months") and by is not None:
+        return _shifted(one, by if sign == "+" else -by, months=two.kind == "months")
+    if sign == "-" and one.kind == two.kind == "date":
+        sure = one.sure and two.sure
+        return Value(f"({one.js} - {two.js})", "span", simple=True, sure=sure)
+    if sign == "-" and one.kind == two.kind == "moment":
+        return Value(call("elapsed", two.js, one.js), "elapsed", simple=True)
+    raise Untranslated
+
+
+def _shifted(value: Value, by: int, *, months: bool) -> Value:
+    match value.kind, months:
+        case "date", True:
+            return Value(call("addMonths", value.js, str(by)), "date", simple=True)
+        case "date", False:
+            days = by // DAY
+            if abs(days) > 10**12:
+                raise Untranslated
+            code = f"{value.js} {'-' if days < 0 else '+'} {abs(days)}"
+            if value.js == "today()" and abs(days) < 10**9:
+                return Value(f"({code})", "date", simple=True, sure=True)
+            return Value(call("dated", code), "date", simple=True)
+        case "moment", True:
+            return Value(call("addMonthsTo", value.js, str(by)), "moment", simple=True)
+        case "moment", False:
+            days, nanos = divmod(by, DAY)
+            if abs(days) > 10**12:
+                raise Untranslated
+            return Value(call("addTime", value.js, str(days), str(nanos)), "moment", simple=True)
+    raise Untranslated
+
+
+def compared(sign: str, one: Value, two: Value) -> str:
+    """Whether two values are ordered; false if one is null."""
+    if one.kind == two.kind == "moment":
+        return f"{call('compare', one.js, two.js)} {sign} 0"
+    left, right = _comparable(one, two)
+    return f"{left} {sign} {right}" if left else "false"
+
+
+def equal(one: Value, two: Value, *, positive: bool) -> str:
+    """Whether two dates or durations are equal, or whether they differ."""
+    sure = one.sure or two.sure
+    if one.kind == two.kind == "moment":
+        code = f"{call('compare', one.js, two.js)} === 0"
+        if not sure:
+            code = f"({code} || ({one.js} ?? {two.js}) === null)"
+    else:
+        left, right = _comparable(one, two)
+        if not left:
+            # Values of different types neither equal nor differ, unless one is null.
+            if one.sure and two.sure:
+                return "false"
+            raise Untranslated
+        code = f"{left} === {right}" if sure else f"Object.is({left}, {right})"
+    return code if positive else f"!({code})"
+
+
+def _comparable(one: Value, two: Value) -> tuple[str, str]:
+    """Codes that JavaScript compares as FEEL compares the values; empty for values of different
+    types."""
+    if one.kind == two.kind and one.kind in ("date", "months"):
+        return one.js, two.js
+    lengths = {"span", "elapsed", "days"}
+    if not lengths >= {one.kind, two.kind}:
+        if {one.kind, two.kind} <= TEMPORAL:
+            return "", ""
+        raise Untranslated
+    kinds = {one.kind, two.kind} - {"days"}
+    if len(kinds) != 1:
+        raise Untranslated
+    return _length(one, "span" in kinds), _length(two, "span" in kinds)
+
+
+def _length(value: Value, in_days: bool) -> str:
+    """The code of a duration in days or in nanoseconds."""
+    nanos = value.constant
+    if nanos is None:
+        return value.js
+    if not in_days:
+        return f"{nanos}n"
+    if nanos % DAY == 0:
+        return str(nanos // DAY)
+    if nanos % NANOS or abs(nanos) > _MOST_DAYS * DAY:
+        raise Untranslated
+    return repr(nanos / DAY)
