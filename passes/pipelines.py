@@ -28,6 +28,7 @@ from orgflow.passes.missing_ends import MissingEnds
 from orgflow.passes.parallel_writes import ParallelWritesPass
 from orgflow.passes.process_ends import ProcessEnds
 from orgflow.passes.references import References
+from orgflow.passes.script_assignments import ScriptAssignments
 from orgflow.passes.undecided_flow import Undecided
 
 from orgflow_ir.diagnostics import Severity
@@ -43,6 +44,7 @@ CHECK: tuple[Pass, ...] = (
     GatewayConditions(),
     DecisionTables(),
     ParallelWritesPass(),
+    ScriptAssignments(),
     EventGateways(),
     EventPlacement(),
     EventTriggers(),

@@ -87,6 +87,11 @@ def engine_of(
     return _of_several(frozenset(declared))
 
 
+def run_by(engine: Engine | None) -> Engine | None:
+    """`by` of a script in a file for an engine. Camunda 8 has no assignments in its scripts."""
+    return None if engine == "camunda8" else engine
+
+
 def called_by(engine: Engine | None) -> SubProcessCall | None:
     """The binding of a call with no extensions in a file for an engine. Camunda 8 passes all
     variables by default, as does a file for no engine; all others pass none."""

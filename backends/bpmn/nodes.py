@@ -14,6 +14,7 @@ from orgflow.backends.bpmn.format import (
     ORGFLOW,
     TASKS,
     called_by,
+    run_by,
 )
 from orgflow.backends.bpmn.kept import attribute, find, parse
 from orgflow.backends.bpmn.writer import Writer, default_attribute, flow_lists
@@ -80,6 +81,9 @@ def _binding(w: Writer, node: Task, tag: str, depth: int) -> tuple[Pairs, list[C
     if b is None:
         return [], [], True
     kept = _speaks(node.extra)
+    shown = isinstance(b, Script) and (b.language == "feel" or b.by == run_by(w.engine))
+    if isinstance(b, Script) and not shown:
+        return [], [], False
     if isinstance(b, Script) and kind == "script" and (kept or _is_plain(b)):
         if b.code is None and b.language is None:
             return [], [], kept
@@ -135,7 +139,7 @@ def foreign_binding(w: Writer, binding: AnyBinding | None) -> str:
     name = w.names.of(ORGFLOW, "binding")
     if binding is None:
         return element(0, name, [("kind", NO_BINDING)]).strip()
-    if isinstance(binding, Script) and _is_plain(binding):
+    if isinstance(binding, Script) and binding.by is None and _is_plain(binding):
         return _worker(w, "script", binding.language, binding.code, ())
     if isinstance(binding, Worker) and _is_plain(binding) and binding.by not in BINDINGS:
         return _worker(w, binding.by, binding.target, binding.code, binding.parameters)

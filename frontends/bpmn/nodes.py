@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orgflow.backends.bpmn.format import ITEM_END
+from orgflow.backends.bpmn.format import ITEM_END, run_by
 from orgflow.frontends.bpmn.bindings import (
     read_binding,
     read_call_binding,
@@ -84,6 +84,14 @@ def read_task(r: Reading, node: XmlElement) -> dict[str, Any]:
     can_bind = task_type != "abstract" and task_type != "manual"
     plain = _bpmn_binding(r, node) if can_bind else None
     binding, by_engine = read_binding(r, node, plain)
+    engine = None if r.dialect is None else run_by(r.dialect.engine)
+    if (
+        engine is not None
+        and isinstance(binding, Script)
+        and binding.language != "feel"
+        and next(own_extensions(node, "binding"), None) is None
+    ):
+        binding = binding.replace(by=engine)
     if can_bind or binding is not None:
         args["binding"] = binding
     if by_engine:

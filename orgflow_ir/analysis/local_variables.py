@@ -61,6 +61,13 @@ def read_afterwards(
     return None
 
 
+def first_reader(
+    name: str, node: Node, scope: Scope, model: Model, ctx: PassContext
+) -> Node | None:
+    """The first element behind a node that reads a variable of this name before another sets it."""
+    return _Search(name, model, ctx).after(node, scope)
+
+
 def outlived(name: str, reader: Node, ctx: PassContext) -> str:
     """The reason why such a variable cannot be one of the process."""
     return (

@@ -467,13 +467,14 @@ def _paths(texts: Iterable[Expression], *, bare: bool = False) -> Iterator[Path]
             yield from variables(tree)
 
 
-def _set_by(code: str, language: str | None, sets: bool | None) -> Iterator[str]:
+def _set_by(binding: Script, code: str) -> Iterator[str]:
     """Variables that a script sets: by its statements, else by what is certain to set one."""
     from orgflow_ir.analysis.work.scripts import read_script  # of scripts only
     from orgflow_ir.analysis.work.statements import assigned
 
     try:
-        yield from dict.fromkeys(assigned(read_script(code, language, sets=sets).statements))
+        script = read_script(code, binding.language, sets=binding.stores, engine=binding.by)
+        yield from dict.fromkeys(assigned(script.statements))
     except ConditionError:
         yield from _ASSIGNED.findall(code)
 
@@ -493,8 +494,7 @@ def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
         yield from ((field.path[0], "form") for field in binding.fields)
     yield from dict.fromkeys((p.variable, "mapping") for p in binding.outputs)
     if isinstance(binding, Script) and binding.code:
-        found = _set_by(binding.code, binding.language, binding.stores)
-        yield from ((name, "script") for name in found)
+        yield from ((name, "script") for name in _set_by(binding, binding.code))
     if binding.result:
         yield binding.result, "result"
 

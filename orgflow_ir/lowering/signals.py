@@ -121,12 +121,12 @@ def _at_once(node: Node) -> bool:
             return node.position != "catch" and node.trigger in ("none", "signal", "error")
         case SubProcess():
             return node.flavour == "event" or (node.loop is None and all(map(_at_once, node.nodes)))
-        case Task(binding=Script(code=str() as code, language=language)) if node.loop is None:
+        case Task(binding=Script(code=str() as code) as script) if node.loop is None:
             from orgflow_ir.analysis.expressions.syntax import ConditionError
             from orgflow_ir.analysis.work.scripts import read_script
 
             try:
-                read_script(code, language)
+                read_script(code, script.language, sets=script.stores, engine=script.by)
             except ConditionError:
                 return False
             return True

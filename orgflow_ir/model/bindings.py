@@ -123,19 +123,30 @@ AUTO_STORE = "autoStoreVariables"
 variables."""
 
 
+_STORING = ("flowable", "activiti")
+"""Engines that read `autoStoreVariables`."""
+
+
 class Script(_Binding):
-    """Code; `language` is the name in the source, `resource` a file that contains the code."""
+    """Code; `language` is the name in the source, `resource` a file that contains the code. `by` is
+    the engine that runs it, as in `Dialect.engine`, if the source shows it: it determines which
+    variables assignments set."""
 
     kind: Literal["script"] = "script"
+    by: str | None = None
     language: str | None = None
     code: str | None = None
     resource: str | None = None
 
     @property
     def stores(self) -> bool | None:
-        """Whether plain assignments set process variables, if the source states it (Flowable)."""
+        """Whether plain assignments set process variables; `None` if nothing states it. Engines
+        store them only where Flowable's attribute says so."""
         setting = dict(self.parameters).get(AUTO_STORE)
-        return None if setting is None else setting != "false"
+        if self.by is None and setting is None:
+            return None
+        reads = self.by is None or self.by in _STORING
+        return reads and setting is not None and setting.strip().lower() == "true"
 
 
 class Decision(_Binding):

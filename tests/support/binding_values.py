@@ -34,7 +34,8 @@ def _names(cls: Any) -> list[str]:
 
 
 def _filled(cls: Any, path: str) -> Any:
-    parts = [part for part in fields(cls) if part.name != "kind"]
+    # The engine of a script is that of its file, which no part of a task states.
+    parts = [p for p in fields(cls) if p.name != "kind" and (path, p.name) != ("script", "by")]
     return cls(**{p.name: _value(str(p.type), f"{path}-{p.name}") for p in parts})
 
 

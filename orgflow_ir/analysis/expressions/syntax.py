@@ -393,6 +393,24 @@ def replaced(tree: Tree, values: Mapping[str, Tree]) -> Tree:
     return type(tree)(**{**fields, **parts})
 
 
+def with_paths(tree: Tree, path: Callable[[Path], Path]) -> Tree:
+    """The tree with other paths of its variables, except those in FEEL expressions."""
+    if isinstance(tree, Feel):
+        return tree
+    fields = {name: getattr(tree, name) for name in tree.__match_args__}
+    if isinstance(tree, Variable):
+        return type(tree)(**{**fields, "path": path(tree.path)})
+    if isinstance(tree, Call):
+        arguments = tuple(with_paths(one, path) for one in tree.arguments)
+        return Call(tree.function, arguments, tree.span)
+    parts = {
+        name: with_paths(cast("Tree", part), path)
+        for name, part in fields.items()
+        if isinstance(part, Node)
+    }
+    return type(tree)(**{**fields, **parts})
+
+
 def with_members(tree: Tree) -> Tree:
     """The tree with paths as members of objects."""
     if isinstance(tree, Variable):

@@ -93,7 +93,7 @@ def binding_of(one: Listener) -> Script | Worker | None:
     if not one.target.strip():
         return None
     if one.by == "script":
-        return Script(language=one.language, code=one.target)
+        return Script(language=one.language, code=one.target, by=one.engine or "camunda7")
     by = one.by if one.by == "expression" else _NAMED.get(one.by)
     if by is None:
         return None
@@ -104,13 +104,13 @@ def binding_of(one: Listener) -> Script | Worker | None:
 
 def why_not_read(listener: Listener) -> str:
     """Why the code of a listener is not supported; empty if it is."""
-    from orgflow_ir.analysis.work.scripts import read_call, read_script
+    from orgflow_ir.analysis.work.scripts import read_call, read_listener
 
     if listener.by not in _BY_CODE:
         return _NOT_HERE
     try:
         if listener.by == "script":
-            read_script(listener.target, listener.language)
+            read_listener(listener)
         else:
             read_call(listener.target)
     except ConditionError as error:
@@ -120,7 +120,7 @@ def why_not_read(listener: Listener) -> str:
 
 def sets(listeners: Iterable[Listener]) -> Iterator[str]:
     """Variables that the supported code of listeners sets."""
-    from orgflow_ir.analysis.work.scripts import read_call, read_script
+    from orgflow_ir.analysis.work.scripts import read_call, read_listener
     from orgflow_ir.analysis.work.statements import assigned
 
     for one in listeners:
@@ -128,7 +128,7 @@ def sets(listeners: Iterable[Listener]) -> Iterator[str]:
             continue
         try:
             if one.by == "script":
-                yield from assigned(read_script(one.target, one.language).statements)
+                yield from assigned(read_listener(one).statements)
             else:
                 yield from assigned(read_call(one.target).statements)
         except ConditionError:

@@ -192,7 +192,7 @@ class _Reader:
             if parameter.language in ("list", "map", "nested"):
                 raise ConditionError("a list or map is not a text")
             if parameter.language not in (None, "feel", "variable"):
-                return as_value(read_script(parameter.text, parameter.language))
+                return as_value(read_script(parameter.text, parameter.language, sets=False))
             language = parameter.language or language_of(parameter.text, self.http.by)
             return read_value(parameter.text.strip(), language)
         except ConditionError as error:

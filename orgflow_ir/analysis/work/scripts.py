@@ -44,7 +44,18 @@ from orgflow_ir.analysis.expressions.syntax import (
     with_members,
 )
 from orgflow_ir.analysis.work.mappings import read_value, variable_name
-from orgflow_ir.analysis.work.statements import Assign, Each, Evaluate, Fail, Statement, Throw, When
+from orgflow_ir.analysis.work.script_names import Names, told_apart
+from orgflow_ir.analysis.work.statements import (
+    Assign,
+    Each,
+    Evaluate,
+    Fail,
+    Statement,
+    Throw,
+    When,
+    assigned,
+)
+from orgflow_ir.model import bindings
 from orgflow_ir.model.records import NamedTuple
 
 _LANGUAGES: tuple[tuple[str, type[Parser]], ...] = (
@@ -73,6 +84,10 @@ _FAILURE = re.compile(r"Error|\w*Exception|TypeError|RangeError")
 """Error classes of the languages themselves; any other class is unknown here."""
 
 _CHANGES = ("+=", "-=", "*=", "/=")
+_PROCESS_FIRST = {"flowable": "Flowable", "activiti": "Activiti"}
+"""Engines that look for a name among the variables of the process before those of the script
+(`ScriptBindings.get`)."""
+
 _BEFORE_VALUES = frozenset(("=", "(", "[", ",", ":", "?", "return", "{"))
 """Tokens before a brace that begins a value; elsewhere a brace begins statements."""
 
@@ -119,13 +134,21 @@ class _Piece(NamedTuple):
 
 
 class Script(NamedTuple):
-    """A supported script: its statements, and its value, the last expression."""
+    """A supported script: its statements, its value, the last expression, and its own variables."""
 
     statements: tuple[Statement, ...]
     value: Tree | None
+    names: Names = Names()
 
 
-def read_script(code: str, language: str | None, *, sets: bool | None = None) -> Script:
+def read_script(
+    code: str,
+    language: str | None,
+    *,
+    sets: bool | None = None,
+    engine: str | None = None,
+    beside: str = "",
+) -> Script:
     """The statements of a script.
 
     Args:
@@ -135,6 +158,9 @@ def read_script(code: str, language: str | None, *, sets: bool | None = None) ->
             (Groovy, MVEL, Python); in others it is local to the script. If it is not stated, it
             does unless the script calls `setVariable`, as scripts for engines in which assignments
             are local do.
+        engine: the engine that runs it, as in `Dialect.engine`.
+        beside: other texts of its task: a variable of the script with a name that they use gets
+            another one.
 
     Raises:
         ConditionError: the script is unsupported; the message names the construct.
@@ -152,10 +178,49 @@ def read_script(code: str, language: str | None, *, sets: bool | None = None) ->
     unsure: set[str] = set()
     while True:
         reader = _Reader(code, parser, shared, unsure)
-        script = reader.script()
+        found = reader.script()
         if len(reader.unsure) == len(unsure):
-            return script
+            break
         unsure = reader.unsure  # also before the assignment, in a loop
+    # JavaScript's assignments are properties of its global object, in which it looks first.
+    first = _PROCESS_FIRST.get(engine or "") if parser is not JavaScriptValues else None
+    names = reader.names_of()
+    statements, value = told_apart(
+        found.statements, found.value, names, code=code, beside=beside, first=first
+    )
+    return Script(statements, value, names)
+
+
+class KeptInScript(NamedTuple):
+    """Variables of a script that it does not store in the process."""
+
+    assigned: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
+
+
+def kept_in_script(binding: bindings.Script) -> KeptInScript:
+    """Variables that a script assigns and that its engine does not store: those that it assigns
+    without a declaration, and declared ones that are no copies of variables of the process. Empty
+    for an unsupported script."""
+    code = binding.code or ""
+    try:
+        script = read_script(code, binding.language, sets=binding.stores, engine=binding.by)
+    except ConditionError:
+        return KeptInScript()
+    stored = {*assigned(script.statements), *script.names.of_activity}
+    kept = sorted((script.names.assigned | script.names.declared) - stored)
+    copies = {name for name in kept if re.search(rf"""\bgetVariable\(\s*["']{name}["']""", code)}
+    return KeptInScript(
+        tuple(name for name in kept if name in script.names.assigned),
+        tuple(n for n in kept if n not in script.names.assigned and n not in copies),
+    )
+
+
+def read_listener(one: bindings.Listener, beside: str = "") -> Script:
+    """The statements of the script of a listener, in which no engine stores assignments; `beside`
+    as in `read_script`. Raises `ConditionError`."""
+    engine = one.engine or "camunda7"
+    return read_script(one.target, one.language, sets=False, engine=engine, beside=beside)
 
 
 def read_call(text: str) -> Script:
@@ -196,6 +261,11 @@ class _Reader:
         self.at = 0
         self.count = 0
         self.declared: set[str] = set()
+        self.by_keyword: set[str] = set()
+        self.inner: set[str] = set()
+        self.assigned: set[str] = set()
+        self.of_activity: set[str] = set()
+        self.blocks = 0
         self.types: dict[str, str] = {}
         self.primitive: set[str] = set()
         self.named_twice: set[Path] = set()
@@ -338,31 +408,46 @@ class _Reader:
                 self.types.update((part[0].text, _TYPES[texts[0]]) for part in parts if part)
                 if texts[0][0].islower():
                     self.primitive.update(part[0].text for part in parts if part)
-            return [one for part in parts for one in self.declared_as(part)]
+            leaves = texts[0] == "var" and self.parser is JavaScriptValues
+            return [one for part in parts for one in self.declared_as(part, inner=not leaves)]
         if len(line) > 2 and line[0].kind == "name" and texts[1] == "=":
-            local = variable_name(texts[0]) in self.declared or not self.shared
-            if local and texts[0] not in self.declared:
-                self.declared.add(texts[0])
-            return self.typed(Assign(texts[0], self.tree(line[2:]), local=local))
+            value = self.tree(line[2:])
+            return self.typed(Assign(texts[0], value, local=self.is_local(texts[0])))
         if len(line) > 2 and line[0].kind == "name" and texts[1] in _CHANGES:
             changed = f"{texts[0]} {texts[1][0]} ({self.text(line[2:])})"
-            local = variable_name(texts[0]) in self.declared or not self.shared
-            return self.typed(Assign(texts[0], self.parsed(changed), local=local))
+            return self.typed(Assign(texts[0], self.parsed(changed), local=self.is_local(texts[0])))
         if len(line) == 2 and line[0].kind == "name" and texts[1] in ("++", "--"):
             # A difference, as a sum with a text would be a text.
             changed = f"{texts[0]} - (-1)" if texts[1] == "++" else f"{texts[0]} - 1"
-            local = variable_name(texts[0]) in self.declared or not self.shared
-            return self.typed(Assign(texts[0], self.parsed(changed), local=local))
+            return self.typed(Assign(texts[0], self.parsed(changed), local=self.is_local(texts[0])))
         if any(text in ("=", "++", "--", "<<", *_CHANGES) for text in texts):
             raise ConditionError("assignments to parts of values are not supported")
         if texts[0] in _SCOPES and texts[1:3] == [".", "setVariable"]:
             return [self.setting(line)]
         if texts[0] in _SCOPES and texts[1:3] == [".", "setVariableLocal"]:
             one = self.setting(line)
+            self.of_activity.add(one.name)
             return [one._replace(local=True)]
         if self.prints(texts):
             return []
         return [Evaluate(self.tree(line))]
+
+    def is_local(self, name: str) -> bool:
+        """Whether the assignment that is read sets a variable of the script."""
+        if variable_name(name) in self.declared:
+            return True
+        if self.shared:
+            return False
+        self.declared.add(name)
+        self.assigned.add(name)
+        return True
+
+    def names_of(self) -> Names:
+        """The variables of the script."""
+        found = (self.by_keyword, self.assigned, self.inner, self.of_activity)
+        if self.of_activity & (self.by_keyword | self.assigned):
+            raise ConditionError("`setVariableLocal` sets a variable with a name of the script")
+        return Names(*map(frozenset, found))
 
     def change(self, line: list[_Piece]) -> list[Statement] | None:
         """A change of a part of a value: `a.b = 1`, `a['b'] += 1`, `a.add(1)`, `a << 1`,
@@ -545,9 +630,13 @@ class _Reader:
             parser.unsure = frozenset(self.unsure)
         return parser.parse()
 
-    def declared_as(self, part: list[_Piece]) -> list[Statement]:
-        """A declaration, with a test of its value if it has one."""
+    def declared_as(self, part: list[_Piece], *, inner: bool) -> list[Statement]:
+        """A declaration, with a test of its value if it has one; `inner`: it belongs to its
+        block."""
         found = self.declaration(part)
+        self.by_keyword.add(found.name)
+        if inner and self.blocks:
+            self.inner.add(found.name)
         return self.typed(found) if len(part) > 1 else [found]
 
     def declaration(self, part: list[_Piece]) -> Assign:
@@ -641,10 +730,13 @@ class _Reader:
         piece = self.piece()
         if piece is None:
             raise ConditionError("the script ends too early")
-        if piece.text == "{":
-            self.at += 1
-            return self.block("}")
-        return self.statement()
+        if piece.text != "{":
+            return self.statement()
+        self.at += 1
+        self.blocks += 1
+        found = self.block("}")
+        self.blocks -= 1
+        return found
 
     # -- pieces --------------------------------------------------------------------------------
 
@@ -784,7 +876,7 @@ def _nested(part: Any) -> Tree:
                 found += (Constant(key), _nested(value))
             return Call("map", tuple(found))
         case {"script": str() as code, "language": str() as language} if code.strip():
-            return as_value(read_script(code, language))
+            return as_value(read_script(code, language, sets=False))
     raise ConditionError("a script in its own file is not supported")
 
 

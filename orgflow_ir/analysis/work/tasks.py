@@ -21,7 +21,13 @@ from orgflow_ir.analysis.work.mappings import language_of, read_value, target_of
 from orgflow_ir.analysis.work.messages import FIELDS, Message, read_message
 from orgflow_ir.analysis.work.operations import GIVEN, CatalogueOperation, read_operation
 from orgflow_ir.analysis.work.requests import CONFIG, Request, read_request
-from orgflow_ir.analysis.work.scripts import as_value, read_call, read_nested, read_script
+from orgflow_ir.analysis.work.scripts import (
+    as_value,
+    read_call,
+    read_listener,
+    read_nested,
+    read_script,
+)
 from orgflow_ir.analysis.work.statements import (
     Assign,
     Compose,
@@ -352,7 +358,7 @@ class _Reading:
                 if one.language == "nested":
                     value = read_nested(one.text)
                 elif one.language and one.language not in ("feel", "variable", "list", "map"):
-                    value = as_value(read_script(one.text, one.language))
+                    value = as_value(read_script(one.text, one.language, sets=False))
                 else:
                     language = one.language or language_of(one.text, _vendor(self.binding))
                     value = read_value(one.text, language)
@@ -400,6 +406,16 @@ class _Reading:
             else:
                 yield When(condition, tuple(self.listener(one)), ())
 
+    def beside(self, code: str) -> str:
+        """The texts of the task beside a script of it, with the names of variables."""
+        binding = self.binding
+        mappings = (part for p in (*binding.inputs, *binding.outputs) for part in (p.name, p.text))
+        settings = (part for pair in binding.parameters for part in pair)
+        others = (one.target for one in binding.listeners if one.target != code)
+        own = binding.code if isinstance(binding, Script) and binding.code != code else ""
+        texts = (*mappings, *settings, *others, own or "", binding.result or "")
+        return "\n".join(texts)
+
     def check_scope(self, code: str) -> None:
         """Raises `ConditionError` where code sets a variable of the activity's own scope, which the
         engine has only for an activity with mappings: it is that of the scope around otherwise."""
@@ -410,7 +426,7 @@ class _Reading:
         try:
             self.check_scope(one.target)
             if one.by == "script":
-                script = read_script(one.target, one.language)
+                script = read_listener(one, self.beside(one.target))
             else:
                 script = read_call(one.target)
             yield from script.statements
@@ -462,7 +478,10 @@ class _Reading:
             return None
         try:
             self.check_scope(binding.code)
-            script = read_script(binding.code, binding.language, sets=binding.stores)
+            script = read_script(
+                binding.code, binding.language,
+                sets=binding.stores, engine=binding.by, beside=self.beside(binding.code),
+            )  # fmt: skip
             found = list(script.statements)
             if script.value is not None:
                 found += _result(binding.result, script.value)

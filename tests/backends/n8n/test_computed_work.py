@@ -803,15 +803,106 @@ def test_outputs_read_what_the_task_was_given(
     assert found["total"] == 10
 
 
-@pytest.mark.parametrize(("stores", "x"), [("false", 1), ("true", 3)])
-def test_flowable_says_whether_assignments_set_variables(
-    engine: LocalEngine, tmp_path: Path, stores: str, x: int
+C7, FLOWABLE = 'camunda:exclusive="true"', 'flowable:exclusive="true"'
+STORES = 'flowable:autoStoreVariables="{}"'.format
+FIRST = (
+    "The script assigns “{}”, and {} reads the variable of the process with this name instead. "
+    "Declare it in the script."
+).format
+ASSIGNMENTS: tuple[tuple[str, str, str, dict[str, Any], dict[str, Any] | str], ...] = (
+    # attribute of an engine, language, code, variables before, variables after or the error
+    (C7, "groovy", "x = x + 1", {"x": 1}, {"x": 1}),
+    (C7, "groovy", "total = a + 1", {"a": 1}, {"a": 1}),
+    (C7, "javascript", "var total = a + 1; total = 3", {"a": 1}, {"a": 1}),
+    (C7, "python", "total = a + 1", {"a": 1}, {"a": 1}),
+    (C7, "groovy", "x = x + 1\nx += 1\nexecution.setVariable('y', x)", {"x": 1},
+     {"x": 1, "y": 3}),
+    # The variable of the script has precedence in Camunda, and a call reads that of the process.
+    (C7, "groovy", "x = 2\nexecution.setVariable('x', 5)\nexecution.setVariable('y', x)", {"x": 1},
+     {"x": 5, "y": 2}),
+    (C7, "groovy", "x = 2\nexecution.setVariable('y', execution.getVariable('x') + x)", {"x": 1},
+     {"x": 1, "y": 3}),
+    (C7, "javascript", "var x = 2; execution.setVariable('y', execution.getVariable('x') + x)",
+     {"x": 1}, {"x": 1, "y": 3}),
+    (C7, "groovy", "def x = 2\nexecution.setVariable('y', execution.getVariable('x') + x)",
+     {"x": 1}, {"x": 1, "y": 3}),
+    (C7, "groovy", "if (a > 1) { k = 'big' } else { k = 'small' }\nexecution.setVariable('y', k)",
+     {"a": 2, "k": 0}, {"a": 2, "k": 0, "y": "big"}),
+    (C7, "groovy", "sum = 0\nfor (i in xs) { sum += i }\nexecution.setVariable('y', sum)",
+     {"xs": [1, 2]}, {"xs": [1, 2], "y": 3}),
+    (C7, "groovy", "y = [x, 1]\ny", {"x": 2}, {"x": 2}),
+    (FLOWABLE, "groovy", "x = x + 1", {"x": 1}, {"x": 1}),
+    (FLOWABLE, "groovy", "n = x + 1\nexecution.setVariable('y', n)", {"x": 1}, {"x": 1, "y": 2}),
+    (FLOWABLE, "groovy", "n = x + 1\nexecution.setVariable('y', n)", {"x": 1, "n": 5},
+     FIRST("n", "Flowable")),
+    (FLOWABLE, "groovy", "n = x + 1\nexecution.setVariable('y', n)", {"x": 1, "n": None},
+     FIRST("n", "Flowable")),
+    (FLOWABLE, "groovy",
+     "n = 1\nexecution.setVariable('n', n + 1)\nexecution.setVariable('y', n)", {},
+     {"n": 2, "y": 2}),
+    (FLOWABLE, "groovy", "def n = 1\nexecution.setVariable('y', n)", {"n": 5}, {"n": 5, "y": 1}),
+    (FLOWABLE, "javascript", "n = 1; execution.setVariable('y', n)", {"n": 5}, {"n": 5, "y": 1}),
+    (STORES("false"), "groovy", "def a = 2\nx = x + a\nexecution.setVariable('y', x)", {"x": 1},
+     FIRST("x", "Flowable")),
+    (STORES("true"), "groovy", "def a = 2\nx = x + a\nexecution.setVariable('y', x)", {"x": 1},
+     {"x": 3, "y": 3}),
+    (STORES("True"), "groovy", "x = 2", {"x": 1}, {"x": 2}),
+    ('activiti:exclusive="true"', "groovy", "n = 1\nexecution.setVariable('y', n)", {"n": 5},
+     FIRST("n", "Activiti")),
+)  # fmt: skip
+
+
+def test_whether_assignments_set_variables_depends_on_the_engine(
+    engine: LocalEngine, tmp_path: Path
 ) -> None:
-    task = script("groovy", "def a = 2\nx = x + a\nexecution.setVariable('y', x)")
-    task = task.replace(" name=", f' flowable:autoStoreVariables="{stores}" name=')
-    process, _ = compiled(one_task(task), tmp_path)
-    (run,) = engine.run_many([request(process, {"x": 1})])
-    assert variables(run) == {"x": x, "y": 3}
+    """Camunda 7 (`ScriptBindings`, `autoStoreScriptVariables` is off), Flowable and Activiti."""
+    requests, wanted = [], []
+    for attribute, language, code, given, after in ASSIGNMENTS:
+        task = script(language, code).replace(" name=", f" {attribute} name=")
+        text = one_task(task).replace("<definitions ", f"<definitions {ACTIVITI} ")
+        process, _ = compiled(text, tmp_path)
+        requests.append(request(process, given))
+        wanted.append((attribute, code, after))
+    found = [
+        (attribute, code, variables(run))
+        for (attribute, code, _), run in zip(wanted, engine.run_many(requests), strict=True)
+    ]
+    assert found == wanted
+
+
+ACTIVITI = 'xmlns:activiti="http://activiti.org/bpmn"'
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "reason"),
+    [
+        ("groovy", "if (a > 1) { d = 1 }\nexecution.setVariable('y', d)", "only some branches"),
+        ("groovy", "for (i in xs) { n = n + i }", "only some branches assign `n`"),
+        ("groovy", "if (a > 1) { def d = 1 } else { def d = 2 }\nexecution.setVariable('y', d)",
+         "only some branches assign `d`"),
+        ("javascript", "var a = a + 1; execution.setVariable('y', a)", "before it is declared"),
+        ("javascript", "if (a > 1) { var d = 1 } execution.setVariable('y', d)", "only some"),
+    ],
+)  # fmt: skip
+def test_names_that_depend_on_the_run_are_refused(
+    tmp_path: Path, language: str, code: str, reason: str
+) -> None:
+    task = script(language, code).replace(" name=", f" {C7} name=")
+    _, ctx = compiled(one_task(task), tmp_path)
+    assert any(d.code == "OF404" and reason in d.message for d in ctx.diagnostics)
+
+
+def test_variables_of_a_script_are_none_of_its_task(engine: LocalEngine, tmp_path: Path) -> None:
+    """An output mapping sees the variable of the input mapping, not that of the script."""
+    inside = (
+        '<extensionElements><camunda:inputOutput><camunda:inputParameter name="n">${x}'
+        '</camunda:inputParameter><camunda:outputParameter name="y">${n * 10}'
+        "</camunda:outputParameter></camunda:inputOutput></extensionElements><script>"
+    )
+    task = script("groovy", "n = n + 1\nexecution.setVariable('z', n)")
+    process, _ = compiled(one_task(task.replace("<script>", inside)), tmp_path)
+    (run,) = engine.run_many([request(process, {"x": 2})])
+    assert variables(run) == {"x": 2, "y": 20, "z": 3}
 
 
 def test_a_form_property_of_flowable_may_name_its_variable(

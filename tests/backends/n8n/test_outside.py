@@ -683,9 +683,10 @@ def test_an_answer_is_what_the_server_has_sent(
     http.answer("/is", answer)
     url = f"http://{http.place}/is"
     look = (
-        '<scriptTask id="k" name="Look" scriptFormat="groovy"><script>looked = ['
+        '<scriptTask id="k" name="Look" scriptFormat="groovy"><script>'
+        "execution.setVariable('looked', ["
         + ", ".join(f"{name}: {name}" for name in left)
-        + "]</script></scriptTask>"
+        + "])</script></scriptTask>"
         '<sequenceFlow id="f2" sourceRef="k" targetRef="e"/>'
     )
     text = one_task(make(url)).replace(

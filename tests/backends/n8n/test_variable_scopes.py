@@ -8,6 +8,7 @@ before the models were compiled.
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +23,9 @@ MODEL_HEAD = HEAD.replace("<process", ERRORS + "<process", 1)
 
 
 def step(id: str, code: str, more: str = "") -> str:
-    """A script; `more` is what comes before its code."""
+    """A script; `more` is what comes before its code, in which `a = 1` is short for a call that
+    sets the variable."""
+    code = re.sub(r"(?<!\w)(\w+) = ([^;]+)", r"execution.setVariable('\1', \2)", code)
     return (
         f'<scriptTask id="{id}" name="{id}" scriptFormat="groovy">{more}'
         f"<script>{escape(code)}</script></scriptTask>"

@@ -74,9 +74,9 @@ def model(case: Json) -> str:
         pairs = ", ".join(f"{name}: {name}" for name in looked)
         pairs += "".join(f", {name}: {name} == null ? null : {name}" for name in unset)
         steps += (
-            f'<scriptTask id="look" name="Look" scriptFormat="groovy"><script>looked = [{pairs}]'
+            '<scriptTask id="look" name="Look" scriptFormat="groovy"><script>'
+            f"execution.setVariable('looked', [{pairs}])</script></scriptTask>"
         )
-        steps += "</script></scriptTask>"
         wires = [re.sub(">e(?=:|$)", ">look", wire) for wire in wires] + ["look>e"]
     flows = []
     for at, wire in enumerate(wires):

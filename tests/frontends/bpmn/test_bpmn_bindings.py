@@ -100,9 +100,10 @@ CAMUNDA_7: list[tuple[str, Any]] = [
            'camunda:resultVariable="f" camunda:decisionRefBinding="deployment"'),
      Decision(decision="fee", mapping="singleEntry", result="f", version="deployment")),
     (_task("scriptTask", 'scriptFormat="groovy" camunda:resultVariable="y"', "",
-           "<script>x + 1</script>"), Script(language="groovy", code="x + 1", result="y")),
+           "<script>x + 1</script>"),
+     Script(language="groovy", code="x + 1", result="y", by="camunda7")),
     (_task("scriptTask", 'scriptFormat="js" camunda:resource="deployment://a.js"'),
-     Script(language="js", resource="deployment://a.js")),
+     Script(language="js", resource="deployment://a.js", by="camunda7")),
     (_task("userTask", 'camunda:formKey="embedded:app:forms/a.html" camunda:assignee="${who}" '
            'camunda:candidateGroups="sales" camunda:candidateUsers="kim" camunda:priority="50" '
            'camunda:dueDate="${dateTime().plusWeeks(1).toDate()}" camunda:followUpDate="P1D"',

@@ -69,6 +69,13 @@ _MAX_TOKENS = 1_000
 Kind = Literal["num", "str", "name", "op"]
 
 
+class OfProcess(str):
+    """The name of a variable that code reads from the process by a call, whatever its own variables
+    are called."""
+
+    __slots__ = ()
+
+
 class Token(NamedTuple):
     """A token; operators written as words are replaced by their symbols."""
 
@@ -290,7 +297,7 @@ class Parser:
                 if kind != "str":
                     raise ConditionError("a quoted variable name is expected")
                 self.expect(")")
-                root, parts = "", [text[1:-1]]
+                root, parts = "", [OfProcess(text[1:-1])]
                 counted, got = [], []
             elif parts[-1] == "get" and len(parts) > 1 and self.is_key():
                 got.append(len(parts) - 1)
