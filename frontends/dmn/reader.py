@@ -374,12 +374,15 @@ class _Reader:
         rules, outputs = _all(element, "rule"), _all(element, "output")
         types = [self.type_ref(e) for e in outputs]
         cells = [self.entries(rule, types) for rule in rules]
+        unchanged = self.engine == "flowable" and aggregation is not None
         return Table(
             inputs=inputs,
             outputs=tuple(
                 OutputClause(
                     name=e.attrs.get("name"),
-                    type_ref=column_type(types[at], [row[at] for row in cells if at < len(row)]),
+                    type_ref=types[at]
+                    if unchanged
+                    else column_type(types[at], [row[at] for row in cells if at < len(row)]),
                     values=_text(_first(e, "outputValues")),
                     default=_text(_first(e, "defaultOutputEntry")),
                 )

@@ -92,6 +92,10 @@ _CONVERTED = frozenset({"string", "boolean", "integer", "long", "double", "date"
 (`DefaultDataTypeTransformerRegistry`); values of other types stay as they are."""
 
 
+_IN_JAVA = ("camunda7", "flowable")
+"""Engines without default outputs, which ignore empty outputs when they aggregate."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """Why an element cannot be used: `reason`, and for FEEL, the text and the position in it."""
@@ -560,6 +564,7 @@ class _Linker:
         return Quantified(box.kind, over, body)
 
     def table(self, table: Table, names: tuple[str, ...]) -> Tree:
+        self.check_aggregation(table)
         inputs = tuple(
             TableInput(
                 self.literal(column.expression, names),
@@ -577,7 +582,7 @@ class _Linker:
                 self.type(column.type_ref),
                 self.priorities(column.values, column.type_ref, names, table.place),
                 None
-                if column.default is None
+                if column.default is None or self.file.engine in _IN_JAVA
                 else self.expression(column.default, names, table.place),
             )
             for column in table.outputs
@@ -602,10 +607,23 @@ class _Linker:
                     ),
                 )
             )
-        strict = self.file.engine is not None
+        engine = self.file.engine
+        if engine in _IN_JAVA and table.aggregation is not None:
+            rules = [rule for rule in rules if rule.entries != (Literal(None),)]
         return DecisionTable(
-            inputs, outputs, tuple(rules), table.hit_policy, table.aggregation, strict
+            inputs, outputs, tuple(rules), table.hit_policy, table.aggregation, engine
         )
+
+    def check_aggregation(self, table: Table) -> None:
+        """Raises `_Fault` for a table whose outputs the engine of the file cannot aggregate."""
+        engine, how = self.file.engine, table.aggregation
+        if how is None or engine is None:
+            return
+        names = {"camunda7": "Camunda 7", "camunda8": "Camunda 8", "flowable": "Flowable"}
+        if len(table.outputs) > 1 and (engine != "camunda8" or how != "COUNT"):
+            raise _Fault(f"{names[engine]} aggregates one output only", place=table.place)
+        if engine == "flowable" and table.outputs[0].type_ref != "number":
+            raise _Fault("Flowable aggregates outputs of the type `number` only", place=table.place)
 
     def conversion(self, type_ref: str | None) -> str:
         """The type to which the engine converts the values of an input column."""

@@ -11,8 +11,6 @@ data or not (Camunda 7 knows no input data at all). The value of a required deci
 - in Camunda 8 the name of its variable, otherwise its id, in the decision that requires it
   (docs.camunda.io, "Decision requirements graph").
 
-Without a match, a count is 0 in DMN and Camunda 7, and null in Camunda 8 and Flowable.
-
 A file of no known engine may use any of these names.
 """
 
@@ -25,13 +23,8 @@ from orgflow_ir.analysis.expressions.feel.parser import normal_name
 from orgflow_ir.analysis.expressions.feel.reading import free_names, tested_names
 from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
 from orgflow_ir.analysis.expressions.feel.syntax import (
-    Coerced,
-    DecisionTable,
-    Literal,
     Name,
     Path,
-    TableOutput,
-    Tree,
 )
 from orgflow_ir.analysis.expressions.feel.types import ANY
 from orgflow_ir.decisions.found import FoundDecision, Unusable
@@ -102,10 +95,7 @@ class _Names:
         decisions, input data, and variables of the process."""
         for key, unit in self.model.units.items():
             if isinstance(unit, Logic) and unit.tree is not None:
-                tree = unit.tree
-                if self.engines.get(key) in ("camunda8", "flowable"):
-                    tree = _null_without_match(tree)
-                self.units[key] = replace(unit, tree=tree, requires=tuple(self.read_by(unit)))
+                self.units[key] = replace(unit, requires=tuple(self.read_by(unit)))
         return replace(self.model, units=self.units)
 
     def read_by(self, unit: Logic) -> Iterator[Requirement]:
@@ -191,22 +181,6 @@ class _Names:
         key = f"{self.model.namespace}#?{name}"
         self.units[key] = Input(key, name, ANY)
         return key
-
-
-def _null_without_match(tree: Tree) -> Tree:
-    """A decision whose count is null if no rule matches, as in Camunda 8 (dmn-scala,
-    `DecisionTableEvaluator.applyDefaultOutputEntries`) and Flowable (`HitPolicyCollect`); in DMN it
-    is 0."""
-    if isinstance(tree, Coerced):
-        return Coerced(_null_without_match(tree.value), tree.type, tree.span)
-    if not isinstance(tree, DecisionTable) or tree.aggregation != "COUNT":
-        return tree
-    if any(column.default is not None for column in tree.outputs):
-        return tree
-    first, *others = tree.outputs
-    default = TableOutput(first.name, first.type, first.priorities, Literal(None), first.span)
-    fields = {name: getattr(tree, name) for name in tree.__match_args__}
-    return DecisionTable(**{**fields, "outputs": (default, *others)})
 
 
 def _required(model: DecisionModel, key: str) -> list[Unit]:

@@ -162,3 +162,121 @@ def test_expressions_in_other_languages() -> None:
     assert values(table(CAMUNDA7, (("5", '"hit"'),), language=juel), 5) == {"hit"}
     with pytest.raises(Unusable, match="the expression language `juel` is not supported"):
         table(CAMUNDA7, (("cellInput == 5", '"hit"'),), cells_in=juel)
+
+
+def with_outputs(
+    engine: str, policy: str, outputs: str, rules: tuple[tuple[str, tuple[str, ...]], ...]
+) -> FoundDecision:
+    """A table of some outputs, as XML, and rules for the input `x`."""
+    rows = "".join(
+        f"<rule><inputEntry><text>{escape(test)}</text></inputEntry>"
+        + "".join(f"<outputEntry><text>{one}</text></outputEntry>" for one in cells)
+        + "</rule>"
+        for test, cells in rules
+    )
+    text = (
+        '<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="D" '
+        f'namespace="urn:d" xmlns:modeler="http://camunda.org/schema/modeler/1.0" {engine}>'
+        f'<decision id="t" name="T"><decisionTable hitPolicy={policy}>'
+        "<input><inputExpression><text>x</text></inputExpression></input>"
+        f"{outputs}{rows}</decisionTable></decision></definitions>"
+    )
+    definitions = read_dmn(text.encode())
+    return linked("d.dmn", definitions, (), definitions.decisions[0])
+
+
+def answers(decision: FoundDecision, x: Any) -> list[Any]:
+    """What the evaluator, the runtime and plain lines give: one answer where they agree."""
+    try:
+        found = [decide_json(decision.model, "T", {"x": x})]
+    except Unsupported:
+        found = [ERROR]
+    codes = [decision_code(decision.model, "T"), plain_decision(decision.model, "T", "decision")]
+    written = [f"{code}\nreturn decision({{x: {x}}});" for code in codes if code is not None]
+    for kind, value in run_javascript(written):
+        one = ERROR if kind == "error" else value
+        if one not in found:
+            found.append(one)
+    return found
+
+
+NUMBER = '<output name="n" typeRef="number"/>'
+DEFAULT = "<defaultOutputEntry><text>{}</text></defaultOutputEntry>".format
+ONE = f'<output name="n">{DEFAULT(7)}</output>'
+TWO = f'<output name="n">{DEFAULT(7)}</output><output name="m"/>'
+BOTH = f'<output name="n">{DEFAULT(7)}</output><output name="m">{DEFAULT(8)}</output>'
+NEVER = (("> 100", ("1",)),)
+NEVER_TWO = (("> 100", ("1", "2")),)
+
+
+@pytest.mark.parametrize(
+    ("engine", "policy", "outputs", "rules", "expected"),
+    [
+        # dmn-scala: applyDefaultOutputEntries, for every hit policy
+        (CAMUNDA8, '"COLLECT"', ONE, NEVER, 7),
+        (CAMUNDA8, '"RULE ORDER"', ONE, NEVER, 7),
+        (CAMUNDA8, '"COLLECT" aggregation="SUM"', ONE, NEVER, 7),
+        (CAMUNDA8, '"COLLECT" aggregation="COUNT"', ONE, NEVER, 7),
+        (CAMUNDA8, '"COLLECT" aggregation="COUNT"', NUMBER, NEVER, None),
+        (CAMUNDA8, '"COLLECT"', NUMBER, NEVER, None),
+        (CAMUNDA8, '"UNIQUE"', TWO, NEVER_TWO, 7),
+        (CAMUNDA8, '"COLLECT"', TWO, NEVER_TWO, 7),
+        (CAMUNDA8, '"COLLECT"', BOTH, NEVER_TWO, {"n": 7, "m": 8}),
+        # Camunda 7 and Flowable have no default outputs
+        (CAMUNDA7, '"UNIQUE"', ONE, NEVER, None),
+        (CAMUNDA7, '"COLLECT"', ONE, NEVER, None),
+        (CAMUNDA7, '"COLLECT" aggregation="COUNT"', ONE, NEVER, 0),
+        (FLOWABLE, '"UNIQUE"', ONE, NEVER, None),
+        (FLOWABLE, '"COLLECT" aggregation="COUNT"', NUMBER, NEVER, None),
+        (OPEN, '"UNIQUE"', TWO, NEVER_TWO, {"n": 7, "m": None}),
+        (OPEN, '"COLLECT"', ONE, NEVER, [7]),
+        (OPEN, '"COLLECT" aggregation="COUNT"', NUMBER, NEVER, 0),
+    ],
+)
+def test_the_value_if_no_rule_matches(
+    engine: str, policy: str, outputs: str, rules: Any, expected: object
+) -> None:
+    assert answers(with_outputs(engine, policy, outputs, rules), 1) == [expected]
+
+
+EQUAL = (("> 0", ("5",)), ("> 0", ("5",)), ("> 1", ("3",)))
+TENTHS = (("> 0", ("0.1",)), ("> 0", ("0.2",)))
+THREE = (("> 0", ("0.1",)), ("> 0", ("0.2",)), ("> 0", ("0.3",)))
+EMPTY = (("> 0", ("5",)), ("> 0", ("",)))
+
+
+@pytest.mark.parametrize(
+    ("engine", "how", "rules", "expected"),
+    [
+        # Flowable: HitPolicyCollect.createDistinctOutputDoubleValues
+        (FLOWABLE, "SUM", EQUAL, 8), (FLOWABLE, "COUNT", EQUAL, 2), (FLOWABLE, "MAX", EQUAL, 5),
+        (CAMUNDA7, "SUM", EQUAL, 13), (CAMUNDA8, "COUNT", EQUAL, 3), (OPEN, "SUM", EQUAL, 13),
+        # doubles
+        (FLOWABLE, "SUM", TENTHS, 0.30000000000000004),
+        (CAMUNDA7, "SUM", TENTHS, 0.30000000000000004),
+        (CAMUNDA8, "SUM", TENTHS, 0.3), (OPEN, "SUM", TENTHS, 0.3),
+        (CAMUNDA7, "SUM", THREE, 0.6000000000000001), (FLOWABLE, "SUM", THREE, ERROR),
+        # matches without an output
+        (CAMUNDA7, "COUNT", EMPTY, 1), (CAMUNDA7, "SUM", EMPTY, 5), (FLOWABLE, "SUM", EMPTY, 5),
+        (OPEN, "COUNT", EMPTY, 2), (OPEN, "SUM", EMPTY, None),
+    ],
+)  # fmt: skip
+def test_aggregation(engine: str, how: str, rules: Any, expected: object) -> None:
+    table = with_outputs(engine, f'"COLLECT" aggregation="{how}"', NUMBER, rules)
+    assert answers(table, 2) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("engine", "how", "outputs", "reason"),
+    [
+        (CAMUNDA7, "COUNT", TWO, "Camunda 7 aggregates one output only"),
+        (CAMUNDA8, "SUM", TWO, "Camunda 8 aggregates one output only"),
+        (FLOWABLE, "SUM", TWO, "Flowable aggregates one output only"),
+        (FLOWABLE, "SUM", '<output name="n" typeRef="integer"/>', "the type `number` only"),
+        (FLOWABLE, "COUNT", '<output name="n" typeRef="string"/>', "the type `number` only"),
+    ],
+)
+def test_what_engines_do_not_aggregate(engine: str, how: str, outputs: str, reason: str) -> None:
+    rules = NEVER_TWO if outputs == TWO else NEVER
+    with pytest.raises(Unusable, match=reason):
+        with_outputs(engine, f'"COLLECT" aggregation="{how}"', outputs, rules)

@@ -352,16 +352,14 @@ class _Plain:
         defaults = [column.default for column in table.outputs]
         otherwise = "null"
         if any(default is not None for default in defaults):
-            if table.aggregation == "COUNT" and defaults == [Literal(None)]:
-                return f"{self.collected(table, rules, otherwise)} || null"
-            if table.aggregation is not None:
+            if table.aggregation is not None or (table.engine == "camunda8" and None in defaults):
                 raise _NotPlain
             otherwise = self.result(table.outputs, [d or Literal(None) for d in defaults], of)
-            if table.hit_policy in _LISTS:
+            if table.hit_policy in _LISTS and table.engine != "camunda8":
                 otherwise = f"[{otherwise}]"
         match table.hit_policy:
             case "UNIQUE" | "FIRST" | "ANY" as policy:
-                chosen = _STRICT.get(policy) if table.strict else None
+                chosen = _STRICT.get(policy) if table.engine is not None else None
                 return f"{self.use(chosen or policy.lower())}({rules}, {otherwise})"
             case "COLLECT" | "RULE ORDER" if of is None or of == SimpleType("Any"):
                 return self.collected(table, rules, otherwise)
@@ -372,8 +370,13 @@ class _Plain:
             case None:
                 return f"{self.use('collect')}({rules}, {otherwise})"
             case "COUNT":
-                return f"{rules}.filter(([holds]) => holds).length"
+                if table.engine == "flowable":
+                    self.must_differ(table)
+                count = f"{rules}.filter(([holds]) => holds).length"
+                return count if table.engine in (None, "camunda7") else f"{count} || null"
         entries = [_constant(rule.entries[0]) for rule in table.rules]
+        if table.aggregation == "SUM" and table.engine == "flowable":
+            self.must_differ(table)
         numbers = [entry for entry in entries if isinstance(entry, Decimal)]
         if len(table.outputs) != 1 or len(numbers) != len(entries):
             raise _NotPlain
@@ -384,6 +387,13 @@ class _Plain:
         if any(n != n.to_integral_value() for n in numbers) or sum(map(abs, numbers)) > 10**_DIGITS:
             raise _NotPlain
         return f"{hits}?.reduce((one, other) => one + other) ?? null)"
+
+    def must_differ(self, table: DecisionTable) -> None:
+        """Raises `_NotPlain` for a table of Flowable with equal outputs, which it aggregates as
+        one."""
+        entries = [_constant(entry) for rule in table.rules for entry in rule.entries]
+        if len(set(entries)) < len(entries):
+            raise _NotPlain
 
     def result(
         self, columns: Sequence[TableOutput], entries: Sequence[Tree], of: Type | None

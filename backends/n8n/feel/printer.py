@@ -236,16 +236,19 @@ class Printer:
         return f"truth({operand})" if reads_input(test.operand) else f"isIn(v, {operand})"
 
     def table(self, table: DecisionTable) -> str:
-        aggregations = {
-            "COUNT": "(list) => int(list.length)", "SUM": "f_sum_", "MIN": "f_min_",
-            "MAX": "f_max_",
-        }  # fmt: skip
         how = table.aggregation
-        strict = "x: true, " if table.strict else ""
+        aggregations = {"COUNT": "int(list.length)", "MIN": "f_min_(list)", "MAX": "f_max_(list)"}
+        ordered = "true" if table.engine == "camunda7" else "false"
+        java = f"sumInJava(list, {ordered})"
+        aggregations["SUM"] = java if table.engine in ("camunda7", "flowable") else "f_sum_(list)"
+        code = f"(list) => {aggregations[how]}" if how else "null"
+        if how and table.engine == "flowable":
+            code = f"(all) => ({code})(f_distinct_values(all))"
+        engine = f'x: "{table.engine}", ' if table.engine is not None else ""
         rules = ",\n".join(map(self.rule, table.rules))
         return (
-            f"{{ h: {js_string(table.hit_policy)}, {strict}a: {js_string(how) if how else 'null'}, "
-            f"g: {aggregations[how] if how else 'null'},\n"
+            f"{{ h: {js_string(table.hit_policy)}, {engine}a: {js_string(how) if how else 'null'}, "
+            f"g: {code},\n"
             f"i: [{', '.join(map(self.input, table.inputs))}],\n"
             f"o: [{', '.join(map(self.output, table.outputs))}],\n"
             f"r: [\n{rules}] }}"

@@ -813,7 +813,7 @@ const context = (entries, s) => {
 
 // Several rules match against the hit policy: null in DMN, an error in engines.
 const clash = (table) => {
-  if (!table.x) return null;
+  if (table.x === undefined) return null;
   throw new Error("Several rules of a decision table match, but its hit policy is " + table.h + ".");
 };
 
@@ -859,11 +859,16 @@ const decide = (table, s) => {
   const lists = ["COLLECT", "RULE ORDER", "OUTPUT ORDER"].includes(table.h);
   const row = (values) => (table.o.length === 1 ? values[0] : new Map(values.map((v, i) => [table.o[i][0], v])));
   if (hits.length === 0) {
-    if (table.o.some((column) => column[3] !== null)) {
+    const stated = table.o.filter((column) => column[3] !== null);
+    if (stated.length > 0 && table.x === "camunda8") {
+      const values = stated.map((column) => [column[0], coerce(column[3](s), column[1])]);
+      return values.length === 1 ? values[0][1] : new Map(values);
+    }
+    if (stated.length > 0) {
       const found = row(table.o.map((column) => (column[3] === null ? null : coerce(column[3](s), column[1]))));
       return lists && table.a === null ? [found] : found;
     }
-    return table.a === "COUNT" ? int(0) : null;
+    return table.a === "COUNT" && [undefined, "camunda7"].includes(table.x) ? int(0) : null;
   }
   if (table.h === "UNIQUE" && hits.length > 1) return clash(table);
   if (table.h === "FIRST") hits = hits.slice(0, 1);
@@ -1258,6 +1263,19 @@ const f_sum_ = (list) => {
   const kinds = new Set(list.map(kind));
   if (kinds.size !== 1 || !["number", "days and time duration", "years and months duration"].includes(kind(list[0]))) return null;
   return total(list, "+");
+};
+
+// Engines in Java add numbers with a fraction as doubles; Flowable in no certain order.
+const sumInJava = (list, ordered) => {
+  if (list.some((one) => kind(one) !== "number")) return null;
+  if (list.every((one) => one.e >= 0)) return f_sum_(list);
+  const doubles = list.map(output), up = Array.from(doubles).sort((a, b) => a - b);
+  const orders = ordered ? [doubles] : [doubles, up, Array.from(up).reverse()];
+  const sums = orders.map((order) => order.reduce((a, b) => a + b, 0));
+  if (sums.some((one) => one !== sums[0])) {
+    throw new Error("The sum of a decision table depends on the order of its rules.");
+  }
+  return input(sums[0]);
 };
 
 const f_mean = (list) => (numbers(list) === null ? null : calc("/", total(list, "+"), int(list.length)));

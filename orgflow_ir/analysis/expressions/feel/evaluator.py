@@ -718,7 +718,7 @@ def _decided(table: DecisionTable, scope: Scope) -> Value:
 
 def _clash(table: DecisionTable) -> None:
     """Several rules match against the hit policy."""
-    if table.strict:
+    if table.engine is not None:
         raise Unsupported(
             f"several rules of a decision table match, but its hit policy is {table.hit_policy}"
         )
@@ -790,22 +790,57 @@ def _default(table: DecisionTable, scope: Scope) -> Value:
         None if column.default is None else coerced(_value(column.default, scope), column.type)
         for column in table.outputs
     ]
-    if any(column.default is not None for column in table.outputs):
+    stated = [column.default is not None for column in table.outputs]
+    if any(stated):
+        if table.engine == "camunda8":
+            return _row(table, defaults) if all(stated) else _stated(table, defaults)
         found = _row(table, defaults)
         lists = table.hit_policy in ("COLLECT", "RULE ORDER", "OUTPUT ORDER")
         return (found,) if lists and table.aggregation is None else found
-    if table.aggregation == "COUNT":
+    if table.aggregation == "COUNT" and table.engine in (None, "camunda7"):
         return Decimal(0)
     return None
+
+
+def _stated(table: DecisionTable, defaults: Sequence[Value]) -> Value:
+    """The default outputs that a table states: a single one is the value itself."""
+    found = {
+        column.name: value
+        for column, value in zip(table.outputs, defaults, strict=True)
+        if column.default is not None
+    }
+    return next(iter(found.values())) if len(found) == 1 else found
+
+
+def _sum_in_java(results: Sequence[Value], *, ordered: bool) -> Value:
+    """The sum of numbers of which those with a fraction are doubles, added in the order of the
+    rules if it is `ordered`. Raises `Unsupported` if another order has another sum."""
+    found = [one for one in results if isinstance(one, Decimal)]
+    if len(found) < len(results):
+        return None
+    if all(one == one.to_integral_value() for one in found):
+        return Decimal(sum(found))
+    doubles = [float(one) for one in found]
+    orders = [doubles] if ordered else [doubles, sorted(doubles), sorted(doubles, reverse=True)]
+    sums = {float(sum(order)) for order in orders}
+    if len(sums) > 1:
+        raise Unsupported("the sum of a decision table depends on the order of its rules")
+    return Decimal(repr(sums.pop()))
 
 
 def _aggregated(table: DecisionTable, results: tuple[Value, ...]) -> Value:
     from orgflow_ir.analysis.expressions.feel.functions import IMPLEMENTATIONS
 
+    if table.aggregation is not None and table.engine == "flowable":
+        distinct = IMPLEMENTATIONS["distinct_values"](results)
+        assert isinstance(distinct, tuple)
+        results = distinct
     match table.aggregation:
         case None:
             return results
         case "COUNT":
             return Decimal(len(results))
+        case "SUM" if table.engine in ("camunda7", "flowable"):
+            return _sum_in_java(results, ordered=table.engine == "camunda7")
         case aggregation:
             return IMPLEMENTATIONS[f"{aggregation.lower()}_"](results)

@@ -277,16 +277,26 @@ class TableRule(Node):
     span: Span = NOWHERE
 
 
+TableEngine = OneOf["camunda7", "camunda8", "flowable"]
+
+
 class DecisionTable(Node):
-    """A decision table of DMN (DMN 1.5, chapter 8). If `strict`, rules that match against the hit
-    policy are an error, as in the engines of Camunda and Flowable; in DMN, the value is null."""
+    """A decision table of DMN (DMN 1.5, chapter 8), evaluated as an `engine` does, if there is one.
+
+    In engines, rules that match against the hit policy are an error; in DMN, the value is null.
+    Camunda 7 and Flowable have no default outputs, ignore matches with an empty output when they
+    aggregate, and add fractions as doubles. Flowable aggregates distinct outputs only
+    (`HitPolicyCollect`). If no rule matches, Camunda 8 has the default outputs that the table
+    states, also instead of a list, and null instead of a count
+    (`DecisionTableEvaluator.applyDefaultOutputEntries` of dmn-scala).
+    """
 
     inputs: tuple[TableInput, ...]
     outputs: tuple[TableOutput, ...]
     rules: tuple[TableRule, ...]
     hit_policy: HitPolicy
     aggregation: Aggregation | None
-    strict: bool = False
+    engine: TableEngine | None = None
     span: Span = NOWHERE
 
 
