@@ -773,7 +773,7 @@ def compile_separately(
         alone = _only(model, index, together)
         own = PassContext(
             registry=ctx.registry, services=ctx.services, grading=ctx.grading, given=ctx.given,
-            changed=ctx.changed,
+            folders=ctx.folders, changed=ctx.changed,
         )  # fmt: skip
         emitted = compile_model(
             alone, backend, own, options=options, allow_lossy=allow_lossy, force=force,
@@ -850,7 +850,9 @@ def emit_anyway(model: Model, backend: Backend, ctx: PassContext) -> Emitted | N
 
     spec = backend.target
     options = {**spec.default_options, **ctx.options}
-    quiet = PassContext(registry=ctx.registry, target=spec, options=options, given=ctx.given)
+    quiet = PassContext(
+        registry=ctx.registry, target=spec, options=options, given=ctx.given, folders=ctx.folders
+    )
     legal = legalise(model, spec, quiet, allow_lossy=True)
     return None if quiet.has_errors else emitted(backend, legal, quiet)
 

@@ -116,7 +116,7 @@ def command(
     options: dict[str, str] = {}
     if target is not None:
         backend, options = resolve_target(target, session.registry)
-    files, empty = expand(in_, session.registry)
+    files, empty = expand(in_, session)
     keep_input(output, *files)
     keep_input(listing, *files, option="--write-baseline")
     accepted = Acceptance(session.registry, errors=True, whole=backend is not None, preset=preset)
@@ -140,7 +140,7 @@ def command(
     accepted.prepare(files, ctx)
     asked = CheckOptions(
         from_, None if backend is None else backend.name, tuple(sorted(options.items())), messages,
-        preset, tuple(files),
+        preset, tuple(files), session.folders,
     )  # fmt: skip
     cache = None
     if len(files) > 1 and not no_cache:

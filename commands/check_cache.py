@@ -60,7 +60,9 @@ class CheckCache:
         self._key = _digest(
             _fingerprint(), options.same_for_all().encode(errors="backslashreplace")
         )
-        self._given = _digest(repr(options.given).encode(errors="backslashreplace"))
+        self._given = _digest(
+            repr((options.given, options.folders)).encode(errors="backslashreplace")
+        )
         self._contents: dict[str, bytes] = {}
         self._configured: dict[str, bytes] = {}
         self._folders: dict[tuple[str, tuple[str, ...]], bytes] = {}
@@ -165,6 +167,8 @@ class CheckCache:
         if (folder, suffixes) not in self._folders:
             try:
                 names = sorted(n for n in os.listdir(folder) if n.lower().endswith(suffixes))
+                if "/" in suffixes:
+                    names += sorted(f"{e.name}/" for e in os.scandir(folder) if e.is_dir())
             except OSError:
                 names = []
             parts: list[bytes] = []

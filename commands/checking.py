@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 
 class CheckOptions(Record):
-    """The settings for every file of a command line; `given` contains all of its files."""
+    """The settings for every file of a command line; `given` contains all of its files,
+    `folders` those named."""
 
     def __init__(
         self,
@@ -43,9 +44,11 @@ class CheckOptions(Record):
         messages: bool,
         preset: str | None,
         given: tuple[str, ...],
+        folders: tuple[str, ...] = (),
     ) -> None:
         self.from_, self.target, self.target_options = from_, target, target_options
         self.messages, self.preset, self.given = messages, preset, given
+        self.folders = folders
 
     def same_for_all(self) -> str:
         """The options except the files, as text."""
@@ -108,6 +111,7 @@ class KeptFixes:
 def own_checker(options: CheckOptions) -> Checker:
     """The checker of a process, independent of other processes."""
     session = Session()
+    session.folders = options.folders
     whole = options.target is not None
     accepted = Acceptance(session.registry, errors=True, whole=whole, preset=options.preset)
     accepted.prepare(options.given, PassContext())

@@ -284,7 +284,7 @@ def wanted_workflows(
     Raises: click.UsageError: there are several workflows, and `name` names one.
     """
     found = Wanted([], [], session.context())
-    paths, empty = expand(tuple(files), session.registry)
+    paths, empty = expand(tuple(files), session)
     for folder in empty:
         ctx.emit(UnreadableInput, f"there is no model in {folder}", help="name a file in it")
     read: list[tuple[str, Sequence[Deployable], _Compiled | None]] = []

@@ -8,31 +8,29 @@ from typing import TYPE_CHECKING
 
 from orgflow.compiler import FILE_KINDS, InputError, open_source, recognising_frontends
 
+from orgflow_ir.model.neighbours import NOT_MODELS
 from orgflow_ir.model.source import SourceKind
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Frontend
 
 if TYPE_CHECKING:
     from orgflow.commands.session import Session
 
-_LEFT_OUT = frozenset({"node_modules", "__pycache__", "build", "dist", "venv"})
-
-
 _SHARED = (".json", ".xml", ".py", ".md", ".txt")
 """Suffixes that many other files share; the content of such a file decides."""
 
 
-def expand(paths: tuple[str, ...], registry: Registry) -> tuple[list[str], list[str]]:
+def expand(paths: tuple[str, ...], session: Session) -> tuple[list[str], list[str]]:
     """The files, with folders replaced by the models in them, sorted; and the folders without
-    any."""
+    any. Contexts of the session have the folders."""
+    session.folders = tuple(dict.fromkeys(p for p in paths if p != "-" and os.path.isdir(p)))
     files: dict[str, None] = {}
     empty: list[str] = []
     for path in paths:
         if path == "-" or not os.path.isdir(path):
             files[path] = None
             continue
-        found = [f for f in _below(path) if _is_model(f, registry.frontends)]
+        found = [f for f in _below(path) if _is_model(f, session.registry.frontends)]
         if not found:
             empty.append(path)
         files.update(dict.fromkeys(found))
@@ -48,7 +46,7 @@ def models_in(inputs: tuple[str, ...], session: Session) -> tuple[list[str], lis
     takers = [f for f in frontends.values() if SourceKind.FOLDER in f.accepts]
     if takers and len(inputs) == 1:
         return list(inputs), []
-    return expand(inputs, session.registry)
+    return expand(inputs, session)
 
 
 def without_output(paths: list[str], inputs: Sequence[str], output: str | None) -> list[str]:
@@ -64,7 +62,7 @@ def without_output(paths: list[str], inputs: Sequence[str], output: str | None) 
 def _below(folder: str) -> Iterator[str]:
     """Files below a folder, without hidden ones and what tools make; links are not followed."""
     for place, folders, names in os.walk(folder):
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _LEFT_OUT)
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in NOT_MODELS)
         for name in sorted(names):
             path = os.path.join(place, name)
             if not name.startswith(".") and os.path.isfile(path):

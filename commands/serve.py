@@ -165,7 +165,7 @@ class Serving(TextOutput):
     def _state(self) -> dict[str, tuple[int, int]]:
         """The files that there are, each with its time and size."""
         found = {}
-        for path in expand(self._asked.files, self._session.registry)[0]:
+        for path in expand(self._asked.files, self._session)[0]:
             try:
                 entry = os.stat(path)
             except OSError:

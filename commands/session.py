@@ -109,6 +109,8 @@ class Session:
         self.language_model: dict[str, Any] | None = None
         """What the language model was about to use and used, as JSON data."""
         self.inputs: list[str] = []
+        self.folders: tuple[str, ...] = ()
+        """The folders that the command was given, for every context."""
         self.sources: dict[str, Source] = {}
         self.models: list[Model] = []
         self.traced: dict[str, Traced] = {}
@@ -145,7 +147,7 @@ class Session:
 
     def context(self) -> PassContext:
         """A context for one input whose findings are shown with all others."""
-        return PassContext(registry=self.registry, services=self.services)
+        return PassContext(registry=self.registry, services=self.services, folders=self.folders)
 
     def load(
         self,

@@ -136,7 +136,7 @@ def _models_in(model: str, session: Session) -> list[str]:
         return [model]
     from orgflow.commands.inputs import expand
 
-    paths, empty = expand((model,), session.registry)
+    paths, empty = expand((model,), session)
     if empty:
         ctx = session.context()
         ctx.emit(UnreadableInput, f"there is no model in {model}", help="name a file in it")

@@ -683,7 +683,7 @@ def _form(
     if not fields and found.get("form"):
         from orgflow.frontends.bpmn.forms import fields_of
 
-        fields = fields_of(r, found["form"])
+        fields = fields_of(r, found["form"], source.node)
     if fields:
         found["fields"] = fields
     rest = []

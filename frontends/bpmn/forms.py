@@ -1,29 +1,46 @@
-"""Forms as JSON, embedded in a process or in a neighbouring file: of Camunda 7 and 8 (`form-js`),
-and of Flowable."""
+"""Forms as JSON, embedded in a process or in a file nearby: of Camunda 7 and 8 (`form-js`), and of
+Flowable."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from orgflow.frontends.bpmn.reading import Reading
+from orgflow.frontends.bpmn.reading_rules import AmbiguousForm
+from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model.bindings import PART, Field
-from orgflow_ir.model.neighbours import note_folder
+from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.neighbours import LISTED, NOT_MODELS, note_folder, note_given
+from orgflow_ir.model.source import told_apart
+from orgflow_ir.pipeline import PassContext
 
 _EMBEDDED = "camunda-forms:bpmn:"
-_DEPLOYED = "camunda-forms:deployment:"
+_PLACES = ("camunda-forms:deployment:", "camunda-forms:app:", "camunda-forms:")
+"""Prefixes of keys that name the file of a form."""
+
+_OF_PAGES = ("embedded:", "app:", "external:", "http:", "https:", "=")
+"""Beginnings of keys that name no form of these formats: pages, addresses, expressions."""
+
 _MOST_BYTES = 1_000_000
 _MOST_FILES = 1_000
+_MOST_FOLDERS = 2_000
 _MOST_DEPTH = 20
+_SUFFIX = ".form"
+_MARKS = (".git", "pom.xml", "build.gradle", "build.gradle.kts", "package.json", "orgflow.toml")
+"""Files that mark the root of a project."""
+
 _RULES = ("min", "max", "minLength", "maxLength", "pattern")
 
 
-def fields_of(r: Reading, key: str) -> tuple[Field, ...]:
-    """The fields of the form that a task names by `key`: an id, or a key that contains the place of
-    the form. Empty if there is no such form."""
+def fields_of(r: Reading, key: str, node: XmlElement) -> tuple[Field, ...]:
+    """The fields of the form that a task (`node`) names by `key`: an id, or a key that contains the
+    place of the form. Empty if there is no such form, or if several differ, which is reported."""
     if key.startswith(_EMBEDDED):
         wanted = key.removeprefix(_EMBEDDED)
         text = next(
@@ -35,7 +52,7 @@ def fields_of(r: Reading, key: str) -> tuple[Field, ...]:
             None,
         )
     else:
-        text = _beside(r, key.removeprefix(_DEPLOYED))
+        text = _in_files(r, key, node)
     return read_form(text) if text is not None else ()
 
 
@@ -50,33 +67,133 @@ def read_form(text: str) -> tuple[Field, ...]:
     return tuple(_fields(form, 0))
 
 
-def _beside(r: Reading, name: str) -> str | None:
-    """The file of a form in the folder of the model: by its name, else by the id in it."""
-    folder = Path(r.file).parent
+def _in_files(r: Reading, key: str, node: XmlElement) -> str | None:
+    """The text of the form that a key names: next to the model, otherwise in the places where
+    projects keep forms, otherwise in the files and folders of the command."""
     if not Path(r.file).is_file():  # a text that was given, or standard input
         return None
-    note_folder(folder, (".form",))
-    base = name.replace("\\", "/").rpartition("/")[2]
-    files = sorted(folder.glob("*.form"))[:_MOST_FILES]
-    for path in files:
-        if path.name in (base, f"{base}.form"):
-            return _text(path)
-    for path in files:
-        text = _text(path)
-        if text is not None and _id(text) == name:
-            return text
+    if key.startswith(_OF_PAGES) or any(sign in key for sign in "${}#"):
+        return None
+    prefix = next((one for one in _PLACES if key.startswith(one)), "")
+    place = key.removeprefix(prefix).replace("\\", "/").lstrip("/")
+    by_file = bool(prefix) or place.endswith(_SUFFIX)
+    folder = Path(r.file).parent
+    for files in (
+        _files(folder),
+        _of_project(folder, r.ctx),
+        _of_command(r.ctx),
+    ):
+        found = _matching(place, list(dict.fromkeys(files)), by_file=by_file)
+        if len({text for _, text in found}) > 1:
+            names = listed(f"`{name}`" for name in told_apart([path for path, _ in found]))
+            r.report(
+                AmbiguousForm,
+                f"the form `{place}` of {r.describe_part(node)} is defined differently in {names}",
+                node,
+                help="put the form next to the model, or remove the others",
+            )
+            return None
+        if found:
+            return found[0][1]
     return None
+
+
+def _matching(place: str, files: Sequence[Path], *, by_file: bool) -> list[tuple[Path, str]]:
+    """The forms with this id or name, with their texts; of files with the name, those in the
+    folders that `place` names."""
+    base = place.rpartition("/")[2]
+    named = [path for path in files if path.name in (base, f"{base}{_SUFFIX}")]
+    at_place = [path for path in named if path.as_posix().endswith(f"/{place}")]
+    with_name = [(path, text) for path in at_place or named if (text := _text(path)) is not None]
+    if by_file and with_name:
+        return with_name
+    texts = [(path, text) for path in files if (text := _text(path)) is not None]
+    return [(path, text) for path, text in texts if _id(text) == place] or with_name
+
+
+def _of_project(folder: Path, ctx: PassContext) -> Iterator[Path]:
+    """Forms of the project that a folder with models belongs to: those in folders `forms` in it or
+    beside it, and in the resources and pages of a Java project."""
+    root = _root(folder, ctx)
+    here = Path(os.path.abspath(folder))
+    for at in (here, *here.parents):
+        if at.name in ("resources", "webapp") and at.parent.parent.name == "src":
+            for main in dict.fromkeys((at.parent, at.parent.parent / "main")):
+                yield from _below(main / "resources")
+                yield from _below(main / "webapp")
+        yield from _below(at / "forms")
+        if at == root:
+            return
+
+
+def _root(folder: Path, ctx: PassContext) -> Path:
+    """The folder of the project: the nearest one with a file that marks it, or around the sources
+    of a Java project, otherwise one that was named."""
+    here = Path(os.path.abspath(folder))
+    above = (here, *here.parents)
+    for at in above:
+        if any((at / mark).exists() for mark in _MARKS) or (at / "src" / "main").is_dir():
+            return at
+    named = {Path(os.path.abspath(one)) for one in ctx.folders}
+    return next((at for at in above if at in named), here)
+
+
+def _of_command(ctx: PassContext) -> Iterator[Path]:
+    """Forms in the folders of the command, and next to its files."""
+    note_given()
+    for named in ctx.folders:
+        yield from _below(Path(os.path.abspath(named)))
+    for given in dict.fromkeys(os.path.dirname(os.path.abspath(p)) for p in ctx.given if p != "-"):
+        yield from _files(Path(given))
+
+
+def _below(folder: Path) -> Sequence[Path]:
+    """The files of forms in a folder and in those below it, in order; folders that tools make are
+    omitted."""
+    kept = LISTED.get()
+    key = ("forms", folder)
+    if kept is not None and key in kept:
+        places, found = kept[key]
+    else:
+        places, found = [], []
+        for place, folders, names in os.walk(folder):
+            folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in NOT_MODELS)
+            places.append(place)
+            found += [Path(place, name) for name in sorted(names) if name.endswith(_SUFFIX)]
+            if len(found) > _MOST_FILES or len(places) > _MOST_FOLDERS:
+                break
+        if kept is not None:
+            kept[key] = places, found
+    for place in places or [folder]:
+        note_folder(place, (_SUFFIX, "/"))
+    return found[:_MOST_FILES]
+
+
+def _files(folder: Path) -> Sequence[Path]:
+    """The files of forms in a folder, in order."""
+    note_folder(folder, (_SUFFIX,))
+    return sorted(folder.glob(f"*{_SUFFIX}"))[:_MOST_FILES]
 
 
 def _text(path: Path) -> str | None:
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            return None
-        return path.read_text(encoding="utf-8")
+        state = path.stat()
+    except OSError:
+        return None
+    return _read(path, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=_MOST_FILES)
+def _read(path: Path, modified: int, size: int) -> str | None:
+    """The text of a form, read once until the file changes."""
+    del modified
+    try:
+        return path.read_text(encoding="utf-8") if size <= _MOST_BYTES else None
     except (OSError, ValueError):
         return None
 
 
+@lru_cache(maxsize=_MOST_FILES)
 def _id(text: str) -> object:
     try:
         form = json.loads(text)

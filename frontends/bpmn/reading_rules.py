@@ -1,4 +1,4 @@
-"""Rules about readable but irregular BPMN files: OF150 to OF160."""
+"""Rules about readable but irregular BPMN files: OF147, OF150 to OF161."""
 
 from __future__ import annotations
 
@@ -201,6 +201,27 @@ class UnmodelledBehaviour(Rule):
     category = Category.MALFORMED
 
 
+class AmbiguousForm(Rule):
+    """
+    What it finds
+        A form that a task or a start event names and that several files define differently. Forms
+        are searched next to the model, then in folders `forms` and the resources of its project,
+        then in the files and folders of the command; it finds several at one of these places.
+    Why it is wrong
+        Which of them the engine deploys is unknown. No fields are read: the fields of the task are
+        inferred from what later steps read.
+    Example
+        formId="approve", and forms/old/approve.form and forms/approve.form have this id
+    Instead
+        Keep one of them, or put it next to the model.
+    """
+
+    code = "OF147"
+    name = "ambiguous-form"
+    severity = Severity.WARNING
+    category = Category.MALFORMED
+
+
 class StrayText(Rule):
     """
     What it finds
@@ -230,5 +251,6 @@ READING_RULES: tuple[type[Rule], ...] = (
     UnknownElement,
     UnknownAttribute,
     UnmodelledBehaviour,
+    AmbiguousForm,
     StrayText,
 )

@@ -19,9 +19,9 @@ from orgflow_ir.analysis.calls import callee, calls_in
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import CallActivity, Catalog, CatalogEntry, Model, Process
 from orgflow_ir.model.element_names import listed, title
-from orgflow_ir.model.neighbours import LISTED, note_folder, note_given
+from orgflow_ir.model.neighbours import LISTED, note_folder, note_given, noted_neighbours
 from orgflow_ir.model.provenance import all_elements
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.source import SourceFile, told_apart
 from orgflow_ir.model.value import Value
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.guards import parsed, sniffed
@@ -154,7 +154,7 @@ class Neighbours:
                     found = near or found
                 if _are_same(found.values()):
                     return next(iter(found.values()))
-                names = listed(f"`{name}`" for name in _told_apart(found))
+                names = listed(f"`{name}`" for name in told_apart(found))
                 return NotFound(f"which is defined differently in {names}", several=True)
         where = "this model" if file is None else "this model nor in a file next to it"
         said = f"which is {'neither' if file is not None else 'not'} in {where}"
@@ -259,8 +259,10 @@ class Neighbours:
         key = (reader.may_hold, os.path.abspath(path), state)
         if state is not None and key in _READ:
             return _READ[key]
-        model = self._parsed(reader, SourceFile(str(path), path.read_bytes()))
-        if state is not None:
+        with noted_neighbours() as noted:
+            model = self._parsed(reader, SourceFile(str(path), path.read_bytes()))
+        # The state is that of the folder alone.
+        if state is not None and all(folder == str(path.parent) for folder, _ in noted.folders):
             while len(_READ) >= MOST_KEPT:
                 del _READ[next(iter(_READ))]
             _READ[key] = model
@@ -269,7 +271,10 @@ class Neighbours:
     def _parsed(self, reader: ProcessReader, source: SourceFile) -> Model | str:
         from orgflow_ir.plugins.contracts import Frontend
 
-        quiet = PassContext(registry=self.ctx.registry, services=self.ctx.services)
+        quiet = PassContext(
+            registry=self.ctx.registry, services=self.ctx.services, given=self.ctx.given,
+            folders=self.ctx.folders,
+        )  # fmt: skip
         assert isinstance(reader, Frontend)
         if not sniffed(reader, source, quiet):
             return "it is in another format"
@@ -284,16 +289,6 @@ class Neighbours:
 def _are_same(found: Collection[FoundProcess]) -> bool:
     first, *others = found
     return all(one.process == first.process for one in others)
-
-
-def _told_apart(paths: Collection[Path]) -> list[str]:
-    """The names of files, with as many of their folders as are needed to tell them apart."""
-    most = max(len(path.parts) for path in paths)
-    for count in range(1, most + 1):
-        names = [Path(*path.parts[-count:]).as_posix() for path in paths]
-        if len(set(names)) == len(names):
-            break
-    return names
 
 
 class _File(NamedTuple):

@@ -13,6 +13,9 @@ from contextvars import ContextVar
 from os import PathLike, fspath
 from typing import Any
 
+NOT_MODELS = frozenset({"node_modules", "__pycache__", "build", "dist", "venv"})
+"""Folders that tools make, which contain no sources."""
+
 
 class Neighbours:
     """The files that were examined.
@@ -32,18 +35,22 @@ _NOTED: ContextVar[Neighbours | None] = ContextVar("neighbours", default=None)
 
 @contextmanager
 def noted_neighbours() -> Iterator[Neighbours]:
-    """Records the files that are examined within this context."""
+    """Records the files that are examined within this context, and in those around it."""
     found = Neighbours()
     token = _NOTED.set(found)
     try:
         yield found
     finally:
         _NOTED.reset(token)
+        around = _NOTED.get()
+        if around is not None:
+            around.folders |= found.folders
+            around.given = around.given or found.given
 
 
 def note_folder(folder: str | PathLike[str], suffixes: tuple[str, ...]) -> None:
     """Record that the result depends on the files of a folder with these suffixes: on their names
-    and content."""
+    and content. The suffix `/` stands for the names of folders in it."""
     noted = _NOTED.get()
     if noted is not None:
         lower = tuple(sorted(suffix.lower() for suffix in suffixes))
@@ -51,7 +58,7 @@ def note_folder(folder: str | PathLike[str], suffixes: tuple[str, ...]) -> None:
 
 
 def note_given() -> None:
-    """Record that the result depends on the files given to the command."""
+    """Record that the result depends on the files and folders given to the command."""
     noted = _NOTED.get()
     if noted is not None:
         noted.given = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -71,6 +71,16 @@ class _Named:
     def stem(self) -> str:
         """File name without folder and suffix."""
         return PurePath(self.path).stem
+
+
+def told_apart(paths: Collection[PurePath]) -> list[str]:
+    """The names of files, with as many of their folders as are needed to tell them apart."""
+    most = max(len(path.parts) for path in paths)
+    for count in range(1, most + 1):
+        names = [PurePath(*path.parts[-count:]).as_posix() for path in paths]
+        if len(set(names)) == len(names):
+            break
+    return names
 
 
 def file_stem(source: str) -> str:

@@ -42,10 +42,11 @@ class PassContext:
     cancellation. `source` is the model as read: elements that passes and lowerings make are
     reported as the source elements that they are derived from. `file` is the file that it was read
     from, for findings without another place. `given` contains the files of the command, which are
-    searched for called processes, `changed` the models of files that the command has changed, by
-    absolute path, which count instead of the files. `grading` turns optional rules on; findings of
-    optional rules that are off are not recorded. `passes` are instances that replace those of a
-    pipeline by name, with other options; `None` leaves a pass out.
+    searched for called processes, `folders` its folders, which are searched for forms, `changed`
+    the models of files that the command has changed, by absolute path, which count instead of the
+    files. `grading` turns optional rules on; findings of optional rules that are off are not
+    recorded. `passes` are instances that replace those of a pipeline by name, with other options;
+    `None` leaves a pass out.
     """
 
     registry: Leaves | None = None
@@ -56,6 +57,7 @@ class PassContext:
     source: Model | None = None
     file: str = ""
     given: Sequence[str] = ()
+    folders: Sequence[str] = ()
     changed: Mapping[str, Model] = field(default_factory=dict)
     grading: Grading = Grading()  # noqa: RUF009  # a tuple, never changed
     passes: Mapping[str, Pass | None] = field(default_factory=dict)

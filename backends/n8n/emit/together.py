@@ -132,6 +132,7 @@ def _quiet(ctx: PassContext) -> PassContext:
         source=ctx.source,
         file=ctx.file,
         given=ctx.given,
+        folders=ctx.folders,
     )
 
 

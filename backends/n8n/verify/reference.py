@@ -140,6 +140,7 @@ def compiled_forms(
         target=N8N_TARGET,
         options={**N8N_TARGET.default_options, **ctx.options},
         given=ctx.given,
+        folders=ctx.folders,
     )
     legal = legalise(model, N8N_TARGET, quiet, allow_lossy=True)
     if quiet.has_errors:
