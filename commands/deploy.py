@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -140,7 +141,14 @@ def command(
         from_,
         name,
         Compiling(backend, options, allow_lossy, force, strict),
-        DeployOptions(not no_publish, take_over, rollback, _text_of(credentials), keys),
+        DeployOptions(
+            publish=not no_publish,
+            take_over=take_over,
+            rollback=rollback,
+            credentials=_text_of(credentials),
+            keys=keys,
+            folders=tuple(f for f in files if os.path.isdir(f)) if name is None else (),
+        ),
         dry_run,
     )
     list_folders_once()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
@@ -38,6 +40,11 @@ a workflow was kept; 3: the server failed.
 @target_option
 @click.option("--dry-run", is_flag=True, help="Only print the workflows that would be deleted.")
 @click.option("--take-over", is_flag=True, help="Also delete workflows that were edited.")
+@click.option(
+    "--deleted",
+    is_flag=True,
+    help="Of folders: the workflows of models that are no longer there, instead of the others.",
+)
 @click.option("--as", "name", metavar="NAME", help="The name under which it was deployed.")
 @server_options
 @source_options
@@ -47,6 +54,7 @@ def command(
     target: str,
     dry_run: bool,
     take_over: bool,
+    deleted: bool,
     name: str | None,
     key_file: str | None,
     wait: float,
@@ -58,6 +66,8 @@ def command(
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry, files)
     deployer, address = deployer_and_address(backend, url)
+    if deleted and (name is not None or not all(os.path.isdir(one) for one in files)):
+        raise click.UsageError("--deleted is for folders")
     if key_file == "-" and "-" in files:
         raise click.UsageError("standard input cannot be both the key and a model")
     from orgflow_ir.plugins.engines import RemoteError, ServerAccess
@@ -69,10 +79,15 @@ def command(
         if server is not None:
             # What cannot be compiled any more without loss was deployed all the same.
             compiling = Compiling(backend, options, allow_lossy=True, force=True, strict=False)
-            wanted = wanted_workflows(files, from_, name, server, session, ctx, compiling)
+            given = () if deleted else files
+            wanted = wanted_workflows(given, from_, name, server, session, ctx, compiling)
             found = 0
+            if deleted:
+                going = server.remove_deleted(files, edited=take_over, dry_run=dry_run)
+            else:
+                going = server.remove(wanted.workflows, edited=take_over, dry_run=dry_run)
             try:
-                for one in server.remove(wanted.workflows, edited=take_over, dry_run=dry_run):
+                for one in going:
                     found += 1
                     word = "kept" if one.kept else "would go" if dry_run else "removed"
                     output.removed(word, one)
@@ -81,7 +96,9 @@ def command(
                 error.report(ctx)
                 code = SERVER_FAILED
             else:
-                if not found and wanted.workflows:
+                if deleted and not found:
+                    session.note("every deployed model of these folders is still there")
+                elif not found and wanted.workflows:
                     session.note("none of this is deployed there")
             session.collect(wanted.ctx)
     show(session, ctx, output)

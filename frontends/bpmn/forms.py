@@ -166,7 +166,8 @@ def _below(folder: Path) -> Sequence[Path]:
             kept[key] = places, found
     for place in places or [folder]:
         note_folder(place, (_SUFFIX, "/"))
-    return found[:_MOST_FILES]
+    some: list[Path] = found[:_MOST_FILES]
+    return some
 
 
 def _files(folder: Path) -> Sequence[Path]:

@@ -36,6 +36,8 @@ class DeployOptions(NamedTuple):
         rollback: deploy a model again that another one has since replaced.
         credentials: the text of a file with credentials, in the target's own format.
         keys: add a random key to each address that starts a workflow and has none.
+        folders: the folders of the command; workflows of models that are no longer in them are
+            reported.
     """
 
     publish: bool = True
@@ -43,6 +45,7 @@ class DeployOptions(NamedTuple):
     rollback: bool = False
     credentials: str = ""
     keys: bool = False
+    folders: tuple[str, ...] = ()
 
 
 class Removed(NamedTuple):
@@ -165,6 +168,14 @@ class DeploySession(ABC):
         """Remove the deployed workflows of `wanted`, callers first; with `edited`, also those that
         were edited since. Nothing is found by default. Raises `RemoteError`."""
         del wanted, edited, dry_run
+        return iter(())
+
+    def remove_deleted(
+        self, folders: Sequence[str], *, edited: bool, dry_run: bool
+    ) -> Iterator[Removed]:
+        """Like `remove`, the deployed workflows of models that were in some folders and no longer
+        are. Nothing is found by default. Raises `RemoteError`."""
+        del folders, edited, dry_run
         return iter(())
 
 

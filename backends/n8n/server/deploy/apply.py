@@ -328,7 +328,7 @@ def _next_marker(step: Step, own: str, before: DeploymentMarker | None) -> Deplo
     wanted, model = step.wanted, step.asked.model
     found = DeploymentMarker(
         wanted.identity, "", "", server=own, revision=1, model=model, kept=wanted.kept,
-        plain=is_as_compiled(step.asked.workflow),
+        plain=is_as_compiled(step.asked.workflow), project=wanted.origin.project,
     )  # fmt: skip
     if before is None:
         return found
@@ -338,6 +338,7 @@ def _next_marker(step: Step, own: str, before: DeploymentMarker | None) -> Deplo
     return found._replace(
         revision=before.revision + (0 if own and not before.server else 1),
         earlier=past[-_MOST_EARLIER:],
+        project=found.project or before.project,
     )
 
 

@@ -22,8 +22,10 @@ from orgflow.backends.n8n.server.deploy.plan import Group, Inventory, Step, Want
 from orgflow.backends.n8n.server.deploy.references import rewritten
 from orgflow.backends.n8n.server.deploy.succession import (
     Demoted,
+    Orphan,
     Uncalled,
     demoted,
+    orphans,
     uncalled,
 )
 from orgflow.backends.n8n.server.deploy.three_way import merge_step
@@ -153,6 +155,12 @@ class DeployRun:
         }
         kept = {str(step.existing["id"]) for step in steps if step.existing is not None}
         return uncalled(self.seen, deployed, kept)
+
+    def orphans(self, groups: Iterable[Group], folders: Sequence[str]) -> tuple[Orphan, ...]:
+        """Workflows whose models were in the folders of the command and were deleted."""
+        steps = [step for group in groups for step in group.steps]
+        kept = {str(step.existing["id"]) for step in steps if step.existing is not None}
+        return orphans(self.seen, folders, kept)
 
     def demoted(self, groups: Iterable[Group]) -> tuple[Demoted, ...]:
         """Calls that become calls of a placeholder when groups without problems are deployed."""

@@ -17,6 +17,7 @@ from orgflow.backends.n8n.server.deploy.deployment_marker import is_edited, mark
 from orgflow.backends.n8n.server.deploy.diagnostics import (
     report_demoted,
     report_fit,
+    report_orphans,
     report_results,
     report_step,
     report_uncalled,
@@ -26,6 +27,7 @@ from orgflow.backends.n8n.server.deploy.preview import preview
 from orgflow.backends.n8n.server.deploy.process_similarity import NOWHERE, origin_of
 from orgflow.backends.n8n.server.deploy.reading import read_workflows
 from orgflow.backends.n8n.server.deploy.references import called
+from orgflow.backends.n8n.server.deploy.succession import orphans
 from orgflow.backends.n8n.server.session import Server, clear_stale, connected
 
 from orgflow_ir.model import Model
@@ -109,20 +111,38 @@ class N8nDeploySession(DeploySession):
             options.keys,
         )
         mine = [one for one in wanted if isinstance(one, Wanted)]
-        return N8nDeployPlan(self._server, run, run.plan(mine))
+        return N8nDeployPlan(self._server, run, run.plan(mine), options.folders)
 
     def remove(
         self, wanted: Sequence[Deployable], *, edited: bool, dry_run: bool
     ) -> Iterator[Removed]:
         """See `DeploySession`: by the note of the deployment. Workflows that others call stay."""
-        found: dict[str, list[dict[str, Any]]] = {}
         rows = [row for row in self._server.client.listed() if not row.get("isArchived")]
+        found: dict[str, list[dict[str, Any]]] = {}
         for row in rows:
             marker = marker_of(row)
             if marker is not None:
                 found.setdefault(marker.identity, []).append(row)
         mine = [one for one in wanted if isinstance(one, Wanted)]
         asked = [row for one in mine for row in found.get(one.identity, ())]
+        return self._remove(asked, rows, edited=edited, dry_run=dry_run)
+
+    def remove_deleted(
+        self, folders: Sequence[str], *, edited: bool, dry_run: bool
+    ) -> Iterator[Removed]:
+        """See `DeploySession`: by the note of the deployment."""
+        rows = [row for row in self._server.client.listed() if not row.get("isArchived")]
+        asked = [one.row for one in orphans(rows, folders)]
+        return self._remove(asked, rows, edited=edited, dry_run=dry_run)
+
+    def _remove(
+        self,
+        asked: Sequence[dict[str, Any]],
+        rows: Sequence[dict[str, Any]],
+        *,
+        edited: bool,
+        dry_run: bool,
+    ) -> Iterator[Removed]:
         kept: dict[str, str] = {}
         for row in asked:
             if is_edited(row) and not edited:
@@ -185,8 +205,10 @@ class _Verifier:
 class N8nDeployPlan(DeployPlan):
     """The changes of one deployment on a server."""
 
-    def __init__(self, server: Server, run: DeployRun, groups: Sequence[Group]) -> None:
-        self._server = server
+    def __init__(
+        self, server: Server, run: DeployRun, groups: Sequence[Group], folders: Sequence[str] = ()
+    ) -> None:
+        self._server, self._folders = server, folders
         self._run = run
         self._groups = groups
 
@@ -208,6 +230,7 @@ class N8nDeployPlan(DeployPlan):
                 report_step(step, ctx)
                 yield preview(self._run, step, width)
         self._report_calls(self._groups, ctx)
+        report_orphans(self._run.orphans(self._groups, self._folders), ctx)
 
     def apply(self, ctx: PassContext) -> None:
         """See `DeployPlan`; also removes copies that killed runs left behind."""
@@ -231,9 +254,10 @@ class N8nDeployPlan(DeployPlan):
         )
 
     def report(self, ctx: PassContext) -> None:
-        """OF607 to OF622, N8N010 to N8N014."""
+        """OF607 to OF622, N8N010 to N8N015."""
         report_results(self._done, ctx)
         self._report_calls([one.group for one in self._done if one.ok], ctx)
+        report_orphans(self._run.orphans(self._groups, self._folders), ctx)
 
     def _report_calls(self, groups: Sequence[Group], ctx: PassContext) -> None:
         report_demoted(self._run.demoted(groups), ctx)

@@ -63,6 +63,7 @@ class DeploymentMarker(NamedTuple):
         earlier: hashes of its earlier models, the latest last.
         kept: whether a person's edits were merged into the deployed workflow.
         plain: whether the deployed workflow is exactly the compiled one, without edits.
+        project: the project that contains `origin` (`project_of`); empty if it is unknown.
     """
 
     identity: str
@@ -75,6 +76,7 @@ class DeploymentMarker(NamedTuple):
     earlier: tuple[str, ...] = ()
     kept: bool = False
     plain: bool = False
+    project: str = ""
 
     @property
     def noted(self) -> Json:
@@ -83,7 +85,7 @@ class DeploymentMarker(NamedTuple):
         more = {
             "from": self.origin, "at": self.server, "revision": self.revision,
             "model": self.model, "earlier": list(self.earlier), "kept": self.kept,
-            "plain": self.plain,
+            "plain": self.plain, "in": self.project,
         }  # fmt: skip
         return said | {key: value for key, value in more.items() if value}
 
@@ -282,4 +284,5 @@ def _read(row: Mapping[str, Any]) -> DeploymentMarker | None:
         tuple(str(one) for one in earlier) if isinstance(earlier, list) else (),
         said.get("kept") is True,
         said.get("plain") is True,
+        str(said.get("in", "")),
     )

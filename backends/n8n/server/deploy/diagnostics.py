@@ -24,7 +24,7 @@ from orgflow.backends.n8n.server.deploy.apply import (
 )
 from orgflow.backends.n8n.server.deploy.carry_out import GroupResult
 from orgflow.backends.n8n.server.deploy.plan import Problem, Step, Wanted
-from orgflow.backends.n8n.server.deploy.succession import Demoted, Uncalled
+from orgflow.backends.n8n.server.deploy.succession import Demoted, Orphan, Uncalled
 from orgflow.backends.n8n.server.executions.stale_runs import StaleRun
 
 from orgflow_ir.diagnostics import Rule, Severity
@@ -179,6 +179,20 @@ def report_uncalled(found: Iterable[Uncalled], ctx: PassContext) -> None:
             help="copy its nodes into the workflow that is called now, then delete it in n8n"
             if one.implemented
             else "delete it in n8n if nobody needs it",
+        )
+
+
+def report_orphans(found: Iterable[Orphan], ctx: PassContext) -> None:
+    """N8N015 for each workflow whose model was deleted."""
+    for one in found:
+        live = bool(one.row.get("active"))
+        state = "it is still published" if live else "it was not deleted"
+        ctx.emit(
+            origin_rules.DeletedModel,
+            f"`{one.row.get('name')}` (id {one.row['id']}) was deployed from {one.place}, which no "
+            f"longer exists; {state}",
+            severity=None if live else Severity.INFO,
+            help="`orgflowc undeploy --deleted` with the same folder deletes it",
         )
 
 

@@ -1,5 +1,5 @@
 """Rules about the source of a workflow on a server, and about leftovers there: OF620 to OF623,
-and N8N010 to N8N014."""
+and N8N010 to N8N015."""
 
 from __future__ import annotations
 
@@ -198,6 +198,30 @@ class LostCallee(Rule):
     target = "n8n"
 
 
+class DeletedModel(Rule):
+    """
+    What it finds
+        A workflow on the server that was deployed from a file in a folder of the command, and the
+        file is no longer there. It is an info if the workflow is not published. Files of another
+        project are not considered: git repositories are the same project if they were cloned from
+        the same address, other folders if they have the same path. Compiled workflows that were
+        deployed as files have no model.
+    Why it is wrong
+        The workflow still starts. Nothing was deleted.
+    Example
+        The folder `models` was deployed, `models/order.bpmn` was deleted, and the folder is
+        deployed again.
+    Instead
+        `orgflowc undeploy --deleted models` deletes the workflow with its executions.
+    """
+
+    code = "N8N015"
+    name = "deleted-model"
+    severity = Severity.WARNING
+    category = Category.DEPLOY
+    target = "n8n"
+
+
 ORIGIN_RULES: tuple[type[Rule], ...] = (
     AnotherProcess,
     RenamedProcess,
@@ -208,4 +232,5 @@ ORIGIN_RULES: tuple[type[Rule], ...] = (
     UncalledWorkflow,
     ReplacedWorkflow,
     LostCallee,
+    DeletedModel,
 )

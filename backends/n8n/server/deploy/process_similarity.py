@@ -6,9 +6,13 @@ they alone do not prove that a workflow on the server may be overwritten.
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 
@@ -36,6 +40,9 @@ _NUMBERED: Final = frozenset(
 )  # fmt: skip
 """Names that are numbered by tools and in hasty models: `Task_1` of two models is not the same
 step."""
+
+_LENGTH = 12
+_MOST_FOLDERS = 2_000
 
 _LETTERS = re.compile(r"[^a-z]+")
 
@@ -108,10 +115,12 @@ class Origin(NamedTuple):
     Attributes:
         root: the folder that contains `place`; specific to this machine and never sent anywhere.
         place: path relative to it, with `/`; empty if it is unknown.
+        project: see `project_of`; empty if it is unknown.
     """
 
     root: Path
     place: str
+    project: str = ""
 
     def is_there(self, place: str) -> bool:
         """Whether another place, from a note on a server, is also a local file."""
@@ -138,4 +147,58 @@ def origin_of(file: str) -> Origin:
     if root is None:
         root = folders[1] if len(folders) > 1 else folders[0]
     place = path.relative_to(root).as_posix()
-    return Origin(root, place.encode("utf-8", "replace").decode())
+    return Origin(root, place.encode("utf-8", "replace").decode(), project_of(root))
+
+
+_REMOTE = re.compile(r'^\s*\[remote "origin"\][^\[]*?^\s*url\s*=\s*(\S+)', re.MULTILINE)
+_SCHEME = re.compile(r"^(?:\w+://)?(?:[^@/]*@)?")
+
+
+@lru_cache(maxsize=64)
+def project_of(root: Path) -> str:
+    """A digest that distinguishes the places in one root from those in another: of the address from
+    which a git repository was cloned, which is the same on other machines; otherwise of the path of
+    the root. Two projects of a server may have files of one place, such as `models/order.bpmn`."""
+    said = ""
+    with suppress(OSError, UnicodeDecodeError):
+        found = _REMOTE.search((_git_folder(root / ".git") / "config").read_text("utf-8"))
+        if found is not None:
+            address = _SCHEME.sub("", found[1]).replace(":", "/").lower()
+            said = f"git {address.removesuffix('/').removesuffix('.git')}"
+    said = said or f"path {root}"
+    return hashlib.sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:_LENGTH]
+
+
+def _git_folder(git: Path) -> Path:
+    """The folder with the configuration of a repository, of which a work tree may name its own.
+    Raises `OSError`."""
+    if not git.is_file():
+        return git
+    own = git.parent / git.read_text("utf-8").partition("gitdir:")[2].strip()
+    return own / (own / "commondir").read_text("utf-8").strip()
+
+
+def deleted_in(folder: str, place: str, project: str) -> bool:
+    """Whether a file, known by its place and project, was in a folder or below it, and is no longer
+    there."""
+    if not place or not project:
+        return False
+    inside = Path(folder).resolve()
+    git = next((one for one in (inside, *inside.parents) if (one / ".git").exists()), None)
+    roots = (git,) if git is not None else (inside.parent, *_folders(inside))
+    for root in roots:
+        if project_of(root) == project:
+            file = Path(os.path.normpath(root / place))
+            return file.is_relative_to(inside) and not Origin(root, place).is_there(place)
+    return False
+
+
+@lru_cache(maxsize=8)
+def _folders(inside: Path) -> tuple[Path, ...]:
+    found = []
+    for place, folders, _ in os.walk(inside):
+        folders[:] = sorted(one for one in folders if not one.startswith("."))
+        found.append(Path(place))
+        if len(found) == _MOST_FOLDERS:
+            break
+    return tuple(found)

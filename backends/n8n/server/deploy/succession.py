@@ -13,7 +13,11 @@ from typing import Any, NamedTuple
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.merge.filled import exists_for_callers
 from orgflow.backends.n8n.server.deploy.deployment_marker import is_edited, marker_of
-from orgflow.backends.n8n.server.deploy.process_similarity import is_same_process, steps_of
+from orgflow.backends.n8n.server.deploy.process_similarity import (
+    deleted_in,
+    is_same_process,
+    steps_of,
+)
 from orgflow.backends.n8n.server.deploy.references import called
 
 from orgflow_ir.model.element_names import CALLED
@@ -132,6 +136,43 @@ def uncalled(
                 found[id] = Uncalled(id, str(row.get("name")), names, edited)
         if len(found) == before:
             return tuple(found.values())
+
+
+class Orphan(NamedTuple):
+    """A workflow whose model was deleted, and that something other than a workflow starts.
+
+    Attributes:
+        row: the workflow.
+        place: the file of its model.
+    """
+
+    row: Json
+    place: str
+
+
+def orphans(
+    rows: Iterable[Json], folders: Sequence[str], kept: Container[str] = ()
+) -> tuple[Orphan, ...]:
+    """Workflows of models that were in some folders and are no longer there; those that others call
+    are omitted.
+
+    Args:
+        rows: the workflows on the server.
+        folders: the folders on this machine.
+        kept: ids of workflows that have another model now.
+    """
+    there = [row for row in rows if not row.get("isArchived")]
+    calls = {str(row["id"]): {id for id, _ in called(row)} for row in there}
+    found = []
+    for row in there:
+        id, marker = str(row["id"]), marker_of(row)
+        if marker is None or id in kept or exists_for_callers(WorkflowDocument(row)):
+            continue
+        if any(id in others for one, others in calls.items() if one != id):
+            continue
+        if any(deleted_in(one, marker.origin, marker.project) for one in folders):
+            found.append(Orphan(row, marker.origin))
+    return tuple(sorted(found, key=lambda one: (one.place, str(one.row["id"]))))
 
 
 def _calls(row: Mapping[str, Any], id: str) -> bool:
