@@ -36,7 +36,7 @@ _LIST = 12
 _ROOM = 88
 """Number of characters in a line of the note above the workflow, including markup."""
 _NO_CODE = (
-    "- A Code node in place of a placeholder needs task runners (`N8N_RUNNERS_ENABLED=true`): "
+    f"- A Code node in place of a placeholder needs task runners (`{code.RUNNERS}`): "
     "without them, n8n 1 hides its output from expressions"
 )
 _KEEP = "Keep this note: orgflow reads it when it updates this workflow."

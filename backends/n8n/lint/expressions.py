@@ -54,6 +54,7 @@ _NODE: Final = re.compile(
     r"""\$node\s*(?:\[\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`([^`]*)`)\s*\]|\.([A-Za-z_]\w*))"""
     r"""\s*(?:\?\.|\.)\s*(\w+)"""
 )
+_ITEMS_OF: Final = re.compile(r"""\$items\(\s*(['"])((?:[^'"\\]|\\.)*)\1""")
 _NEEDS_NO_RUN: Final = frozenset({"params", "parameter", "context", "runIndex"})
 """Data of a node that n8n provides before it has run: `$('A').params`, `$node["A"].parameter`, …"""
 
@@ -276,6 +277,16 @@ def _read_of(text: str, name: str) -> set[str]:
             if _ESCAPED.sub(r"\1", said) == name:
                 found.add(read)
     return found
+
+
+def data_read(text: str) -> Iterator[tuple[str, str]]:
+    """The nodes from which an expression reads by `$('NAME')` or `$items('NAME')`, with what it
+    reads: `first`, `all`, …"""
+    for match in _CALLED.finditer(text):
+        *names, read = match.groups()
+        yield _ESCAPED.sub(r"\1", next(part for part in names if part is not None)), read
+    for match in _ITEMS_OF.finditer(text):
+        yield _ESCAPED.sub(r"\1", match[2]), "all"
 
 
 def check_references(report: Report, found: list[Reference]) -> None:

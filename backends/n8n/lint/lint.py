@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orgflow.backends.n8n.lint.code_output import check_code_output
 from orgflow.backends.n8n.lint.conditions import check_conditions
 from orgflow.backends.n8n.lint.expressions import (
     check_expressions,
@@ -49,6 +50,7 @@ def _lint(report: Report, others: tuple[Workflow, ...]) -> None:
     check_nodes(report)
     check_conditions(report, active)
     check_expressions(report, active)
+    check_code_output(report, active)
     check_wires(report)
     check_triggers(report, others)
     walk = _walk(flow)

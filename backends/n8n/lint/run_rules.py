@@ -1,4 +1,4 @@
-"""Rules of faults that only appear at run time (OF441 to OF448)."""
+"""Rules of faults that only appear at run time (OF441 to OF448, OF493)."""
 
 from __future__ import annotations
 
@@ -166,6 +166,32 @@ class SharedAddress(Rule):
     target = "n8n"
 
 
+class HiddenCodeOutput(Rule):
+    """
+    What it finds
+        In a workflow for n8n 1: a Code node in JavaScript whose items an expression reads by
+        `$('NAME').first()`, `.last()`, `.all()`, `.item` or `$items('NAME')`, directly or after
+        nodes that pass them on, or by `$input.first()` in the next node. A workflow is for n8n 1 if
+        it was compiled for it, or with `check --target 'n8n{version=1.123}'`.
+    Why it is wrong
+        Without task runners, which are off by default in n8n 1, expressions do not see objects that
+        code has created: the whole expression is undefined, without an error. An If then takes its
+        second output, a Switch its fallback. `$json` and Code nodes read the item correctly, and
+        the output of Python code is visible.
+    Example
+        `={{ $('Compute').first().json.total > 100 }}`, where `Compute` is a Code node.
+    Instead
+        Set `N8N_RUNNERS_ENABLED=true` on the server, write `$node["Compute"].json.total`, or put a
+        Set node with the values after the code and read that.
+    """
+
+    code = "OF493"
+    name = "hidden-code-output"
+    severity = Severity.WARNING
+    category = Category.TARGET
+    target = "n8n"
+
+
 RUN_RULES: tuple[type[Rule], ...] = (
     BrokenExpression,
     MissingNodeReference,
@@ -175,4 +201,5 @@ RUN_RULES: tuple[type[Rule], ...] = (
     LegacyOrder,
     DeadSchedule,
     SharedAddress,
+    HiddenCodeOutput,
 )

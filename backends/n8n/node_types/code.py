@@ -13,6 +13,9 @@ def running(code: str) -> dict[str, Any]:
     return {"jsCode": code}
 
 
+RUNNERS: Final = "N8N_RUNNERS_ENABLED=true"
+"""The setting of n8n 1 with which expressions see everything that code returns."""
+
 _OPEN: Final = "const made = await (async () => {\n"
 _CLOSE: Final = """
 })();
@@ -27,6 +30,11 @@ const plain = (value) =>
           $jmespath({}, "@"),
         );
 return plain(JSON.parse(JSON.stringify(made)));"""
+
+
+def is_visible(code: str) -> bool:
+    """Whether code ends like that of `visible`."""
+    return " ".join(code.split()).endswith(" ".join(_CLOSE.split()))
 
 
 def visible(parameters: dict[str, Any]) -> dict[str, Any]:
