@@ -281,20 +281,9 @@ def _merged(known: AskedField | None, asked: AskedField) -> AskedField:
 
 def _declared(graph: ControlFlow, besides: str = "") -> frozenset[str]:
     """Variables of which the model says who sets them; `besides` is a task that does not count."""
-    found: set[str] = set()
-    for node in graph.scope.nodes:
-        if (
-            node.id != besides
-            and isinstance(node, Task | CallActivity | Event)
-            and node.binding is not None
-        ):
-            binding = node.binding
-            found.update(p.variable for p in binding.outputs)
-            if binding.result:
-                found.add(binding.result)
-            if isinstance(binding, Form):
-                found.update(field.path[0] for field in binding.fields)
-    return frozenset(found)
+    from orgflow_ir.analysis.variables import set_in
+
+    return frozenset(name for name, setter in set_in(graph) if setter != besides)
 
 
 def _nearest(gateway: str, graph: ControlFlow, people: set[str]) -> list[str]:

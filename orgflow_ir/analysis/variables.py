@@ -7,6 +7,7 @@ an activity sets, so every activity may set every variable unless the model name
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -48,7 +49,7 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.bindings import Form, Script, is_listener
+from orgflow_ir.model.bindings import Form, Script, Worker, is_listener
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 
@@ -130,29 +131,16 @@ class Variables:
         for node in self.graph.scope.nodes:
             for name, by in _sets(node):
                 found.setdefault(name, []).append(Setter(node.id, by))
-        for at, element in self._listening:
-            for name in _set_by_listeners(element):
-                found.setdefault(name, []).append(Setter(at, "script"))
+        for name, at in _set_around(self.graph):
+            found.setdefault(name, []).append(Setter(at, "script"))
         return {name: tuple(setters) for name, setters in found.items()}
-
-    @cached_property
-    def _listening(self) -> tuple[tuple[str, Element], ...]:
-        """Flows and the process of the scope that have listeners, each with the node at which they
-        are called: the source of the flow, the start of the process."""
-        scope = self.graph.scope
-        found: list[tuple[str, Element]] = [
-            (flow.source, flow) for flow in scope.flows if flow.extra and listens(flow)
-        ]
-        if isinstance(scope, Process) and listens(scope):
-            found += [(entry, scope) for entry in self.graph.entries]
-        return tuple(found)
 
     @cached_property
     def unknown(self) -> frozenset[str]:
         """Elements with listeners of unknown code, which may set any variable."""
         listening = [
             *((n.id, n) for n in self.graph.scope.nodes if listens(n)),
-            *self._listening,
+            *_listening(self.graph),
         ]
         if not listening:
             return frozenset()
@@ -268,6 +256,14 @@ def declared_by(node: Node, *, mapped: bool = True) -> tuple[str, ...]:
     """Variables that an element sets according to the model; `mapped` includes those of its output
     mapping."""
     return tuple(name for name, by in _sets(node) if mapped or by != "mapping")
+
+
+def set_in(graph: ControlFlow) -> Iterator[tuple[str, str]]:
+    """Variables that the elements of a scope and the listeners of its flows set according to the
+    model, each with the node at which that happens."""
+    for node in graph.scope.nodes:
+        yield from ((name, node.id) for name in declared_by(node))
+    yield from _set_around(graph)
 
 
 def may_set(node: Node) -> bool:
@@ -479,6 +475,15 @@ def _set_by(binding: Script, code: str) -> Iterator[str]:
         yield from _ASSIGNED.findall(code)
 
 
+def _set_by_call(expression: str) -> Iterator[str]:
+    """Variables that an expression sets by a method of the execution."""
+    from orgflow_ir.analysis.work.scripts import read_call  # of expressions only
+    from orgflow_ir.analysis.work.statements import assigned
+
+    with contextlib.suppress(ConditionError):
+        yield from dict.fromkeys(assigned(read_call(expression).statements))
+
+
 def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
     """Variables that the model says an element sets."""
     if not isinstance(node, Task) and listens(node):
@@ -495,8 +500,25 @@ def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
     yield from dict.fromkeys((p.variable, "mapping") for p in binding.outputs)
     if isinstance(binding, Script) and binding.code:
         yield from ((name, "script") for name in _set_by(binding, binding.code))
+    if isinstance(binding, Worker) and binding.by == "expression" and binding.target:
+        yield from ((name, "script") for name in _set_by_call(binding.target))
     if binding.result:
         yield binding.result, "result"
+
+
+def _listening(graph: ControlFlow) -> Iterator[tuple[str, Element]]:
+    """Flows and the process of a scope that have listeners, each with the node at which they are
+    called: the source of the flow, the start of the process."""
+    scope = graph.scope
+    yield from ((flow.source, flow) for flow in scope.flows if flow.extra and listens(flow))
+    if isinstance(scope, Process) and listens(scope):
+        yield from ((entry, scope) for entry in graph.entries)
+
+
+def _set_around(graph: ControlFlow) -> Iterator[tuple[str, str]]:
+    """Variables that the listeners of flows and of the process set, each with that node."""
+    for at, element in _listening(graph):
+        yield from ((name, at) for name in _set_by_listeners(element))
 
 
 def listens(element: Element) -> bool:

@@ -112,6 +112,13 @@ def test_unary_tests(text: str, tests: UnaryTests) -> None:
     assert parse_unary_tests(text) == tests
 
 
+def test_strings_may_span_lines() -> None:
+    """Camunda reads them, and its modeler offers a field of several lines for them."""
+    assert parse_expression('"Dear\n\tAda" + "\\n"') == Arithmetic(
+        "+", Literal("Dear\n\tAda"), Literal("\n")
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "reason", "span"),
     [

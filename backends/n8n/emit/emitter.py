@@ -460,7 +460,7 @@ class _Emitter:
         from orgflow.backends.n8n.emit.forms import fields_of, plan_start
         from orgflow.backends.n8n.node_types import form_trigger
 
-        page = plan_start(self.e, start)
+        page = plan_start(self.e, start, self.ctx)
         if page is None:
             return "manualTrigger", {}
         if page.fields:

@@ -28,7 +28,7 @@ from orgflow_ir.analysis.forms import (
     asked_fields,
     read_at_start,
 )
-from orgflow_ir.model import Lane, Node, Task
+from orgflow_ir.model import Event, Lane, Node, Task
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.element_names import listed, slug
 from orgflow_ir.model.records import NamedTuple
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.format.versions import N8nVersion
 
     from orgflow_ir.analysis.work.people import About
+    from orgflow_ir.pipeline import PassContext
 
 YES, NO = "Yes", "No"
 OTHER = "Something else"
@@ -371,9 +372,10 @@ def plan_forms(
     }
 
 
-def plan_start(compiled: CompiledScope, start: str) -> TaskForm | None:
-    """The page by which a person starts a scope at one of its start events; `None` if gateways read
-    a variable without a field."""
+def plan_start(compiled: CompiledScope, start: str, ctx: PassContext) -> TaskForm | None:
+    """The page by which a person starts a scope at one of its start events, with fields for what
+    gateways read, and for what work reads if the model defines none; `None` if gateways read a
+    variable without a field."""
     graph, decisions = compiled.graph, compiled.decisions
     read = {path[0] for decision in decisions.values() for path in decision.coded}
     if start not in graph.nodes:  # no start event: all that nothing leads to starts
@@ -384,7 +386,13 @@ def plan_start(compiled: CompiledScope, start: str) -> TaskForm | None:
     names = {field.variable for field in asked}
     if not read_at_start(graph, decisions, tasks, start) <= names:
         return None
-    return made(asked, read)
+    event = graph.nodes[start]
+    if not (isinstance(event, Event) and isinstance(event.binding, Form) and event.binding.fields):
+        from orgflow.backends.n8n.emit.payload import read_by_work
+
+        by_work = read_by_work(compiled, start, ctx)
+        asked = (*(field for field in by_work if field.variable not in names), *asked)
+    return made(asked, read | {field.variable for field in asked})
 
 
 def _within(form: TaskForm, task: Node) -> TaskForm:

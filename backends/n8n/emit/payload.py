@@ -14,10 +14,18 @@ from orgflow.backends.n8n.node_types.conditions import expression, is_true
 
 from orgflow_ir.analysis.condition_types import typed_variables
 from orgflow_ir.analysis.control_flow.graph import reach
+from orgflow_ir.analysis.expressions.syntax import variables
+from orgflow_ir.analysis.forms import AskedField, AskedType
 from orgflow_ir.analysis.variables import Read
+from orgflow_ir.analysis.work.statements import Decide, expressions
+from orgflow_ir.model import Task
+from orgflow_ir.model.bindings import Form
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
+
+    from orgflow_ir.analysis.work.tasks import Work
+    from orgflow_ir.pipeline import PassContext
 
 FieldType = Literal["number", "boolean", "object", "list", "any"]
 
@@ -28,6 +36,13 @@ _TESTS: dict[FieldType, tuple[str, str]] = {
     "list": ("Array.isArray({})", "a list"),
     "any": ("true", "given"),
 }
+
+
+_OF_TABLES: dict[str, AskedType] = {
+    "string": "text", "number": "number", "double": "number", "integer": "whole", "long": "whole",
+    "boolean": "boolean",
+}  # fmt: skip
+"""Types of inputs of decision tables that a field of a page has."""
 
 
 class PayloadField(NamedTuple):
@@ -80,6 +95,52 @@ def payload_fields(compiled: CompiledScope, start: str) -> tuple[PayloadField, .
             values = () if decision.several else tuple(decision.values)
             found[decision.variable] = PayloadField(decision.variable, kind, required, values)
     return tuple(found.values())
+
+
+def read_by_work(compiled: CompiledScope, start: str, ctx: PassContext) -> Iterator[AskedField]:
+    """Fields for what the work of tasks reads before anything but a start can set it, with the
+    types that all uses imply; none for parts of objects, lists, and what has no certain type."""
+    from orgflow.backends.n8n.emit.computed import work_in
+
+    always = _Always(compiled, start)
+    tasks = (n for n in compiled.graph.scope.nodes if isinstance(n, Task))
+    works = {t.id: work_in(t, ctx) for t in tasks if not isinstance(t.binding, Form)}
+    does = {task for task, work in works.items() if work.steps is not None or work.act}
+    trees = [b.tree for d in compiled.decisions.values() for b in d.branches if b.tree is not None]
+    for work in works.values():
+        trees += expressions(work.statements)
+    types = {field.variable: field for field in typed_variables(trees)}
+    types.update((f.variable, f) for work in works.values() for f in _typed_by_decisions(work))
+    parts = {path[0] for tree in trees for path in variables(tree) if len(path) > 1}
+    required: dict[str, bool] = {}
+    for task, work in works.items():
+        for needed in work.reads():
+            read = Read(task, needed.path, "mapping", needed.tested)
+            earlier = frozenset(
+                setter.element
+                for setter in compiled.variables.setters(read)
+                if setter.element not in (start, task)
+                and setter.by != "payload"
+                and (setter.by != "unknown" or setter.element not in does)
+            )
+            if task in reach([start], compiled.graph.successors, earlier):
+                at_once = not needed.tested and not earlier and always.passes(task)
+                required[read.variable] = required.get(read.variable, False) or at_once
+    for name, at_once in required.items():
+        if name in types and name not in parts:
+            yield types[name]._replace(required=at_once, source="mapping")
+
+
+def _typed_by_decisions(work: Work) -> Iterator[AskedField]:
+    """Fields for the inputs of decision tables that are a variable of a simple type."""
+    for one in work.steps or ():
+        if not isinstance(one, Decide) or one.decision.table is None:
+            continue
+        for clause in one.decision.table.inputs:
+            name = clause.expression.text.strip()
+            type = _OF_TABLES.get((clause.expression.type_ref or "").lower())
+            if name in one.decision.variables and type is not None:
+                yield AskedField(name, name.replace("_", " "), type)
 
 
 def _reads(compiled: CompiledScope) -> Iterator[Read]:

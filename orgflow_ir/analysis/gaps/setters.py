@@ -66,6 +66,9 @@ class Setters:
         before: Iterable[str] = variables.before(element)
         if isinstance(reader, SubProcess) and reader.flavour == "event":
             before = variables.graph.nodes
+        before = set(before)
+        if any(setter.element in before for setter in variables.declared.get(name, ())):
+            return True
         if any(name in self._set_by(variables.graph.nodes[one], scope) for one in before):
             return True
         if isinstance(scope, SubProcess):

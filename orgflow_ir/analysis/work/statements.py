@@ -222,6 +222,24 @@ def read(statements: Iterable[Statement], known: frozenset[str] = frozenset()) -
                     known |= set(one.names)
 
 
+def expressions(statements: Iterable[Statement]) -> Iterator[Tree]:
+    """The expressions that statements evaluate, in order, without those of decisions."""
+    for one in statements:
+        match one:
+            case Assign(_, value) | Evaluate(value) | Fail(value) | Until(_, value):
+                yield value
+            case Throw(_, message) if message is not None:
+                yield message
+            case Compose(_, values):
+                yield from (value for _, value in values)
+            case When(condition, then, otherwise):
+                yield condition
+                yield from expressions((*then, *otherwise))
+            case Each(_, values, body):
+                yield values
+                yield from expressions(body)
+
+
 def _paths(tree: Tree, known: frozenset[str]) -> Iterator[Needed]:
     tested = null_tested([tree])
     for path in variables(tree):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from bpmn_text import model_of, process
+from bpmn_text import definitions, model_of, process
 from hostile_labels import HOSTILE
 from n8n_compiled import emitted as emitted_by
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
@@ -16,6 +16,7 @@ from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.evaluation.replay import replay_model
+from orgflow.passes.gaps import Gaps
 
 from orgflow_ir.analysis.forms import AskedField, Option
 from orgflow_ir.model import Event, Flow, Model, Process, Task
@@ -433,6 +434,93 @@ def test_the_page_that_starts_asks_for_what_a_gateway_reads(engine: LocalEngine)
 def test_what_work_may_set_can_be_left_blank_at_the_start(before: str) -> None:
     _, fields = started_by(behind_the_start("${amount &gt; 100}", before))
     assert [(f.variable, f.required) for f in fields.values()] == [("amount", False)]
+
+
+def of_camunda(content: str) -> Model:
+    """A process that Camunda 7 runs."""
+    camunda = ' xmlns:camunda="http://camunda.org/schema/1.0/bpmn"'
+    return model_of(definitions(f'<process id="p">{content}</process>', camunda))
+
+
+COMPUTES = (
+    ("scriptTask scriptFormat=\"groovy\"",
+     "<script>execution.setVariable('large', price * quantity &gt; 1000)</script>"),
+    ("serviceTask camunda:expression=\"${execution.setVariable('large', "
+     'price * quantity &gt; 9)}"', ""),
+    ("task",
+     '<extensionElements><camunda:executionListener event="end" expression="'
+     "${execution.setVariable('large', true)}\"/></extensionElements>"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("step", "content"), COMPUTES)
+def test_what_code_sets_is_not_asked_for_at_the_start(step: str, content: str) -> None:
+    """By a script, a method of the execution, or a listener; what the code reads is asked for."""
+    kind = step.split()[0]
+    model = of_camunda(
+        '<startEvent id="s" name="Go"/><sequenceFlow id="f1" sourceRef="s" targetRef="w"/>'
+        f'<{step} id="w" name="Work">{content}</{kind}>'
+        '<sequenceFlow id="f2" sourceRef="w" targetRef="g"/>'
+        '<exclusiveGateway id="g" name="Large?" default="f4"/>'
+        '<sequenceFlow id="f3" sourceRef="g" targetRef="u"><conditionExpression>${large}'
+        "</conditionExpression></sequenceFlow>"
+        '<userTask id="u" name="Look"/><sequenceFlow id="f5" sourceRef="u" targetRef="e"/>'
+        '<sequenceFlow id="f4" sourceRef="g" targetRef="e"/><endEvent id="e"/>'
+    )
+    kind, fields = started_by(model)
+    asked = [] if "Listener" in content else ["price", "quantity"]
+    assert kind == "formTrigger"
+    assert [(f.variable, f.type, f.required) for f in fields.values()] == [
+        (name, "number", True) for name in asked
+    ]
+
+
+FLOW_SETS = """
+<startEvent id="s"/><sequenceFlow id="f1" sourceRef="s" targetRef="g"/>
+<exclusiveGateway id="g" name="Score?" default="f3"/>
+<sequenceFlow id="f2" sourceRef="g" targetRef="m"><extensionElements><camunda:executionListener
+ event="take" expression="${execution.setVariable('auto', true)}"/></extensionElements>
+<conditionExpression>${score &gt;= 70}</conditionExpression></sequenceFlow>
+<sequenceFlow id="f3" sourceRef="g" targetRef="m"><extensionElements><camunda:executionListener
+ event="take" expression="${execution.setVariable('auto', false)}"/></extensionElements>
+</sequenceFlow>
+<exclusiveGateway id="m"/><sequenceFlow id="f4" sourceRef="m" targetRef="h"/>
+<exclusiveGateway id="h" name="Automatic?" default="f6"/>
+<sequenceFlow id="f5" sourceRef="h" targetRef="e"><conditionExpression>${auto}
+</conditionExpression></sequenceFlow>
+<sequenceFlow id="f6" sourceRef="h" targetRef="u"/><userTask id="u" name="Look"/>
+<sequenceFlow id="f7" sourceRef="u" targetRef="e"/><endEvent id="e"/>
+"""
+
+
+def test_what_listeners_of_flows_set_is_set_by_the_model() -> None:
+    model = of_camunda(FLOW_SETS)
+    assert [f.variable for f in started_by(model)[1].values()] == ["score"]
+    ctx = PassContext()
+    Gaps().run(model, ctx)
+    open_decisions = [d.message for d in ctx.diagnostics if d.code == "OF502"]
+    assert [m for m in open_decisions if "`auto`" in m] == []
+    assert len(open_decisions) == 1
+
+
+def test_what_only_another_step_can_set_is_not_asked_for_at_the_start() -> None:
+    """The start page has no field for what a step sets before every reader, for parts of objects,
+    and for what may be a list; what a step sets on some path to it is optional."""
+    body = (
+        '<startEvent id="s"/><sequenceFlow id="f1" sourceRef="s" targetRef="a"/>'
+        '<scriptTask id="a" scriptFormat="groovy"><script>execution.setVariable(\'rate\', 2)'
+        '</script></scriptTask><sequenceFlow id="f2" sourceRef="a" targetRef="b"/>'
+        '<scriptTask id="b" scriptFormat="groovy"><script>execution.setVariable(\'total\', '
+        "rate * amount + order.extra + items.size())</script></scriptTask>"
+        '<sequenceFlow id="f3" sourceRef="b" targetRef="u"/><userTask id="u" name="Look"/>'
+        '<sequenceFlow id="f4" sourceRef="u" targetRef="e"/><endEvent id="e"/>'
+    )
+    _, fields = started_by(model_of(process(body)))
+    assert [(f.variable, f.type) for f in fields.values()] == [("amount", "number")]
+    looped = body.replace("'rate', 2", "'total', total + amount")
+    looped = looped.replace("rate * amount + order.extra + items.size()", "total * 2")
+    _, fields = started_by(model_of(process(looped)))
+    assert [f.variable for f in fields.values()] == ["total", "amount"]
 
 
 def test_what_no_field_is_for_is_given_by_hand() -> None:

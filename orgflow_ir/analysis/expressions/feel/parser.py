@@ -91,7 +91,7 @@ _SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _WORD = re.compile(r"(?:[^\W\d]|[^\x00-\xbf])(?:\w|[^\x00-\xbf])*|\?")
 _ESCAPED_NAME = re.compile(r"`([^`\n]+)`")
 _NUMBER = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
-_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _NAME_PART = re.compile(r"\w+|[^\w\s]")
 _KEY = re.compile(
     r'\s*(?:"(?P<text>(?:[^"\\\n]|\\.)*)"|(?P<name>[^\s{}\[\](),:"][^{}\[\](),:"]*?))\s*:'
