@@ -58,7 +58,8 @@ def _on_call(call: CallActivity, thrown: EventDefinition, nesting: Nesting) -> E
     """The boundary event of a call that catches what leaves the called process: one for this
     escalation comes before one for all."""
     events = sorted(
-        nesting.around.get(call.id, ()), key=lambda one: any(not d.ref for d in one.definitions)
+        nesting.around.get(call.id, ()),
+        key=lambda one: any(map(nesting.model.catches_any, one.definitions)),
     )
     return next(
         (one for one in events if any(nesting.matches(d, thrown) for d in one.definitions)), None

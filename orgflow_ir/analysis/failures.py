@@ -34,7 +34,7 @@ catches both."""
 
 def caught_errors(scope: Scope, model: Model) -> dict[str, tuple[CaughtError, ...]]:
     """The error boundary events of each task and call of a scope, those with a code first."""
-    codes = {entry.id: entry.code for entry in model.catalog.errors}
+    codes: dict[str | None, str | None] = {e.id: e.code for e in model.catalog.errors}
     steps = {node.id for node in scope.nodes if isinstance(node, Task | CallActivity)}
     found: dict[str, list[CaughtError]] = {}
     around = (p for p in model.processes if any(s.id == scope.id for s in p.scopes()))
@@ -47,9 +47,10 @@ def caught_errors(scope: Scope, model: Model) -> dict[str, tuple[CaughtError, ..
             and node.trigger == "error"
             and node.attached_to in steps
         ):
-            ref = node.definitions[0].ref
-            code = codes.get(ref, ref) if ref is not None else None
-            code = code or ref or None
+            catch = node.definitions[0]
+            code = (
+                None if model.catches_any(catch) else codes.get(catch.ref, catch.ref) or catch.ref
+            )
             one = CaughtError(node.id, code, only and code is None)
             found.setdefault(node.attached_to, []).append(one)
     return {

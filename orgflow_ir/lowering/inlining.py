@@ -387,7 +387,7 @@ def _caught_by(event: Event, sub: SubProcess, scope: Scope, model: Model) -> Eve
     """The boundary event of the sub-process that catches what an event in it throws."""
     nesting = nesting_of(scope, model)
     attached = _attached(sub, scope)
-    for boundary in sorted(attached, key=lambda one: any(not d.ref for d in one.definitions)):
+    for boundary in sorted(attached, key=lambda one: any(map(model.catches_any, one.definitions))):
         for thrown in event.definitions:
             if any(nesting.matches(d, thrown) for d in boundary.definitions):
                 return boundary

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from orgflow_ir.model.bindings import Binding, SubProcessCall
 from orgflow_ir.model.codec import from_json, to_json
 from orgflow_ir.model.diagram import Diagram
-from orgflow_ir.model.dialect import Dialect
+from orgflow_ir.model.dialect import Dialect, Engine
 from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Extra, MinLength, TaggedBy, Value
@@ -402,6 +402,10 @@ class CorrelationKey(Element):
     properties: tuple[str, ...] = ()
 
 
+_ANY_WITHOUT_CODE: frozenset[Engine] = frozenset(("camunda7", "operaton", "camunda8"))
+"""Engines that compare codes alone: an event for an error without a code catches all errors."""
+
+
 class Model(Element):
     """The content of one source: processes, the collaboration around them, the catalogue.
 
@@ -422,6 +426,17 @@ class Model(Element):
         """Every process and sub-process, outermost first."""
         for process in self.processes:
             yield from process.scopes()
+
+    def catches_any(self, catch: EventDefinition) -> bool:
+        """Whether an event catches every error or escalation: it names none or, in Camunda, one
+        without a code."""
+        if not catch.ref:
+            return True
+        by_kind = {"error": self.catalog.errors, "escalation": self.catalog.escalations}
+        entries = by_kind.get(catch.kind, ())
+        return any(entry.id == catch.ref and not entry.code for entry in entries) and any(
+            p.dialect is not None and p.dialect.engine in _ANY_WITHOUT_CODE for p in self.processes
+        )
 
     def to_json(self, *, indent: int | None = 1) -> str:
         """The canonical text form: absent values are omitted, and the order is that of the

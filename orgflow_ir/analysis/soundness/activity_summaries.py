@@ -34,11 +34,6 @@ class Caught(NamedTuple):
     by: str | None
 
 
-def _catches_any(event: Event) -> bool:
-    """Whether an event catches any error or escalation: the more specific ones come first."""
-    return any(not d.ref for d in event.definitions)
-
-
 class Nesting:
     """The scopes of one process, the activities that contain them, and the events thrown in
     them."""
@@ -80,10 +75,14 @@ class Nesting:
         """Whether `catch` catches a thrown event: it has the same entry or code, or names none."""
         if catch.kind != thrown.kind or catch.kind not in ("error", "escalation"):
             return False
-        if not catch.ref or catch.ref == thrown.ref:
+        if self.model.catches_any(catch) or catch.ref == thrown.ref:
             return True
         code = self._codes.get((catch.kind, catch.ref))
         return code is not None and self._codes.get((catch.kind, thrown.ref or "")) == code
+
+    def _catches_any(self, event: Event) -> bool:
+        """Whether an event catches any error or escalation: the more specific ones come first."""
+        return any(map(self.model.catches_any, event.definitions))
 
     def caught(self, scope: Scope, thrown: EventDefinition) -> Caught:
         """Where an event thrown in a scope is caught (BPMN 2.0.2, 10.5.7), from the inside out."""
@@ -96,13 +95,13 @@ class Nesting:
                 if isinstance(node, SubProcess) and node.flavour == "event" and node is not source
                 for start in starts_of(node)
             ]
-            for start, node in sorted(handlers, key=lambda pair: _catches_any(pair[0])):
+            for start, node in sorted(handlers, key=lambda pair: self._catches_any(pair[0])):
                 if any(self.matches(d, thrown) for d in start.definitions):
                     return Caught(here if interrupts(start) else None, node.id)
             outer = self.parent.get(id(here))
             if outer is None:
                 break
-            for event in sorted(self.around.get(here.id, ()), key=_catches_any):
+            for event in sorted(self.around.get(here.id, ()), key=self._catches_any):
                 if any(self.matches(d, thrown) for d in event.definitions):
                     return Caught(here if interrupts(event) else None, event.id)
             source = here if isinstance(here, SubProcess) and here.flavour == "event" else None

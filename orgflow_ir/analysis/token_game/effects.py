@@ -254,7 +254,7 @@ def _raise(net: Net, draft: Draft, at: FrameId, thrown: EventDefinition) -> None
             break
         outer = (frame.owner[0], frame.owner[1])
         held = net.nodes[frame.owner[2]]
-        for event in _specific_first([net.nodes[b] for b in held.boundaries]):
+        for event in _specific_first(net, [net.nodes[b] for b in held.boundaries]):
             if any(net.matches(d, thrown) for d in event.definitions):
                 if interrupts(event):
                     draft.add(outer, held.open, -1)
@@ -282,7 +282,7 @@ def _raise_in_scope(
         if i != source and net.nodes[i].body >= 0
         for s in net.scopes[net.nodes[i].body].starts
     }
-    for start in _specific_first([net.nodes[s] for s in holders]):
+    for start in _specific_first(net, [net.nodes[s] for s in holders]):
         if not any(net.matches(d, thrown) for d in start.definitions):
             continue
         holder = holders[start.index]
@@ -299,10 +299,10 @@ def _raise_in_scope(
     return False
 
 
-def _specific_first(events: list[NetNode]) -> list[NetNode]:
+def _specific_first(net: Net, events: list[NetNode]) -> list[NetNode]:
     """Events that catch one error or escalation before those that catch any: the more specific one
     catches what both match, in whatever order they are listed."""
-    return sorted(events, key=lambda event: any(not d.ref for d in event.definitions))
+    return sorted(events, key=lambda event: any(map(net.model.catches_any, event.definitions)))
 
 
 def _cancel(net: Net, draft: Draft, at: FrameId) -> None:

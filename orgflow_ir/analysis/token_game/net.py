@@ -192,7 +192,7 @@ class Net:
         code, or any if `catch` names none."""
         if catch.kind != thrown.kind or catch.kind not in ("error", "escalation"):
             return False
-        if not catch.ref or catch.ref == thrown.ref:
+        if self.model.catches_any(catch) or catch.ref == thrown.ref:
             return True
         entries = (
             self.model.catalog.errors if catch.kind == "error" else self.model.catalog.escalations

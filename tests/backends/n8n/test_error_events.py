@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator
 
@@ -272,6 +273,36 @@ def test_a_script_throws_to_the_sub_processes_around_it(
             last = nodes[-1] if run.status == "success" else f"error {run.error}"
             ends.append(f"{last}, Fixed" if "Fixed" in nodes else last)
         assert ends == wanted[name]
+
+
+@pytest.mark.parametrize("whose", ["camunda7", "operaton", "camunda8"])
+def test_in_camunda_an_error_without_a_code_stands_for_all(
+    engine: LocalEngine, registry: Registry, whose: Engine
+) -> None:
+    """On the task that throws, and on a sub-process around it; a code goes first."""
+    for model, wanted in (
+        (failing(on("er", ERROR), middle=SCRIPT), ["Done", "Failed er", "Failed er"]),
+        (
+            failing(on("er", ERROR), on("oth", OTHER), middle=SCRIPT),
+            ["Done", "Failed er", "Failed oth"],
+        ),
+        (nested_script(on("er", ERROR)), ["Done", "Failed er", "Done"]),
+    ):
+        errors_of = tuple(e.replace(code=None) if e.id == "er" else e for e in model.catalog.errors)
+        catalog = dataclasses.replace(model.catalog, errors=errors_of)
+        model = of_engine(model.replace(catalog=catalog), whose)
+        made, errors = compiled(model, registry)
+        assert made is not None, errors
+        assert faults(model, made, LocalRunner(engine), registry) == []
+        one = made.compiled["p"]
+        assert isinstance(one, CompiledProcess)
+        asked = [
+            RunRequest(one.root.workflow, "Start", items=[{"json": {"amount": amount}}], data=True)
+            for amount in (1, 20, 60)
+        ]
+        runs = list(engine.run_many(asked))
+        assert [run.error for run in runs if run.status != "success"] == []
+        assert [run.order[-1].node for run in runs] == wanted
 
 
 def test_a_script_starts_an_error_event_sub_process(
