@@ -49,8 +49,9 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.bindings import Form, Script, Worker, is_listener
+from orgflow_ir.model.bindings import Form, Http, Script, Worker, is_listener
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.model.scope_mappings import has_mappings, scope_mappings
 from orgflow_ir.pipeline import PassContext
 
 ReadBy = Literal["condition", "mapping", "collection"]
@@ -484,13 +485,26 @@ def _set_by_call(expression: str) -> Iterator[str]:
         yield from dict.fromkeys(assigned(read_call(expression).statements))
 
 
+def _set_by_answer(binding: Http) -> Iterator[str]:
+    """Variables that the answer of a request sets."""
+    from orgflow_ir.analysis.work.requests import read_request  # of requests only
+    from orgflow_ir.analysis.work.statements import assigned
+
+    with contextlib.suppress(ConditionError):
+        yield from dict.fromkeys(assigned(read_request(binding).after))
+
+
 def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
     """Variables that the model says an element sets."""
     if not isinstance(node, Task) and listens(node):
         yield from ((name, "script") for name in _set_by_listeners(node))
+    if isinstance(node, Event | SubProcess) and node.extra and has_mappings(node):
+        yield from ((one.variable, "mapping") for one in scope_mappings(node).outputs)
     if not isinstance(node, Task | CallActivity | Event) or node.binding is None:
         return
     binding = node.binding
+    if isinstance(binding, Http):
+        yield from ((name, "result") for name in _set_by_answer(binding))
     if binding.listeners and not isinstance(node, CallActivity):
         from orgflow_ir.analysis.work.listeners import sets  # of listeners only
 

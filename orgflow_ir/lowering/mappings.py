@@ -1,6 +1,8 @@
-"""Mappings of sub-processes as steps, for targets with one set of variables for a process.
+"""Mappings of sub-processes and events as steps, for targets with one set of variables for a
+process.
 
-A step in front of a sub-process sets its inputs, and a step behind it sets its outputs.
+A step in front of a sub-process sets its inputs, and a step behind it sets its outputs. An event
+has one step: behind it, or in front of one that ends something.
 `mappings_as_steps` returns the same steps for a whole model, under the same ids, so runs of a
 target that rewrites mappings are runs of that model's token game.
 """
@@ -14,7 +16,13 @@ from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event, Model, Scope, SubProcess, Task
 from orgflow_ir.model.bindings import Parameter, Script
 from orgflow_ir.model.constructs import ConstructUse
-from orgflow_ir.model.scope_mappings import has_mappings, scope_mappings, without_mappings
+from orgflow_ir.model.scope_mappings import (
+    ScopeMappings,
+    has_mappings,
+    maps_by_itself,
+    scope_mappings,
+    without_mappings,
+)
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern, rewrite_all
 
@@ -22,18 +30,55 @@ if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter
 
 MAPPING = "mapping"
-"""The derived construct: a sub-process with mappings that can become steps."""
+"""The derived construct: a sub-process or an event with mappings that can become steps."""
 
 
 def mapping_uses(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
-    """`mapping`: sub-processes with mappings that can become steps."""
+    """`mapping`: sub-processes and events with mappings that can become steps."""
     for scope in model.scopes():
         for node in scope.nodes:
+            if isinstance(node, Event) and node.extra and maps_by_itself(node):
+                if _why_not(node) is None:
+                    yield ConstructUse(MAPPING, node, scope)
+                continue
             if not isinstance(node, SubProcess) or not node.extra or not has_mappings(node):
                 continue
             # Each instance of a repeated one has its own: first it becomes a loop.
             if node.loop is None and next(obstacles(node, scope, model, ctx), None) is None:
                 yield ConstructUse(MAPPING, node, scope)
+
+
+def _why_not(event: Event) -> str | None:
+    """Why the mappings of an event cannot become a step; `None` if they can, or if it has none that
+    set a variable of the process."""
+    mapped = scope_mappings(event)
+    if not mapped.outputs and not mapped.unread:
+        return "it sets nothing"
+    if mapped.inputs and event.position not in ("throw", "end"):
+        return "what it waits for may read its inputs"
+    return next(_unread(mapped), None)
+
+
+def why_unmapped(event: Event) -> str:
+    """Why variables that the mappings of an event set are not set; empty if there are none."""
+    if not event.extra or not maps_by_itself(event):
+        return ""
+    mapped = scope_mappings(event)
+    return (_why_not(event) or "") if mapped.outputs or mapped.unread else ""
+
+
+def _unread(mapped: ScopeMappings) -> Iterator[str]:
+    """What is not supported in mappings."""
+    from orgflow_ir.analysis.expressions.syntax import ConditionError
+    from orgflow_ir.analysis.work.mappings import read_value
+
+    if mapped.unread:
+        yield f"its mapping of `{mapped.unread}` is no expression or text"
+    for one in (*mapped.inputs, *mapped.outputs):
+        try:
+            read_value(one.text, one.language)
+        except ConditionError as error:
+            yield f"its mapping of `{one.name}` is not supported: {error}"
 
 
 def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
@@ -66,8 +111,8 @@ def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> 
 
 class MappingToTask(RewritePattern):
     """The mappings of a sub-process become tasks: one in front of it sets its inputs, one behind it
-    sets its outputs. Its own variables are then those of the process, which is refused
-    if anything reads their names outside of it."""
+    sets its outputs. Its own variables are then those of the process, which is refused if anything
+    reads their names outside of it. The mappings of an event become one task."""
 
     name = "mapping-to-task"
     consumes = (MAPPING,)
@@ -78,39 +123,47 @@ class MappingToTask(RewritePattern):
         return mappings_as_steps(model)
 
     def rewrite(self, use: ConstructUse, rewriter: Rewriter, ctx: PassContext) -> str | None:
-        sub, scope = use.element, use.scope
-        assert isinstance(sub, SubProcess)
+        node, scope = use.element, use.scope
+        assert isinstance(node, SubProcess | Event)
         assert scope is not None
         graph = ctx.analysis(ControlFlow, scope)
-        into, out = graph.flows_in(sub.id), graph.flows_out(sub.id)
-        if any(rewriter.touched(scope.id, id) for id in (sub.id, *(f.id for f in (*into, *out)))):
+        into, out = graph.flows_in(node.id), graph.flows_out(node.id)
+        if any(rewriter.touched(scope.id, id) for id in (node.id, *(f.id for f in (*into, *out)))):
             return None  # in the next round, with what is there then
-        mapped = scope_mappings(sub)
-        if mapped.inputs:
-            first = _step(sub, "in", f"Inputs of {sub.label}", mapped.inputs, scope, rewriter)
+        mapped = scope_mappings(node)
+        before, after = mapped.inputs, mapped.outputs
+        inputs: tuple[Parameter, ...] = ()
+        if isinstance(node, Event) and node.position in ("throw", "end"):
+            before, after, inputs = mapped.outputs, (), mapped.inputs
+        role = "Outputs" if isinstance(node, Event) else "Inputs"
+        if before:
+            name = f"{role} of {node.label}"
+            first = _step(node, "in", name, before, scope, rewriter, inputs)
             for flow in into:
                 rewriter.redirect(scope.id, flow.id, target=first)
-            rewriter.connect(scope.id, first, sub.id, id=rewriter.fresh_id(sub.id, "to_in"))
-        if mapped.outputs:
-            last = _step(sub, "out", f"Outputs of {sub.label}", mapped.outputs, scope, rewriter)
+            rewriter.connect(scope.id, first, node.id, id=rewriter.fresh_id(node.id, "to_in"))
+        if after:
+            last = _step(node, "out", f"Outputs of {node.label}", after, scope, rewriter)
             for flow in out:
                 rewriter.redirect(scope.id, flow.id, source=last)
-            rewriter.connect(scope.id, sub.id, last, id=rewriter.fresh_id(sub.id, "to_out"))
-        rewriter.replace(scope.id, sub.id, without_mappings(sub))
-        return f"the mappings of {ctx.name(sub)} became tasks"
+            rewriter.connect(scope.id, node.id, last, id=rewriter.fresh_id(node.id, "to_out"))
+        rewriter.replace(scope.id, node.id, without_mappings(node))
+        became = "a task" if isinstance(node, Event) else "tasks"
+        return f"the mappings of {ctx.name(node)} became {became}"
 
 
 def _step(
-    sub: SubProcess,
+    node: SubProcess | Event,
     role: str,
     name: str,
     values: tuple[Parameter, ...],
     scope: Scope,
     rewriter: Rewriter,
+    inputs: tuple[Parameter, ...] = (),
 ) -> str:
-    """A task that sets the variables of mappings."""
-    id = rewriter.fresh_id(sub.id, role)
-    binding = Script(language="feel", code="null", outputs=values)
+    """A task that sets the variables of mappings; `inputs` are its own."""
+    id = rewriter.fresh_id(node.id, role)
+    binding = Script(language="feel", code="null", inputs=inputs, outputs=values)
     rewriter.insert(scope.id, Task(id=id, name=name, task_type="script", binding=binding))
     return id
 
@@ -119,8 +172,8 @@ MAPPINGS: tuple[RewritePattern, ...] = (MappingToTask(),)
 
 
 def mappings_as_steps(model: Model) -> Model:
-    """The model with the mappings of its sub-processes as tasks; the model itself if it has none
-    that can be."""
+    """The model with the mappings of its sub-processes and events as tasks; the model itself if it
+    has none that can be."""
     ctx = PassContext(source=model)
     while True:
         uses = list(mapping_uses(model, ctx))

@@ -1,9 +1,11 @@
-"""Mappings of sub-processes in extension data, as Camunda 7 and Camunda 8 write them."""
+"""Mappings of sub-processes and events in extension data, as Camunda 7 and Camunda 8 write them."""
 
 from __future__ import annotations
 
-from orgflow_ir.model.bindings import Parameter
-from orgflow_ir.model.elements import SubProcess
+from typing import TypeVar
+
+from orgflow_ir.model.bindings import Form, Parameter
+from orgflow_ir.model.elements import Event, SubProcess
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.value import Extra
 
@@ -14,11 +16,14 @@ _GROUPS = {
 """The element with the mappings, and the names of those at the start and at the end."""
 
 
+_Mapped = TypeVar("_Mapped", SubProcess, Event)
+
+
 class ScopeMappings(NamedTuple):
-    """The mappings of a sub-process.
+    """The mappings of a sub-process or an event.
 
     Attributes:
-        inputs: variables of the sub-process, set when it begins.
+        inputs: variables of the element, set when it begins.
         outputs: variables of the scope around it, set when it is done.
         unread: the name of a parameter whose value is not an expression or text; empty if there is
             none.
@@ -29,9 +34,14 @@ class ScopeMappings(NamedTuple):
     unread: str = ""
 
 
-def has_mappings(sub: SubProcess) -> bool:
-    """Whether a sub-process has mappings."""
-    return any(key in _GROUPS for key, _ in sub.extra)
+def has_mappings(node: SubProcess | Event) -> bool:
+    """Whether a sub-process or an event has mappings."""
+    return any(key in _GROUPS for key, _ in node.extra)
+
+
+def maps_by_itself(event: Event) -> bool:
+    """Whether an event has mappings that are no part of what it sends or receives."""
+    return has_mappings(event) and (event.binding is None or isinstance(event.binding, Form))
 
 
 def mapping_data(extra: Extra) -> Extra:
@@ -39,21 +49,21 @@ def mapping_data(extra: Extra) -> Extra:
     return tuple(pair for pair in extra if pair[0] in _GROUPS)
 
 
-def without_mappings(sub: SubProcess) -> SubProcess:
-    """The sub-process when its mappings have become steps."""
-    return sub.replace(extra=tuple(pair for pair in sub.extra if pair[0] not in _GROUPS))
+def without_mappings(node: _Mapped) -> _Mapped:
+    """The element when its mappings have become steps."""
+    return node.replace(extra=tuple(pair for pair in node.extra if pair[0] not in _GROUPS))
 
 
-def scope_mappings(sub: SubProcess) -> ScopeMappings:
-    """The mappings of a sub-process."""
-    if not has_mappings(sub):
+def scope_mappings(node: SubProcess | Event) -> ScopeMappings:
+    """The mappings of a sub-process or an event."""
+    if not has_mappings(node):
         return ScopeMappings()
     from orgflow_ir.model.listener_data import parsed
 
     inputs: list[Parameter] = []
     outputs: list[Parameter] = []
     unread = ""
-    for key, text in sub.extra:
+    for key, text in node.extra:
         if key not in _GROUPS:
             continue
         for one in parsed(text).children:

@@ -223,3 +223,32 @@ def test_what_somebody_brings_is_no_gap() -> None:
     fields = '<camunda:formData><camunda:formField id="a" type="long"/></camunda:formData>'
     narrow = f'<userTask id="t" name="W">{io.format(fields)}</userTask>'
     assert len(opened(process(narrow + through))) == 1
+
+
+def test_what_events_and_answers_set_is_set() -> None:
+    """By output mappings of a start and of a timer, and by the result expression of a request."""
+    outputs = "<extensionElements><zeebe:ioMapping>{}</zeebe:ioMapping></extensionElements>"
+    start = outputs.format('<zeebe:output source="=1" target="n"/>')
+    timer = (
+        f'<intermediateCatchEvent id="w">{outputs}<timerEventDefinition><timeDuration>PT1S'
+        "</timeDuration></timerEventDefinition></intermediateCatchEvent>"
+    ).format('<zeebe:output source="=n" target="m"/>')
+    request = (
+        '<serviceTask id="h"><extensionElements>'
+        '<zeebe:taskDefinition type="io.camunda:http-json:1"/><zeebe:ioMapping>'
+        '<zeebe:input source="GET" target="method"/><zeebe:input source="http://x.test" '
+        'target="url"/></zeebe:ioMapping><zeebe:taskHeaders><zeebe:header key="resultExpression" '
+        'value="={state: response.body.state}"/></zeebe:taskHeaders></extensionElements>'
+        "</serviceTask>"
+    )
+    task = (
+        '<serviceTask id="t"><extensionElements><zeebe:taskDefinition type="x"/><zeebe:ioMapping>'
+        '<zeebe:input source="=n" target="a"/><zeebe:input source="=m" target="b"/>'
+        '<zeebe:input source="=state" target="c"/></zeebe:ioMapping></extensionElements>'
+        "</serviceTask>"
+    )
+    for given, wanted in (((start, timer, request), []), (("", "", ""), ["`n`, `m` and `state`"])):
+        body = "".join(given[1:]) + task + flow("s", *("wh" if given[1] else ""), "t", "e")
+        found = opened(process(body, given[0]))
+        assert len(found) == len(wanted)
+        assert all(one in message for (message, _), one in zip(found, wanted, strict=True))

@@ -242,6 +242,8 @@ class _Emitter:
         for node in self.scope.body.nodes:
             if self._is_silent(node.id):
                 self.e.silent.add(node.id)
+            if isinstance(node, Event) and node.extra:
+                notes.unmapped(node, self.ctx)
         self.started = self._implicit_start()
         for node in self.scope.body.nodes:
             if node.id in self.e.silent:

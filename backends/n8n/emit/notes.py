@@ -434,6 +434,20 @@ def unread_mapping(node: Event, unread: Sequence[Unread], ctx: PassContext) -> l
     return [f"{one.what}: {one.text}." for one in unread]
 
 
+def unmapped(node: Event, ctx: PassContext) -> None:
+    """Report mappings of an event that did not become a step: OF404."""
+    from orgflow_ir.lowering.mappings import why_unmapped
+
+    reason = why_unmapped(node)
+    if reason:
+        ctx.emit(
+            UnsupportedBinding,
+            f"orgflow does not support the output mappings of {ctx.name(node)} on n8n: {reason}",
+            element=node,
+            help="in n8n, add a node that sets the variables",
+        )
+
+
 def condition(node: Event, defaults: Defaults) -> list[str]:
     """Note of an event that waits for a condition which cannot change during the wait."""
     defaults.add(

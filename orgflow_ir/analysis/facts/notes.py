@@ -34,7 +34,7 @@ from orgflow_ir.model.binding_text import Statement, statements
 from orgflow_ir.model.bindings import Listener, listener_data
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.provenance import elements_by_id, source_ids
-from orgflow_ir.model.scope_mappings import has_mappings, mapping_data
+from orgflow_ir.model.scope_mappings import has_mappings, mapping_data, maps_by_itself
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import KeptAsNote, UnsupportedBinding
 
@@ -125,15 +125,26 @@ def _repeated(source: Model, model: Model) -> dict[str, frozenset[Statement]]:
 
 
 def _mapped(source: Model, model: Model) -> dict[str, frozenset[Statement]]:
-    """What mappings of sub-processes say that the model acts on, since lowerings made steps of
-    them, by the sub-process."""
+    """What mappings of sub-processes and events say that the model acts on, since lowerings made
+    steps of them, by the element."""
     if source is model:
         return {}
     left = {scope.id for scope in model.scopes()}
+    mapping = {
+        node.id
+        for scope in model.scopes()
+        for node in scope.nodes
+        if isinstance(node, Event) and maps_by_itself(node)
+    }
     return {
         scope.id: frozenset(extension_statements(scope.replace(extra=mapping_data(scope.extra))))
         for scope in source.scopes()
         if isinstance(scope, SubProcess) and scope.id not in left and has_mappings(scope)
+    } | {
+        event.id: frozenset(extension_statements(event.replace(extra=mapping_data(event.extra))))
+        for scope in source.scopes()
+        for event in scope.nodes
+        if isinstance(event, Event) and event.id not in mapping and maps_by_itself(event)
     }
 
 

@@ -995,6 +995,63 @@ def test_mappings_of_a_message_that_starts(engine: LocalEngine, tmp_path: Path) 
     assert variables(run) == {"id": 7, "a": {"b": 4}}
 
 
+def of_events(start: str, catch: str, throw: str, end: str) -> str:
+    """A timer in a loop that ends at n = 3, then an event without a trigger, and the end, each with
+    its mappings."""
+    return (
+        f'{HEAD}<startEvent id="s">{start}</startEvent><exclusiveGateway id="j"/>'
+        f'<intermediateCatchEvent id="w" name="Pause">{catch}<timerEventDefinition><timeDuration>'
+        "PT0S</timeDuration></timerEventDefinition></intermediateCatchEvent>"
+        '<exclusiveGateway id="g" default="f4"/>'
+        f'<intermediateThrowEvent id="t" name="Paused">{throw}'
+        f'</intermediateThrowEvent><endEvent id="e" name="Done">{end}</endEvent>'
+        '<sequenceFlow id="f0" sourceRef="s" targetRef="j"/>'
+        '<sequenceFlow id="f1" sourceRef="j" targetRef="w"/>'
+        '<sequenceFlow id="f2" sourceRef="w" targetRef="g"/>'
+        '<sequenceFlow id="f3" sourceRef="g" targetRef="j"><conditionExpression>=n &lt; 3'
+        "</conditionExpression></sequenceFlow>"
+        '<sequenceFlow id="f4" sourceRef="g" targetRef="t"/>'
+        '<sequenceFlow id="f5" sourceRef="t" targetRef="e"/></process></definitions>'
+    )
+
+
+def test_mappings_of_events_that_receive_nothing(engine: LocalEngine, tmp_path: Path) -> None:
+    """Outputs set variables of the process; inputs are those of the event alone."""
+    text = of_events(
+        IO.format("", '<zeebe:output source="=if is defined(n) then n else 0" target="n"/>'),
+        IO.format("", '<zeebe:output source="=n + 1" target="n"/>'),
+        IO.format(
+            "",
+            '<zeebe:input source="=10" target="own"/>'
+            '<zeebe:output source="=own * n" target="total"/>',
+        ),
+        IO.format("", '<zeebe:output source="=total + 1" target="last"/>'),
+    )
+    process, ctx = compiled(text, tmp_path)
+    assert [d.message for d in ctx.diagnostics if d.code in ("OF404", "OF408", "OF502")] == []
+    lowered = [d.message for d in ctx.diagnostics if d.code == "OF401"]
+    assert sum("mappings of" in message for message in lowered) == 4
+    for given, total in (({}, 30), ({"n": 7}, 80)):
+        (run,) = engine.run_many([request(process, given)])
+        after = variables(run)
+        assert isinstance(after, dict)
+        assert (after["n"], after["total"], after["last"]) == (total // 10, total, total + 1)
+        assert "own" not in after
+
+
+def test_mappings_of_events_that_are_not_understood_are_reported(tmp_path: Path) -> None:
+    """A timer may read what its input mapping sets, and a mapping may not be an expression."""
+    both = IO.format(
+        "", '<zeebe:input source="=1" target="a"/><zeebe:output source="=a" target="b"/>'
+    )
+    wrong = IO.format("", '<zeebe:output source="=1 +" target="b"/>')
+    for catch, reason in ((both, "may read its inputs"), (wrong, "ends too early")):
+        _, ctx = compiled(of_events("", catch, "", ""), tmp_path)
+        (found,) = [d.message for d in ctx.diagnostics if d.code == "OF404"]
+        assert "the output mappings of `Pause`" in found
+        assert reason in found
+
+
 CATCHES = (
     '<boundaryEvent id="b" name="Trouble" attachedToRef="t"><errorEventDefinition {}/>'
     '</boundaryEvent><sequenceFlow id="g" sourceRef="b" targetRef="w"/>'
