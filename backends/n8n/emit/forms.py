@@ -387,7 +387,12 @@ def plan_start(compiled: CompiledScope, start: str, ctx: PassContext) -> TaskFor
     if not read_at_start(graph, decisions, tasks, start) <= names:
         return None
     event = graph.nodes[start]
-    if not (isinstance(event, Event) and isinstance(event.binding, Form) and event.binding.fields):
+    defined = isinstance(event, Event) and isinstance(event.binding, Form) and event.binding.fields
+    works = any(
+        isinstance(node, Task) and not (node.binding is None or isinstance(node.binding, Form))
+        for node in graph.nodes.values()
+    )
+    if works and not defined:
         from orgflow.backends.n8n.emit.payload import read_by_work
 
         by_work = read_by_work(compiled, start, ctx)
