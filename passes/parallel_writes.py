@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from orgflow_ir.diagnostics import Category, Related, Rule, Severity
-from orgflow_ir.model import CallActivity, Model, Scope, Task
+from orgflow_ir.model import CallActivity, Model, Scope, SubProcess, Task
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 
@@ -42,6 +42,11 @@ class ParallelWritesPass(Pass):
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
         for scope in ctx.scopes(model):
+            if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc" and scope.extra:
+                from orgflow_ir.lowering.ad_hoc import chosen_by
+
+                if chosen_by(scope):  # each of its steps has variables of its own
+                    continue
             bound = [
                 n
                 for n in scope.nodes

@@ -22,7 +22,7 @@ from orgflow_ir.analysis.control_flow.outgoing import outgoing
 from orgflow_ir.analysis.expressions.syntax import variables
 from orgflow_ir.analysis.signals import other_end
 from orgflow_ir.analysis.variables import declared_by
-from orgflow_ir.lowering.ad_hoc import AD_HOC
+from orgflow_ir.lowering.ad_hoc import AD_HOC, why_not_in_order
 from orgflow_ir.lowering.calls import CALLS
 from orgflow_ir.lowering.common import (
     LOWERINGS,
@@ -455,6 +455,7 @@ N8N_TARGET = TargetSpec(
             "steps without an order are not supported",
             "move its steps into the parent process, in the order of execution",
             yet=True,
+            because=why_not_in_order,
         ),
         "loop": Illegal(
             "its repetition cannot become a loop of flows",

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+from xml.sax.saxutils import unescape
 
 from orgflow_ir.model import (
     CallActivity,
     Event,
     Flow,
     Gateway,
+    Model,
     Node,
     SubProcess,
     Task,
 )
 from orgflow_ir.model.constructs import ConstructUse
+from orgflow_ir.model.element_names import one_line
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern
 
@@ -25,7 +29,7 @@ class AdHocInOrder(RewritePattern):
     """The performers of an ad-hoc sub-process may begin its steps repeatedly and in any order (BPMN
     2.0.2, 10.3.5). Without performers who choose, each step is done once, in model order; a
     completion condition ends the sub-process after the first step after which it holds. The
-    remaining runs are runs of the source."""
+    remaining runs are runs of the source. Not if a worker or a list of the model chooses."""
 
     name = "ad-hoc-in-order"
     consumes = ("sub-process.ad-hoc",)
@@ -39,7 +43,7 @@ class AdHocInOrder(RewritePattern):
         sub, scope = use.element, use.scope
         assert isinstance(sub, SubProcess)
         assert scope is not None
-        steps = steps_of(sub)
+        steps = None if chosen_by(sub) else steps_of(sub)
         if steps is None:
             return None
 
@@ -78,6 +82,30 @@ class AdHocInOrder(RewritePattern):
         )
         rewriter.replace(scope.id, sub.id, plain)
         return f"each step of {ctx.name(sub)} is done once, in model order"
+
+
+_ZEEBE = "{http://camunda.org/schema/zeebe/1.0}"
+_ATTRIBUTE = r"""\b{}\s*=\s*(?:"([^"]*)"|'([^']*)')"""
+
+
+def chosen_by(sub: SubProcess) -> str:
+    """What chooses the steps of an ad-hoc sub-process of Camunda 8: a worker (such as that of its
+    AI agents), or a list; empty if its performers do."""
+    for name, attribute, words in (
+        ("taskDefinition", "type", "a worker for the job type `{}` chooses its steps in each run"),
+        ("adHoc", "activeElementsCollection", "the list `{}` chooses its steps in each run"),
+    ):
+        for key, text in sub.extra:
+            found = re.search(_ATTRIBUTE.format(attribute), text) if key == _ZEEBE + name else None
+            if found is not None and (value := unescape(found[1] or found[2] or "")).strip():
+                return words.format(one_line(value).removeprefix("="))
+    return ""
+
+
+def why_not_in_order(use: ConstructUse, model: Model, ctx: PassContext) -> str:
+    """Why an ad-hoc sub-process cannot become a sequence; empty if the general reason applies."""
+    assert isinstance(use.element, SubProcess)
+    return chosen_by(use.element)
 
 
 def steps_of(sub: SubProcess) -> list[tuple[str, str]] | None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from bpmn_text import definitions, model_of
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.compiler import compile_model
+from orgflow.passes.parallel_writes import ParallelWritesPass
 from sub_process_models import end, process, start, task
 
 from orgflow_ir.analysis.token_game.replay import follow
@@ -79,3 +81,46 @@ def test_steps_without_one_order_are_refused(registry: Registry, flows: tuple[st
     ctx = PassContext(registry=registry)
     assert compile_model(hoc(*flows), registry.backends["n8n"], ctx, allow_lossy=True) is None
     assert {d.code for d in ctx.diagnostics if d.severity == "error"} == {"OF403"}
+
+
+TOOLS = (
+    '<startEvent id="s"/><sequenceFlow id="f1" sourceRef="s" targetRef="h"/>'
+    '<adHocSubProcess id="h" name="Agent"><extensionElements>{}</extensionElements>'
+    '<scriptTask id="a" name="Refund"><extensionElements><zeebe:script expression="=1" '
+    'resultVariable="result"/></extensionElements></scriptTask>'
+    '<serviceTask id="b" name="Ask"><extensionElements><zeebe:taskDefinition type="ask"/>'
+    '<zeebe:ioMapping><zeebe:input source="=result" target="given"/>'
+    '<zeebe:output source="=2" target="result"/></zeebe:ioMapping></extensionElements>'
+    "</serviceTask></adHocSubProcess>"
+    '<sequenceFlow id="f2" sourceRef="h" targetRef="e"/><endEvent id="e"/>'
+)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "reason"),
+    [
+        (
+            '<zeebe:taskDefinition type="agent:1"/>',
+            "a worker for the job type `agent:1` chooses its steps in each run",
+        ),
+        (
+            '<zeebe:adHoc activeElementsCollection="=[call.name]"/>',
+            "the list `[call.name]` chooses its steps in each run",
+        ),
+        ('<zeebe:adHoc outputCollection="results"/>', ""),
+    ],
+)
+def test_steps_that_a_worker_or_a_list_chooses_are_not_done_one_after_the_other(
+    registry: Registry, chosen: str, reason: str
+) -> None:
+    """An agent of Camunda 8 calls one tool or another: all of them would be wrong. The variables
+    of a tool are its own."""
+    zeebe = ' xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"'
+    model = model_of(definitions(f'<process id="p">{TOOLS.format(chosen)}</process>', zeebe))
+    ctx = PassContext(registry=registry)
+    made = compile_model(model, registry.backends["n8n"], ctx, allow_lossy=True)
+    refused = [d.message for d in ctx.diagnostics if d.code == "OF403"]
+    assert (made is None) == bool(reason)
+    assert [reason in message for message in refused] == [True] * bool(reason)
+    ParallelWritesPass().run(model, ctx)
+    assert bool([d for d in ctx.diagnostics if d.code == "OF330"]) == (not reason)
