@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from orgflow_ir.model.bindings import Form, Parameter
 from orgflow_ir.model.elements import Event, SubProcess
 from orgflow_ir.model.records import NamedTuple
@@ -14,9 +12,6 @@ _GROUPS = {
     "{http://camunda.org/schema/zeebe/1.0}ioMapping": ("input", "output"),
 }
 """The element with the mappings, and the names of those at the start and at the end."""
-
-
-_Mapped = TypeVar("_Mapped", SubProcess, Event)
 
 
 class ScopeMappings(NamedTuple):
@@ -49,7 +44,7 @@ def mapping_data(extra: Extra) -> Extra:
     return tuple(pair for pair in extra if pair[0] in _GROUPS)
 
 
-def without_mappings(node: _Mapped) -> _Mapped:
+def without_mappings(node: SubProcess | Event) -> SubProcess | Event:
     """The element when its mappings have become steps."""
     return node.replace(extra=tuple(pair for pair in node.extra if pair[0] not in _GROUPS))
 

@@ -77,7 +77,7 @@ class Nesting:
             return False
         if self.model.catches_any(catch) or catch.ref == thrown.ref:
             return True
-        code = self._codes.get((catch.kind, catch.ref))
+        code = self._codes.get((catch.kind, catch.ref or ""))
         return code is not None and self._codes.get((catch.kind, thrown.ref or "")) == code
 
     def _catches_any(self, event: Event) -> bool:

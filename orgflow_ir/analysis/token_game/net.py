@@ -198,5 +198,5 @@ class Net:
             self.model.catalog.errors if catch.kind == "error" else self.model.catalog.escalations
         )
         codes = {e.id: e.code for e in entries}
-        code = codes.get(catch.ref)
+        code = codes.get(catch.ref or "")
         return code is not None and thrown.ref is not None and codes.get(thrown.ref) == code
