@@ -13,10 +13,12 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 class CompensationFlow(Rule):
     """
     What it finds
-        A sequence flow out of a compensation event on the border of an activity.
+        A sequence flow out of a compensation event on the border of an activity, or into an activity
+        that is marked for compensation.
     Why it is wrong
         Compensation is not part of the normal flow (BPMN 2.0.2, 10.5.4 and 10.7): an association
-        leads to the activity that undoes the work, and the flow is never taken.
+        leads to the activity that undoes the work. The flow out of the event is never taken; the
+        activity is a step like others, whatever its mark.
     Example
         A sequence flow from the compensation event on `Book hotel` to `Cancel hotel`.
     Instead
@@ -50,7 +52,8 @@ class MissingCompensation(Rule):
 
 
 class Compensation(Pass):
-    """Reports compensation events that do not lead to the handler of their activity."""
+    """Reports compensation events that do not lead to the handler of their activity, and handlers
+    that are in the flow."""
 
     name: ClassVar[str] = "compensation"
     stage: ClassVar[Stage] = Stage.VERIFY
@@ -66,9 +69,23 @@ class Compensation(Pass):
             and node.position == "boundary"
             and any(d.kind == "compensation" for d in node.definitions)
         ]
-        if not found:
+        marked = [
+            node
+            for scope in ctx.scopes(model)
+            for node in scope.nodes
+            if isinstance(node, Task | CallActivity | SubProcess) and node.for_compensation
+        ]
+        if not found and not marked:
             return model
         index = ctx.analysis(ModelIndex, model)
+        for node in marked:
+            for flow in index.flows_in(node.id)[:1]:
+                ctx.emit(
+                    CompensationFlow,
+                    f"a sequence flow leads to {ctx.name(node)}, which is marked for compensation",
+                    element=flow,
+                    help=f"remove the mark of {ctx.name(node)}, or its flows",
+                )
         artifacts = [*model.artifacts, *(a for s in ctx.scopes(model) for a in s.artifacts)]
         for event in found:
             ends = [

@@ -378,11 +378,36 @@ class Undoing:
         for activity, (handler, scope) in plan.handlers.items():
             if activity not in undone:
                 self.rewriter.remove(scope.id, handler.id)
-        return self._note(undone)
+        return self._note(undone, self._unmarked())
 
-    def _note(self, undone: list[str]) -> str:
+    def _unmarked(self) -> list[str]:
+        """Removes the activities that are marked as handlers and that no event names. One with
+        flows is a step like others, whatever its mark; the names of those."""
+        named = {handler.id for handler, _ in self.plan.handlers.values()}
+        steps: list[str] = []
+        for scope in self.plan.process.scopes():
+            graph = self.ctx.analysis(ControlFlow, scope)
+            for node in scope.nodes:
+                if not isinstance(node, Activity) or not node.for_compensation:
+                    continue
+                if node.id in named:
+                    continue
+                if graph.flows_in(node.id) or graph.flows_out(node.id):
+                    made = node.replace(for_compensation=False)
+                    self.rewriter.replace(scope.id, node.id, made)
+                    steps.append(self.ctx.name(node))
+                else:
+                    self.rewriter.remove(scope.id, node.id)
+        return steps
+
+    def _note(self, undone: list[str], steps: list[str]) -> str:
         """The note of the rewrite: one for all elements that the plan changes."""
         names = [self.ctx.name(self.plan.activities[a]) for a in undone]
+        if steps:
+            verb = "is a step of the flow" if len(steps) == 1 else "are steps of the flow"
+            kept = f"{listed(steps)} {verb}, although marked for compensation"
+            if not names:
+                return kept
         if not names:
             return "handlers that nothing starts were removed"
         said = f"the compensation of {listed(names)} became steps of the flow"

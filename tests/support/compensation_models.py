@@ -82,6 +82,13 @@ MODELS: Mapping[str, Model] = {
         "start s; service a; xor x; end e compensation; task d; end g",
         "s a, a x, x e, x d, d g", "a",
     ),
+    "marks without an event": process(
+        "start s; service a; end e", "s undo-b, undo-b a, a e",
+        more=(
+            node("service undo-b").replace(for_compensation=True),
+            node("service undo-c").replace(for_compensation=True),
+        ),
+    ),
     "people": process("start s; user a; end e compensation", "s a, a e", "a"),
     "inside a sub-process": process(
         "start s; throw t compensation; task d; end e", "s p, p t, t d, d e",
