@@ -605,11 +605,13 @@ class _Emitter:
         """A task of a person: a Wait with a form, and what makes variables of the answers."""
         from orgflow.backends.n8n.emit import forms
 
+        from orgflow_ir.analysis.work.people import TEXT
+
         counter = self._count_rounds(task) if form.again else ""
         said = self._say_of(task, form.by)
         computed = ""
         if said is not None and said.work.before:
-            said_there = notes.about(mapped=bool(said.inputs))
+            said_there = notes.about(mapped=bool(said.inputs) or TEXT in said.computed)
             self._before(task.id, f"{task.name or task.id} inputs", said_there)
             computed = self.workflow_graph.nodes[HelperKey(task.id, "inputs")].name
         page = forms.Page(self.scope.lanes, counter, said, computed)
@@ -653,21 +655,12 @@ class _Emitter:
     def _say_of(self, task: Task, by: str) -> About | None:
         """What the page of a task says of it, who is asked `by` a channel; `None` where the model
         says nothing."""
-        binding = task.binding
-        if not isinstance(binding, Form) or not (
-            binding.assignee
-            or binding.candidate_users
-            or binding.candidate_groups
-            or binding.priority
-            or binding.due
-            or binding.inputs
-            or binding.outputs
-            or binding.listeners
-        ):
-            return None
-        from orgflow_ir.analysis.work.people import about
+        from orgflow_ir.analysis.facts.notes import own_text
+        from orgflow_ir.analysis.work.people import about_task
 
-        found = about(binding)
+        found = about_task(task, own_text(task.doc))
+        if found is None:
+            return None
         if by == "mail":
             from orgflow.backends.n8n.emit.asking import reached
 

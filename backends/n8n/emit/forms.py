@@ -20,7 +20,7 @@ from orgflow.backends.n8n.format import form_fields
 from orgflow.backends.n8n.node_types import send_and_wait
 from orgflow.backends.n8n.node_types.conditions import expression
 
-from orgflow_ir.analysis.facts.notes import HEADING
+from orgflow_ir.analysis.facts.notes import own_text
 from orgflow_ir.analysis.forms import (
     AskedField,
     Option,
@@ -427,11 +427,15 @@ def _page(task: Node, taken: set[str]) -> str:
 def made(fields: Iterable[AskedField], variables: Iterable[str] = ()) -> TaskForm:
     """The fields in n8n's form, with unique labels and choices. No label is the name of one of
     `variables`, so an unconverted answer is never read as one."""
-    taken = {*_OWN, *variables}
+    names = frozenset(variables)
+    taken = {*_OWN, *names}
     result = []
     for asked in fields:
         label = plain(asked.label) or plain(asked.variable) or "Answer"
-        label = _free(label[:1].upper() + label[1:], taken)
+        label = label[:1].upper() + label[1:]
+        if label in names and label[-1].isalnum():
+            label += ":"
+        label = _free(label, taken)
         if is_refused(asked.variable) and not asked.part:
             asked = asked._replace(variable=field_name(asked.variable, "field"))
         result.append(FormField(asked, label, _options(asked)))
@@ -575,8 +579,11 @@ _SAID = (
 def description(task: Task, form: TaskForm, page: Page, *, sent: bool = False) -> str:
     """The text above the fields: HTML in which neither the model nor a run contributes markup;
     escaped twice if it is `sent`, since n8n removes one level before it writes a message."""
-    said = task.doc.partition(HEADING)[0].strip()  # what follows is for those who fill in nodes
-    lines = [said] if said else []
+    from orgflow_ir.analysis.work.people import TEXT
+
+    said = own_text(task.doc)
+    filled_in = page.said is not None and TEXT in page.said.computed
+    lines = [said] if said and not filled_in else []
     facts = []
     if page.said is not None:
         fixed = page.said.fixed
@@ -613,10 +620,10 @@ def _only_shown(form: TaskForm, said: About) -> list[str]:
 
 def _with_computed(text: str, said: About, inputs: str, given: Iterable[str], sent: bool) -> str:
     """JavaScript for a description: a text, and behind it what the node `inputs` has computed, with
-    what is `given` to the task."""
+    what is `given` to the task; the documentation of the task before it if that is computed."""
     from orgflow.backends.n8n.emit.javascript import property_of
 
-    from orgflow_ir.analysis.work.people import ABOUT, DUE
+    from orgflow_ir.analysis.work.people import ABOUT, DUE, TEXT
 
     found = []
     for what, name in _SAID:
@@ -627,14 +634,21 @@ def _with_computed(text: str, said: About, inputs: str, given: Iterable[str], se
         value = property_of("item", name)
         value = f"((v) => v !== null && typeof v === 'object' ? JSON.stringify(v) : v)({value})"
         found.append(f"[{js_string(plain(name))}, {value}]")
-    shown = (
-        f"((item) => [{', '.join(found)}])($({quote_node(inputs)}).first().json)"
-        '.filter((o) => o[1] != null).map((o) => o[0] + ": " + [].concat(o[1]).join(", ")'
-    )
+    item = f"$({quote_node(inputs)}).first().json"
     twice = '{ "&": "&amp;amp;", "<": "&amp;lt;", ">": "&amp;gt;" }'
-    shown += (
-        f".replace(/[&<>]/g, (c) => ({twice})[c]))"
+    escaped = (
+        f".replace(/[&<>]/g, (c) => ({twice})[c])"
         if sent
-        else '.replace(/[&<>\\\\]/g, (c) => "&#" + c.charCodeAt(0) + ";"))'
+        else '.replace(/[&<>\\\\]/g, (c) => "&#" + c.charCodeAt(0) + ";")'
     )
-    return f"[{js_string(text)}, ...{shown}]" + '.filter((o) => o !== "").join("\\n")'
+    lines = [js_string(text)]
+    if TEXT in said.computed:
+        lines = [f'String(({item}.{ABOUT} ?? {{}}).{TEXT} ?? ""){escaped}']
+        lines += [js_string(f"\n{text}")] if text else []
+    if found:
+        lines.append(
+            f"...((item) => [{', '.join(found)}])({item})"
+            '.filter((o) => o[1] != null).map((o) => o[0] + ": " + [].concat(o[1]).join(", ")'
+            f"{escaped})"
+        )
+    return f"[{', '.join(lines)}]" + '.filter((o) => o !== "").join("\\n")'

@@ -196,7 +196,7 @@ def named_work(
     node: Task, decisions: list[Decision], called: str, ctx: PassContext, work: Work | None = None
 ) -> list[str]:
     """Note of a call of a workflow for named work; OF404, since it is not implemented yet."""
-    why = _why(work.unread if work else ())
+    why = _why(work.unread if work else ()) or _chooses(decisions)
     if isinstance(node.binding, Worker | SubProcessCall | DecisionTask) or not summary(node):
         of = "the listener of " if node.derived_from and is_listener_step(node, ctx) else ""
         message = (
@@ -280,6 +280,15 @@ def _why(unread: Sequence[Unread]) -> str:
     return f" ({'; '.join(reasons)})" if reasons else ""
 
 
+def _chooses(decisions: Sequence[Decision]) -> str:
+    """The variable that a step has to set beside what the model says, since a condition after it is
+    not computed."""
+    names = [f"`{d.variable}`" for d in decisions if d.values]
+    if not names:
+        return ""
+    return f" (it also has to set {listed(names)}, which selects a branch)"
+
+
 def form(
     node: Task,
     variables: tuple[str, ...],
@@ -292,6 +301,7 @@ def form(
     binding = node.binding
     if isinstance(binding, Form):
         shown = (*said.fixed, *said.computed) if said is not None else ()
+        shown = tuple(name for name in shown if hasattr(binding, name))
         kept = binding.replace(fields=(), **dict.fromkeys(shown))
         if said is None or said.mapped:
             kept = kept.replace(listeners=())  # reported one by one

@@ -43,6 +43,13 @@ MOST_TEXT, MOST_CODE, MOST_DOCUMENTATION, MOST_LINES = 500, 2_000, 4_000, 20
 """Maximum length of a statement, of code and of documentation, in characters, and maximum number of
 statements in one note; the report contains everything."""
 
+
+def own_text(documentation: str) -> str:
+    """The documentation of an element as its author wrote it; what follows is for those who fill in
+    nodes."""
+    return documentation.partition(HEADING)[0].strip()
+
+
 _NAMED = 3
 S = TypeVar("S", Process, SubProcess)
 _ByElement = Mapping[str, tuple[Statement, ...]]

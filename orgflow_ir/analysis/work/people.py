@@ -8,10 +8,12 @@ of output mappings (Camunda 8, jBPM).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from orgflow_ir.analysis.expressions.syntax import (
+    Call,
     Conditional,
     ConditionError,
     Constant,
@@ -25,12 +27,18 @@ from orgflow_ir.analysis.expressions.syntax import (
 from orgflow_ir.analysis.work.mappings import read_value
 from orgflow_ir.analysis.work.statements import Assign, Compose, Statement, Until, When, read
 from orgflow_ir.analysis.work.tasks import Unread, Work, only_mapped, work_by
+from orgflow_ir.model import Task
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.timers import Computed, Duration, read_time
 
 ABOUT, DUE = "_task", "_due"
 """Fields of the item: an object of the computed attributes of a task, by the names of the binding,
 and its due date."""
+
+TEXT = "text"
+"""The computed attribute that is the documentation of a task with the values of its expressions."""
+
+_EXPRESSION = re.compile(r"[$#]\{[^{}]*\}")
 
 SAID = ("assignee", "candidate_users", "candidate_groups", "priority")
 """Fields of a binding that describe a task."""
@@ -61,8 +69,29 @@ class About(NamedTuple):
         return self.only_mapped or variable in self.inputs
 
 
-def about(form: Form) -> About:
-    """The page description of a task with this binding."""
+def about_task(task: Task, doc: str) -> About | None:
+    """The page description of a task with this documentation; `None` if the model contains nothing
+    of it but fixed text."""
+    form = task.binding
+    if form is None and _EXPRESSION.search(doc) is not None:
+        form = Form()
+    if not isinstance(form, Form) or not (
+        form.assignee
+        or form.candidate_users
+        or form.candidate_groups
+        or form.priority
+        or form.due
+        or form.inputs
+        or form.outputs
+        or form.listeners
+        or _EXPRESSION.search(doc) is not None
+    ):
+        return None
+    return about(form, doc)
+
+
+def about(form: Form, doc: str = "") -> About:
+    """The page description of a task with this binding and documentation."""
     mapped = work_by(form, None)
     before = list(_shown(mapped))
     fixed: dict[str, str] = {}
@@ -83,6 +112,9 @@ def about(form: Form) -> About:
             unread.append(Unread(name, text, str(error)))
         else:
             computed.append(name)
+    if (said := _filled_in(doc)) is not None:
+        values.append(((TEXT,), said))
+        computed.append(TEXT)
     due = (form.due or "").strip()
     if due:
         try:
@@ -134,6 +166,30 @@ def _where_known(tree: Tree) -> Tree:
     for path in dict.fromkeys(variables(tree)):
         tree = Conditional(Empty(Variable(path)), Constant(None), tree, "juel")
     return tree
+
+
+def _filled_in(doc: str) -> Tree | None:
+    """A text with the values of the expressions in it, as Camunda 7, Flowable and Activiti show it
+    to a person. An expression stays as it is where it is not supported, and in a run in which a
+    variable of it has no value; `None` if none is supported."""
+    parts: list[Tree] = []
+    end, known = 0, False
+    for found in _EXPRESSION.finditer(doc):
+        if end < found.start():
+            parts.append(Constant(doc[end : found.start()]))
+        end = found.end()
+        try:
+            value = read_value(found[0], None)
+        except ConditionError:
+            parts.append(Constant(found[0]))
+            continue
+        known = True
+        for path in dict.fromkeys(variables(value)):
+            value = Conditional(Empty(Variable(path)), Constant(found[0]), value, "juel")
+        parts.append(value)
+    if end < len(doc):
+        parts.append(Constant(doc[end:]))
+    return Call("text", tuple(parts)) if known else None
 
 
 def _until(value: Tree) -> Statement:

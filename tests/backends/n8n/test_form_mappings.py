@@ -254,6 +254,40 @@ def test_the_page_shows_what_inputs_give(engine: LocalEngine) -> None:
     }  # fmt: skip
 
 
+def test_the_page_shows_the_documentation_with_values(engine: LocalEngine) -> None:
+    """As Camunda 7 and Flowable show it. What nobody has set, and what is not supported, stays; a
+    value is no markup."""
+    doc = "${name} asks for ${amount * 2} (${nobody}, ${bean.call(1)}).\nIs it <fine>?"
+    form = Form(fields=FIELDS, assignee="${name}")
+    source = model(form)
+    (process,) = source.processes
+    nodes = tuple(n.replace(doc=doc) if n.id == "t" else n for n in process.nodes)
+    source = source.replace(processes=(process.replace(nodes=nodes),))
+    made, errors = compiled_model(source, Registry())
+    assert made is not None, errors
+    workflow = made.compiled["p"].root.workflow
+    ask = next(n for n in workflow["nodes"] if n["name"] == "Ask")
+    text = ask["parameters"]["formDescription"].removeprefix("={{").removesuffix("}}")
+    probe = {**ask, "name": "Probe", "id": "probe", "type": "n8n-nodes-base.set",
+             "typeVersion": 3.4, "webhookId": "x",
+             "parameters": {"mode": "raw", "jsonOutput": "={{ ({ text: " + text + " }) }}",
+                            "options": {}}}  # fmt: skip
+    workflow["nodes"].append(probe)  # type: ignore[arg-type]
+    wires = workflow["connections"]
+    wires["Probe"] = wires["Ask inputs"]
+    wires["Ask inputs"] = {"main": [[{"node": "Probe", "type": "main", "index": 0}]]}
+    given = {"Before": [{**BEFORE, "Name": "B&o"}], "Ask": [{}]}
+    (run,) = engine.run_many([RunRequest(workflow, "Start", answers=given, data=True)])
+    assert run.status == "success", run.error
+    (found,) = [n.items for n in run.order if n.node == "Probe"]
+    assert found is not None
+    twice = int(BEFORE["Amount"]) * 2
+    assert found[0][0] == {
+        "text": f"B&#38;o asks for {twice} (${{nobody}}, ${{bean.call(1)}}).\n"
+        "Is it &#60;fine&#62;?\nFor: B&#38;o"
+    }
+
+
 MAPPED = (
     (Form(fields=FIELDS, outputs=(seven("fine", "${ok}"),)), ("OK?", "Yes", "No")),
     (Form(fields=FIELDS, outputs=(eight("fine", "ok"),)), ("OK?", "Yes", "No")),
