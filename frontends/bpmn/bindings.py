@@ -28,6 +28,8 @@ from orgflow_ir.model.bindings import (
     ENGINES,
     ERROR_CODE,
     ERROR_MESSAGE,
+    HANDLERS,
+    MAPPED_FAILURE,
     PART,
     PERFORMERS,
     AnyBinding,
@@ -141,13 +143,15 @@ def read_binding(
     if own is not None:
         return own, False
     performers = _performers(r, node) if node.local == "userTask" else {}
-    if not performers and not _speaks(node):
+    data = node.local == "userTask" and _is_jbpm(r) and _has_data(node)
+    if not performers and not data and not _speaks(node):
         return plain, False
     source = _Source(node)
-    if source.empty and not performers:
+    if source.empty and not performers and not data:
         return plain, False
     args = _common(source)
-    inputs = _data_inputs(node) if any(v == DROOLS for v, _ in source.attributes) else ()
+    says = data or any(v == DROOLS for v, _ in source.attributes)
+    inputs = _data_inputs(node) if says else ()
     if node.local == "userTask":
         form = _form(r, source, args, performers, inputs)
         return (form, True) if form is not None else (plain, False)
@@ -164,6 +168,16 @@ def read_binding(
     if inputs:
         args["inputs"] = (*args.get("inputs", ()), *inputs)
     return (plain.replace(**args) if plain is not None else Worker(**args)), False
+
+
+def _is_jbpm(r: Reading) -> bool:
+    return r.dialect is not None and r.dialect.engine == "jbpm"
+
+
+def _has_data(node: XmlElement) -> bool:
+    """Whether a task has data inputs or outputs that variables are assigned to or from."""
+    names = ("dataInputAssociation", "dataOutputAssociation")
+    return any(child.local in names and child.ns == BPMN for child in node.children)
 
 
 def read_call_binding(r: Reading, node: XmlElement) -> AnyBinding | None:
@@ -398,6 +412,7 @@ def _activiti(
     if kind == "http":
         headers = _lines(settings.pop("requestHeaders", ""))
         result = settings.pop("responseVariableName", None)
+        settings.update(_beside(source))
         return _http("flowable", settings, _FLOWABLE_HTTP, common, headers=headers, result=result)
     if kind == "mail":
         return _mail("flowable", settings, _NAMED_MAIL, common)
@@ -511,6 +526,15 @@ def _fields(source: _Source) -> dict[str, str]:
     return found
 
 
+def _beside(source: _Source) -> Iterator[tuple[str, str]]:
+    """What changes a request or its response in Flowable and is no field of its task."""
+    for name in (*HANDLERS, MAPPED_FAILURE):
+        for element in source.all(ACTIVITI, name):
+            code = next((c.text for c in element.children if c.local == "script"), "")
+            said = (*element.attrs.values(), code or element.text)
+            yield name, " ".join(" ".join(text.split()) for text in said if text.strip())
+
+
 def _zeebe(
     source: _Source, common: dict[str, Any], inputs: tuple[Parameter, ...]
 ) -> AnyBinding | None:
@@ -617,6 +641,8 @@ def _data_inputs(node: XmlElement) -> tuple[Parameter, ...]:
         text = parts["sourceRef"].text.strip() if "sourceRef" in parts else None
         language = "variable" if text else None
         if "assignment" in parts:
+            if text:  # it selects a part of the variable, and takes another language for that
+                continue
             written = [c.text for c in parts["assignment"].children if c.local == "from"]
             text, language = (written[0], None) if written else (text, language)
         if text is not None and names.get(target):
@@ -693,11 +719,45 @@ def _form(
         else:
             rest.append(parameter)
     settings = source.settings(ACTIVITI, *_FORM_SETTINGS)
+    if _is_jbpm(r):
+        given = dict(_fields_of_outputs(r, source.node))
+        outputs = tuple(p for p in _data_outputs(source.node) if p.text in given)
+        if outputs:
+            found.setdefault("fields", tuple(given.values()))
+            common = {**common, "outputs": (*common.get("outputs", ()), *outputs)}
     if rest:
         common = {**common, "inputs": (*common.get("inputs", ()), *rest)}
     if settings:
         common = {**common, "parameters": settings}
     return Form(**found, **common) if found or common else None
+
+
+_TYPED = (
+    "String", "Object", "Integer", "Long", "Short", "Boolean", "Float", "Double", "BigDecimal",
+    "Date",
+)  # fmt: skip
+"""Types of Java whose values a field of a form gives; those of other classes have parts."""
+
+
+def _fields_of_outputs(r: Reading, node: XmlElement) -> Iterator[tuple[str, Field]]:
+    """jBPM: the fields of the form of a task, which are its data outputs that become variables, by
+    their names."""
+    wanted = {p.text for p in _data_outputs(node)}
+    for io in node.children:
+        for data in io.children if io.local == "ioSpecification" and io.ns == BPMN else ():
+            name = data.attrs.get("name", "")
+            if data.local == "dataOutput" and name in wanted:
+                kind = _java_type(r, data)
+                if kind in _TYPED:
+                    yield name, Field(name=name, type="" if kind == "Object" else kind)
+
+
+def _java_type(r: Reading, data: XmlElement) -> str:
+    """The class of the value of a data input or output, without its package."""
+    item = r.ids.get(r.resolve(data.attrs.get("itemSubjectRef", "")) or "")
+    structure = item.attrs.get("structureRef", "") if item is not None else ""
+    stated = next((v for k, v in data.attrs.items() if k.endswith(":dtype")), "")
+    return (structure or stated or "Object").rpartition(".")[2].strip()
 
 
 _ZEEBE_FORMS: dict[str, dict[str, str]] = {

@@ -62,6 +62,7 @@ _EVENT_ATTRIBUTES: dict[str, frozenset[str]] = {
 }
 _SENDING = ("intermediateThrowEvent", "endEvent")
 _CATCHING = ("intermediateCatchEvent", "startEvent")
+_CATCHING_ERRORS = ("boundaryEvent", "startEvent")
 _GATEWAY_ATTRIBUTES: dict[str, frozenset[str]] = {
     "exclusiveGateway": NAMED | {"default"},
     "inclusiveGateway": NAMED | {"default"},
@@ -290,7 +291,7 @@ def read_event(r: Reading, node: XmlElement) -> dict[str, Any]:
         args["binding"] = read_sending(r, node, said[0])
     if len(said) == 1 and definitions[0].kind in ("message", "signal") and local in _CATCHING:
         args["binding"] = read_catching(r, node)
-    if len(said) == 1 and definitions[0].kind == "error" and local == "boundaryEvent":
+    if len(said) == 1 and definitions[0].kind == "error" and local in _CATCHING_ERRORS:
         args["binding"] = read_catching_error(r, node, said[0])
     if not said and local == "startEvent":
         args["binding"] = read_start_form(r, node)

@@ -44,8 +44,8 @@ class Listener(Value):
     """Code that an engine calls when it enters or leaves a task: `by` is the kind of reference
     (`class`, `expression`, `script`, …), `target` its name or code, `language` the language of a
     script. `parameters` are the injected fields of a class (Camunda 7, Flowable) and the headers
-    and retries of a job (Camunda 8). `engine` is `flowable` or `activiti` if the listener is in
-    their vocabulary: they call the listeners of a user task in another order than Camunda 7."""
+    and retries of a job (Camunda 8). `engine` is `flowable`, `activiti` or `jbpm` if the listener
+    is in their vocabulary: they call listeners in another order than Camunda 7."""
 
     event: str = ""
     by: str = ""
@@ -55,13 +55,19 @@ class Listener(Value):
     parameters: Pairs = field(default=(), metadata={"exclude_if": _is_empty})
 
 
-LISTENERS = ("executionListener", "taskListener", "executionListeners", "taskListeners")
+ENTRY_SCRIPT, EXIT_SCRIPT = "onEntry-script", "onExit-script"
+"""Names of jBPM's extension elements with code that it executes before and after an activity."""
+
+LISTENERS = (
+    "executionListener", "taskListener", "executionListeners", "taskListeners",
+    ENTRY_SCRIPT, EXIT_SCRIPT,
+)  # fmt: skip
 """Names of extension elements that are listeners."""
 
 
 def is_listener(key: str) -> bool:
     """Whether a key of extension data (`Extra`) contains listeners."""
-    return key.endswith(("istener", "isteners")) and key.rpartition("}")[2] in LISTENERS
+    return key.endswith(("istener", "isteners", "-script")) and key.rpartition("}")[2] in LISTENERS
 
 
 def listener_data(extra: Extra) -> Extra:
@@ -247,6 +253,11 @@ Camunda 7, Operaton, Flowable and Activiti share one."""
 ERROR_CODE, ERROR_MESSAGE = "errorCode", "errorMessage"
 """Names of the code and message of an error in the mappings of the event that catches it."""
 
+HANDLERS = ("httpRequestHandler", "httpResponseHandler")
+"""Elements of Flowable with code that changes a request before it is sent, or its response."""
+MAPPED_FAILURE = "mapException"
+"""The element of Flowable that makes an exception an error of the process."""
+
 CATALOGUE = "catalogue"
 """`by` of workers that are operations of a target's catalogue."""
 
@@ -271,8 +282,8 @@ _ENGINE_NAMES = frozenset(
         "useLocalScopeForOutParameters", "errorCodeVariable", "errorMessageVariable",
         "errorVariableName",
         # elements
-        "inputOutput", "connector", "field", "failedJobRetryTimeCycle", "retry",
-        "executionListener", "taskListener", "executionListeners", "taskListeners", "formData",
+        "inputOutput", "connector", "field", "failedJobRetryTimeCycle", "retry", *HANDLERS,
+        *LISTENERS, "formData",
         "formProperty", "in", "out", "script", "taskDefinition", "taskHeaders", "ioMapping",
         "calledDecision", "calledElement", "assignmentDefinition", "taskSchedule",
         "priorityDefinition", "formDefinition",

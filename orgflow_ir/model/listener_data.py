@@ -1,11 +1,17 @@
-"""Listeners in extension data, as Camunda 7, Camunda 8, Flowable and Activiti write them."""
+"""Listeners in extension data, as Camunda 7, Camunda 8, Flowable, Activiti and jBPM write them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from orgflow_ir.model.bindings import LISTENERS, Listener, is_listener
+from orgflow_ir.model.bindings import (
+    ENTRY_SCRIPT,
+    EXIT_SCRIPT,
+    LISTENERS,
+    Listener,
+    is_listener,
+)
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.value import Extra
 
@@ -15,6 +21,7 @@ _SCRIPT_CLASSES = (
 """Ends of the names of Flowable's and Activiti's own classes that run a script in a field."""
 
 _ENGINES = {"http://flowable.org/bpmn": "flowable", "http://activiti.org/bpmn": "activiti"}
+_EVENTS = {ENTRY_SCRIPT: "start", EXIT_SCRIPT: "end"}
 _ALL = ("assignment", "create", "complete", "delete")
 """The events of a task that `all` stands for in Flowable and Activiti."""
 
@@ -55,6 +62,12 @@ def read_listeners(elements: Iterable[Xml]) -> Iterator[Listener]:
 
 def _listener(element: Xml) -> Listener:
     attributes = element.attrs
+    if element.local in _EVENTS:
+        code = next((c.text.strip() for c in element.children if c.local == "script"), "")
+        return Listener(
+            event=_EVENTS[element.local], by="script", target=code,
+            language=attributes.get("scriptFormat"), engine="jbpm",
+        )  # fmt: skip
     engine = _ENGINES.get(element.ns)
     event = attributes.get("event") or attributes.get("eventType") or ""
     by = next((n for n in ("class", "delegateExpression", "expression", "type")

@@ -9,7 +9,7 @@ when it has chosen a flow, a start event all of its listeners before the first f
 Listeners at the end of an activity come before its output mappings and before its flow is chosen,
 and are also called when an event interrupts it. Listeners of Camunda 8 are jobs: those at the end
 come after the output mappings, are not called when an event interrupts the activity, and throw no
-BPMN errors.
+BPMN errors. jBPM executes code before the input mappings and after the output mappings.
 
 A user task is filled in by one person, who neither claims it nor changes anything else about it.
 So its listeners are called when it is created, when it is assigned (if the model states to whom;
@@ -52,6 +52,10 @@ user task are within those of the activity."""
 
 _DELETED_BY = ("flowable", "activiti")
 """Engines that assign a task before they create it, and delete it when it is completed."""
+
+_OUTERMOST = "jbpm"
+"""The engine that calls listeners before the input mappings and after the output mappings, and
+calls none when an event interrupts an activity."""
 
 _ASSIGNED = ("assignment", "assigning")
 _NOT_CALLED = {
@@ -100,6 +104,17 @@ def binding_of(one: Listener) -> Script | Worker | None:
     retries = dict(one.parameters).get("retries") if one.by == _JOB else None
     parameters = tuple(p for p in one.parameters if retries is None or p[0] != "retries")
     return Worker(by=by, target=one.target, parameters=parameters, retries=retries)
+
+
+def is_outermost(one: Listener) -> bool:
+    """Whether a listener comes after the output mappings, and is not called when an event
+    interrupts the activity."""
+    return one.engine == _OUTERMOST or one.by == _JOB
+
+
+def surrounds(called: InOrder) -> bool:
+    """Whether the listeners of a task come before its input and after its output mappings."""
+    return any(one.engine == _OUTERMOST for one in (*called.before, *called.after))
 
 
 def why_not_read(listener: Listener) -> str:
@@ -400,9 +415,9 @@ def _of_work(node: Task | Event, one: Listener, scope: Scope, graph: ControlFlow
         into = (graph.nodes[f.source] for f in graph.flows_in(node.id))
         if any(isinstance(n, Gateway) and n.gateway_kind == "event" for n in into):
             return "the event-based gateway before it waits for the message"
-        if node.binding.inputs:
+        if node.binding.inputs and one.engine != _OUTERMOST:
             return f"it comes after the input mapping of the {kind}"
-    elif node.binding.outputs and not (one.by == _JOB and one.event == "end"):
+    elif node.binding.outputs and not (is_outermost(one) and one.event == "end"):
         return f"it comes before the output mapping of the {kind}"
     if isinstance(node, Task):
         return _around(node, one, scope, graph)
@@ -419,7 +434,7 @@ def _around(
         return "the activity compensates another"
     if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc":
         return "the ad-hoc sub-process around it says when it begins"
-    if one.by == _JOB:
+    if is_outermost(one):
         return ""
     attached = [n for n in scope.nodes if isinstance(n, Event) and n.attached_to == activity.id]
     if one.event in ("end", "delete") and any(n.trigger != "compensation" for n in attached):
@@ -440,7 +455,11 @@ def only_at_the_end(element: Element, scope: Scope) -> Iterator[Listener]:
         isinstance(n, Event) and n.attached_to == element.id and n.trigger != "compensation"
         for n in scope.nodes
     ):
-        yield from (one for one in _of_binding(element) if one.event == "end" and _in_work(one))
+        yield from (
+            one
+            for one in _of_binding(element)
+            if one.event == "end" and _in_work(one) and not is_outermost(one)
+        )
 
 
 def unread_listeners(element: Element) -> bool:

@@ -29,7 +29,7 @@ from orgflow_ir.analysis.expressions.syntax import (
 from orgflow_ir.analysis.work.mappings import language_of, read_value, variable_name
 from orgflow_ir.analysis.work.scripts import as_value, read_script
 from orgflow_ir.analysis.work.statements import Assign, Fail, Statement, Throw, When
-from orgflow_ir.model.bindings import Http, Parameter
+from orgflow_ir.model.bindings import HANDLERS, MAPPED_FAILURE, Http, Parameter
 from orgflow_ir.model.records import NamedTuple
 
 CredentialKind = Literal["basic", "bearer", "header", "query", "oauth2"]
@@ -157,6 +157,11 @@ class _Reader:
         for name in _FLAGS:
             if self.flag(name):
                 raise ConditionError(f"`{name}` is not supported")
+        for name in HANDLERS:
+            if name in self.settings:
+                raise ConditionError(f"`{name}` changes it, and is not supported")
+        if MAPPED_FAILURE in self.settings:
+            raise ConditionError("a failure that becomes an error of the process is not supported")
         encoding = self.settings.get("requestBodyEncoding", "").strip().lower()
         if encoding not in ("", "utf-8", "utf8"):
             raise ConditionError("n8n encodes a body as UTF-8, not as `requestBodyEncoding`")
@@ -403,7 +408,10 @@ class _Reader:
         result = self.http.result or (f"{prefix}ResponseBody" if prefix else "")
         if result:
             value: Tree = Variable(("responseBody",))
-            if self.flag("saveResponseVariableAsJson"):
+            kind = settings.get("responseVariableType", "").strip()
+            if kind.lower() not in ("", "string", "json"):
+                raise ConditionError(f"`{kind}` as the type of its result is not supported")
+            if self.flag("saveResponseVariableAsJson") or kind.lower() == "json":
                 value = Conditional(Empty(value), Constant(None), Call("json", (value,)), "juel")
             yield Assign(variable_name(result), value)
 

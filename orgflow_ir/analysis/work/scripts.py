@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from orgflow_ir.analysis.expressions.parsers.core import OBJECT_NAMES, Parser
+from orgflow_ir.analysis.expressions.parsers.core import OBJECT_NAMES, Parser, property_of
 from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
 from orgflow_ir.analysis.expressions.parsers.literals import (
     GroovyValues,
@@ -170,6 +170,8 @@ def read_script(
         return Script((), read_value(f"= {code.removeprefix('=')}", "feel"))
     parser = next((parser for name, parser in _LANGUAGES if name in said), None)
     if parser is None:
+        if not said:
+            raise ConditionError("the model does not state its language")
         raise ConditionError(f"scripts in `{language}` are not supported")
     if parser is JuelParser:
         return Script((), read_value(code.strip(), None))
@@ -490,6 +492,11 @@ class _Reader:
             ):
                 raise ConditionError("`put` takes a quoted name and a value")
             return self.changing((*target.path, variable_name(key.value)), self.tree(given[1]))
+        part = property_of(called, "set") if self.parser.beans else ""
+        if part and len(given) == 1 and given[0]:
+            target = self.parsed(self.text(line[: opening - 2]))
+            if isinstance(target, Variable):
+                return self.changing((*target.path, part), self.tree(given[0]))
         return None
 
     def changing(self, path: Path, value: Tree) -> list[Statement]:

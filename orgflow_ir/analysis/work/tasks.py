@@ -16,7 +16,7 @@ from orgflow_ir.analysis.expressions.syntax import (
 )
 from orgflow_ir.analysis.expressions.syntax import Path as VariablePath
 from orgflow_ir.analysis.variables import declared_by
-from orgflow_ir.analysis.work.listeners import InOrder, in_order
+from orgflow_ir.analysis.work.listeners import InOrder, in_order, surrounds
 from orgflow_ir.analysis.work.mappings import language_of, read_value, target_of, variable_name
 from orgflow_ir.analysis.work.messages import FIELDS, Message, read_message
 from orgflow_ir.analysis.work.operations import GIVEN, CatalogueOperation, read_operation
@@ -126,14 +126,16 @@ def work_by(binding: AnyBinding, library: DecisionLibrary | None, task: str = ""
     reading = _Reading(binding, library, task)
     act = reading.act()
     called = in_order(binding)
-    before = [*reading.inputs(), *reading.listeners(called, called.before)]
+    first, around = list(reading.listeners(called, called.before)), surrounds(called)
+    before = [*first, *reading.inputs()] if around else [*reading.inputs(), *first]
     if act is not None:
         values = tuple(_computed(act))
         # A request that must not be made twice is prepared before it is sent, so that it can be
         # recognised when it is sent again.
         before += [Compose(SENT, values)] if values or is_keyed(act) else []
     steps = reading.steps()
-    after = [*reading.listeners(called, called.after), *reading.outputs()]
+    last = list(reading.listeners(called, called.after))
+    after = [*reading.outputs(), *last] if around else [*last, *reading.outputs()]
     if isinstance(act, Request):
         after = [*act.after, *after]
     others = [listener for listener in binding.listeners if listener.by not in _CODE]
@@ -144,7 +146,7 @@ def work_by(binding: AnyBinding, library: DecisionLibrary | None, task: str = ""
             )
         # Camunda 7 calls listeners at the end, then does the output mappings of the task; those of
         # a connector it does before, and nothing here tells the two apart.
-        if act is not None and binding.outputs and called.after:
+        if act is not None and binding.outputs and called.after and not around:
             text = called.after[0].target
             reason = "its order relative to the output mapping of the connector is unknown"
             reading.unread.append(Unread("listener", text, reason))

@@ -62,6 +62,9 @@ JAVA_METHODS: dict[str, tuple[Function, int]] = {
 }  # fmt: skip
 """The same in Java."""
 
+_OF_OBJECTS = frozenset(("getClass", "getBytes", "isBlank", "isPresent"))
+"""Methods of Java's own classes that read no part of an object."""
+
 _MAX_DEPTH = 60
 _MAX_TOKENS = 1_000
 """A higher limit would allow trees too deep for recursive functions."""
@@ -74,6 +77,15 @@ class OfProcess(str):
     are called."""
 
     __slots__ = ()
+
+
+def property_of(method: str, word: str) -> str:
+    """The part of an object that a method of Java reads or sets, by the conventions of beans:
+    `getTotal` with the word `get` is `total`; empty for any other method."""
+    rest = method.removeprefix(word)
+    if rest == method or method in _OF_OBJECTS or not rest[:1].isupper() or rest[1:2].isupper():
+        return ""
+    return rest[:1].lower() + rest[1:]
 
 
 class Token(NamedTuple):
@@ -132,6 +144,10 @@ class Parser:
 
     entries: ClassVar[EntryRules | None] = None
     """The rules of paths, if they are those of a Java engine or Python (`EntryPath`)."""
+
+    beans: ClassVar[bool] = False
+    """Whether `order.getTotal()` is the part `total` of an object, which JSON has under that name:
+    where variables are objects, and what is called has no other name."""
 
     meaning: ClassVar[Meaning]
     """Semantics of logic, order and arithmetic."""
@@ -310,6 +326,9 @@ class Parser:
                 return self.asked(self.json(first))
             elif len(parts) == 1:
                 return self.asked(self.function(first))
+            elif self.beans and self.ahead(")") and (part := self.read_by(parts)):
+                self.take()
+                parts[-1] = part
             else:
                 span = Span(first.span.start, self.tokens[self.at - 4].span.end)
                 receiver = self.entry_path(self.named(root, parts[:-1], span), counted, got)
@@ -317,6 +336,13 @@ class Parser:
         end = self.tokens[self.at - 1].span.end
         path = self.named(root, parts, Span(first.span.start, end))
         return self.entry_path(path, counted, got)
+
+    def read_by(self, parts: list[str]) -> str:
+        """The part that the method at the end of a path reads; empty if it is a method of texts or
+        collections, or of a class."""
+        if parts[-1] in self.methods or not parts[0][:1].islower():
+            return ""
+        return property_of(parts[-1], "get") or property_of(parts[-1], "is")
 
     def entry_path(self, tree: Tree, counted: list[int], got: list[int]) -> Tree:
         """A path as the language reads it: `counted` are its steps that are numbers, `got` those

@@ -50,6 +50,8 @@ class JavaParser(EqualsParser):
     methods: ClassVar[dict[str, tuple[Function, int]]] = JAVA_METHODS
     entries: ClassVar[EntryRules | None] = "java"
 
+    beans: ClassVar[bool] = True
+
     fractions: ClassVar[bool] = False
     """Whether a division of whole numbers has a fraction."""
 
