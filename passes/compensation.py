@@ -13,8 +13,8 @@ from orgflow_ir.pipeline import Pass, PassContext, Stage
 class CompensationFlow(Rule):
     """
     What it finds
-        A sequence flow out of a compensation event on the border of an activity, or into an activity
-        that is marked for compensation.
+        A sequence flow out of a compensation event on the border of an activity, or into an
+        activity that is marked for compensation.
     Why it is wrong
         Compensation is not part of the normal flow (BPMN 2.0.2, 10.5.4 and 10.7): an association
         leads to the activity that undoes the work. The flow out of the event is never taken; the

@@ -3,6 +3,7 @@ those that later conditions read and the answers that the next decision needs.""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
@@ -31,6 +32,9 @@ _TYPES: Mapping[str, AskedType] = {
     "radio-buttons": "choice", "checklist": "choices", "taglist": "choices",
 }  # fmt: skip
 """Vendors' names for field types, in lower case; any other type is a text."""
+
+EXPRESSION = re.compile(r"[$#]\{[^{}]*\}")
+"""An expression in the documentation of a task."""
 
 _READ_ONLY = ("readonly", "writable")
 
@@ -78,6 +82,26 @@ class AskedField(NamedTuple):
 def is_done_by_a_person(node: Node) -> bool:
     """Whether a person performs a step: a user or manual task."""
     return isinstance(node, Task) and node.task_type in ("user", "manual")
+
+
+def describes(task: Task, doc: str) -> bool:
+    """Whether the model contains more than fixed text for the page of a task with this
+    documentation: performers, a due date, mappings, listeners or expressions."""
+    form = task.binding
+    if form is not None and not isinstance(form, Form):
+        return False
+    if EXPRESSION.search(doc) is not None:
+        return True
+    return form is not None and bool(
+        form.assignee
+        or form.candidate_users
+        or form.candidate_groups
+        or form.priority
+        or form.due
+        or form.inputs
+        or form.outputs
+        or form.listeners
+    )
 
 
 def asked_at_start(

@@ -46,6 +46,8 @@ _ACTIVITI: tuple[Sample, ...] = (
     ("serviceTask", 'camunda:type="shell"', '<camunda:field name="command" stringValue="ls"/>'),
     ("serviceTask", 'flowable:type="http"',
      '<flowable:field name="requestUrl" stringValue="https://a.example"/>'),
+    ("serviceTask", 'flowable:type="http"',
+     '<flowable:httpRequestHandler class="A"/><flowable:httpResponseHandler class="B"/>'),
     ("serviceTask", 'flowable:type="mail"', '<flowable:field name="to" expression="${to}"/>'),
     ("serviceTask", "", "<camunda:connector><camunda:connectorId>http-connector"
      '</camunda:connectorId><camunda:inputOutput><camunda:inputParameter name="url">'
@@ -111,6 +113,14 @@ _ZEEBE: tuple[Sample, ...] = (
 _DROOLS: tuple[Sample, ...] = (
     ("task", 'drools:taskName="Ship"', ""),
     ("businessRuleTask", 'drools:ruleFlowGroup="price"', ""),
+    (
+        "task",
+        'drools:taskName="Ship"',
+        '<drools:onEntry-script scriptFormat="http://www.java.com/java"><drools:script>a = 1;'
+        "</drools:script></drools:onEntry-script>"
+        '<drools:onExit-script scriptFormat="http://www.mvel.org/2.0"><drools:script>b = 2;'
+        "</drools:script></drools:onExit-script>",
+    ),
 )
 _BPMN: tuple[tuple[str, str, str], ...] = (
     ("serviceTask", 'implementation="##WebService"', ""),

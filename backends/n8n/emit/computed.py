@@ -21,7 +21,8 @@ from orgflow_ir.analysis.calls import (
 )
 from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
 from orgflow_ir.analysis.expressions.syntax import variables
-from orgflow_ir.analysis.forms import is_done_by_a_person
+from orgflow_ir.analysis.facts.notes import own_text
+from orgflow_ir.analysis.forms import describes, is_done_by_a_person
 from orgflow_ir.analysis.work.operations import CatalogueOperation
 from orgflow_ir.analysis.work.requests import Part, Request
 from orgflow_ir.analysis.work.statements import assigned, read
@@ -66,12 +67,11 @@ def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:
     """Process variables that the work of tasks in a scope reads, and pending Code nodes."""
     for node in scope.nodes:
         if isinstance(node, Task) and (isinstance(node.binding, Form) or is_done_by_a_person(node)):
-            from orgflow_ir.analysis.facts.notes import own_text
-            from orgflow_ir.analysis.work.people import about_task
+            if describes(node, doc := own_text(node.doc)):
+                from orgflow_ir.analysis.work.people import about_task
 
-            said = about_task(node, own_text(node.doc))
-            if said is not None:
-                yield from (needed.path[0] for needed in said.work.reads())
+                said = about_task(node, doc)
+                yield from (n.path[0] for n in said.work.reads()) if said is not None else ()
         elif isinstance(node, Task) and node.binding is not None:
             yield from (needed.path[0] for needed in work_in(node, ctx).reads())
         if isinstance(node, Event) and node.position == "catch" and node.binding is not None:

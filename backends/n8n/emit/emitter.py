@@ -605,12 +605,12 @@ class _Emitter:
         """A task of a person: a Wait with a form, and what makes variables of the answers."""
         from orgflow.backends.n8n.emit import forms
 
-        from orgflow_ir.analysis.work.people import TEXT
-
         counter = self._count_rounds(task) if form.again else ""
         said = self._say_of(task, form.by)
         computed = ""
         if said is not None and said.work.before:
+            from orgflow_ir.analysis.work.people import TEXT
+
             said_there = notes.about(mapped=bool(said.inputs) or TEXT in said.computed)
             self._before(task.id, f"{task.name or task.id} inputs", said_there)
             computed = self.workflow_graph.nodes[HelperKey(task.id, "inputs")].name
@@ -656,9 +656,13 @@ class _Emitter:
         """What the page of a task says of it, who is asked `by` a channel; `None` where the model
         says nothing."""
         from orgflow_ir.analysis.facts.notes import own_text
+        from orgflow_ir.analysis.forms import describes
+
+        if not describes(task, doc := own_text(task.doc)):
+            return None
         from orgflow_ir.analysis.work.people import about_task
 
-        found = about_task(task, own_text(task.doc))
+        found = about_task(task, doc)
         if found is None:
             return None
         if by == "mail":

@@ -579,10 +579,8 @@ _SAID = (
 def description(task: Task, form: TaskForm, page: Page, *, sent: bool = False) -> str:
     """The text above the fields: HTML in which neither the model nor a run contributes markup;
     escaped twice if it is `sent`, since n8n removes one level before it writes a message."""
-    from orgflow_ir.analysis.work.people import TEXT
-
     said = own_text(task.doc)
-    filled_in = page.said is not None and TEXT in page.said.computed
+    filled_in = page.said is not None and "text" in page.said.computed
     lines = [said] if said and not filled_in else []
     facts = []
     if page.said is not None:

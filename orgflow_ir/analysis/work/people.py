@@ -8,7 +8,6 @@ of output mappings (Camunda 8, jBPM).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Variable,
     variables,
 )
+from orgflow_ir.analysis.forms import EXPRESSION, describes
 from orgflow_ir.analysis.work.mappings import read_value
 from orgflow_ir.analysis.work.statements import Assign, Compose, Statement, Until, When, read
 from orgflow_ir.analysis.work.tasks import Unread, Work, only_mapped, work_by
@@ -37,8 +37,6 @@ and its due date."""
 
 TEXT = "text"
 """The computed attribute that is the documentation of a task with the values of its expressions."""
-
-_EXPRESSION = re.compile(r"[$#]\{[^{}]*\}")
 
 SAID = ("assignee", "candidate_users", "candidate_groups", "priority")
 """Fields of a binding that describe a task."""
@@ -72,22 +70,9 @@ class About(NamedTuple):
 def about_task(task: Task, doc: str) -> About | None:
     """The page description of a task with this documentation; `None` if the model contains nothing
     of it but fixed text."""
-    form = task.binding
-    if form is None and _EXPRESSION.search(doc) is not None:
-        form = Form()
-    if not isinstance(form, Form) or not (
-        form.assignee
-        or form.candidate_users
-        or form.candidate_groups
-        or form.priority
-        or form.due
-        or form.inputs
-        or form.outputs
-        or form.listeners
-        or _EXPRESSION.search(doc) is not None
-    ):
+    if not describes(task, doc):
         return None
-    return about(form, doc)
+    return about(task.binding if isinstance(task.binding, Form) else Form(), doc)
 
 
 def about(form: Form, doc: str = "") -> About:
@@ -174,7 +159,7 @@ def _filled_in(doc: str) -> Tree | None:
     variable of it has no value; `None` if none is supported."""
     parts: list[Tree] = []
     end, known = 0, False
-    for found in _EXPRESSION.finditer(doc):
+    for found in EXPRESSION.finditer(doc):
         if end < found.start():
             parts.append(Constant(doc[end : found.start()]))
         end = found.end()
