@@ -217,7 +217,8 @@ DIRECT_ONE = (
     "for x in a return for y in a return x = y", "{part: a}.part", '{"}}": a, b: "{{"}',
     "for one1 in a return a[item = one1]", "a[b[item = 5] = [5]]", "for same in a return same = a",
     "a[count(item) > 0]", "for größe in a return größe.b", "a.größe = 5", "a.link = null",
-    "not(a) or a > 1",
+    "not(a) or a > 1", "for one in a return list contains(a, one)",
+    "some one in a.b satisfies list contains([5, 1], one)",
 )  # fmt: skip
 DIRECT_TWO = (
     "a + b", "a - b", "a * b", "a - b > 0.25 * a", "a + 1 < b", "a.b = b.b", "a.b != b.b",
@@ -562,6 +563,16 @@ def test_plain_javascript_of_random_dates(seed: int) -> None:
         for _ in range(8)
     ]
     assert _differences(codes, cases, condition=condition) == []
+
+
+@pytest.mark.parametrize("condition", [True, False])
+@pytest.mark.parametrize("nested", ["({} = b)", "({} in (true, false, null))", "sum([{}])"])
+def test_code_does_not_double_with_each_level(nested: str, condition: bool) -> None:
+    """Code of deeply nested operands is left to the runtime."""
+    text = "a"
+    for _ in range(14):
+        text = nested.format(text)
+    assert len(_directly(text, condition)) < 100_000
 
 
 def _differences(

@@ -141,7 +141,7 @@ _OF_TEXTS_AND_LISTS = frozenset(
 )  # fmt: skip
 """Names that texts, lists or numbers have in JavaScript."""
 
-_RESERVED = NO_IDENTIFIERS | {"item", "items", "input"}
+_RESERVED = NO_IDENTIFIERS | {"item", "items", "input", "one"}
 """Names that no parameter of generated code has."""
 
 _TESTS: dict[Kind, str] = {"number": "number", "text": "string", "truth": "boolean"}
@@ -157,8 +157,11 @@ _ASKED = frozenset({*_METHODS, "not", "list contains", "all", "any", "matches"})
 _CASES = {"upper case": "toUpperCase", "lower case": "toLowerCase"}
 
 
-HELPER_NAMES = frozenset(_HELPERS)
+HELPER_NAMES = frozenset({*_HELPERS, "one"})
 """Names that no variable has in code with these functions."""
+
+_MOST_CODE = 10_000
+"""Maximum number of characters of a value: code contains the code of an operand several times."""
 
 
 def direct_expression(
@@ -204,7 +207,12 @@ _Scope = Mapping[str, Value]
 
 
 class _Direct:
-    """Prints trees and collects the helpers that they call."""
+    """Prints trees.
+
+    Args:
+        variable: as in `direct_expression`.
+        taken: names in the code that reads variables.
+    """
 
     def __init__(
         self, variable: Callable[[str], str | None], taken: frozenset[str] = frozenset()
@@ -247,6 +255,13 @@ class _Direct:
 
     def value(self, tree: Tree, scope: _Scope, numeric: bool = False) -> Value:
         """Code for an expression; if `numeric`, one that is null unless it is a number."""
+        found = self.unlimited(tree, scope, numeric)
+        if len(found.js) > _MOST_CODE:
+            raise Untranslated
+        return found
+
+    def unlimited(self, tree: Tree, scope: _Scope, numeric: bool) -> Value:
+        """The same, of any length."""
         if _is_logical(tree, scope):
             code = self.json(tree, scope)
             return Value(f"({code})", "truth") if self.is_total(tree) else Value(code)
@@ -353,7 +368,7 @@ class _Direct:
             return Value(f"[].concat({_used(of)}){at}", simple=of.simple)
         if not _is_logical(condition, scope):
             raise Untranslated
-        one = f"one{next(self.numbers)}"
+        one = self.new_name()
         inner: dict[str, Value] = dict(scope)
         for name in dict.fromkeys(p.name for p in parts(condition) if isinstance(p, Name)):
             if name in SIGNATURES and name not in scope and self.variable(name) is None:
@@ -378,12 +393,16 @@ class _Direct:
             raise Untranslated
         return (f"{code} != null",), f"[].concat({code})"
 
+    def new_name(self) -> str:
+        """A name for a parameter of generated code."""
+        return next(name for n in self.numbers if (name := f"one{n}") not in self.taken)
+
     def bound(self, name: str, scope: _Scope) -> tuple[dict[str, Value], str]:
         """A scope with a parameter of a function, and its name there."""
         plain = name.isidentifier() and name.isascii() and name[:1] != "_"
         taken = self.taken | _RESERVED | _HELPERS.keys() | {v.js for v in scope.values()}
         free = plain and name not in taken and not _GENERATED.fullmatch(name)
-        one = name if free else f"one{next(self.numbers)}"
+        one = name if free else self.new_name()
         return {**scope, name: Value(one, simple=True)}, one
 
     def arithmetic(self, sign: str, left: Value, right: Value) -> Value:

@@ -29,7 +29,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final
 
-from orgflow.backends.n8n.emit.javascript import js_string
+from orgflow.backends.n8n.emit.javascript import js_string, property_name, property_of
 from orgflow.backends.n8n.emit.names import NO_IDENTIFIERS
 from orgflow.backends.n8n.feel.direct import HELPER_NAMES, direct_expression
 
@@ -307,7 +307,7 @@ class _Plain:
     def input(self, needed: Input) -> str:
         if needed.key not in self.names:
             self.names[needed.key] = name = self.identifier(needed.name)
-            read = _member("given", needed.name)
+            read = property_of("given", needed.name)
             kind = needed.type.name if isinstance(needed.type, SimpleType) else ""
             if kind in _KINDS:
                 read = f'{self.use("typed")}({read}, "{kind}")'
@@ -413,7 +413,7 @@ class _Plain:
         names = [column.name for column in columns]
         if len(set(names)) < len(names) or not _OF_OBJECTS.isdisjoint(names):
             raise _NotPlain
-        pairs = zip(map(_key, names), written, strict=True)
+        pairs = zip(map(property_name, names), written, strict=True)
         return f"{{ {', '.join(f'{name}: {value}' for name, value in pairs)} }}"
 
     def expression(self, tree: Tree, of: Type | None, read: dict[str, str]) -> str:
@@ -619,14 +619,6 @@ def _written(value: Constant) -> str:
 
 def _conjunction(conditions: Sequence[str]) -> str:
     return " && ".join(one for one in conditions if one != "true") or "true"
-
-
-def _member(base: str, name: str) -> str:
-    return f"{base}.{name}" if _IDENTIFIER.fullmatch(name) else f"{base}[{js_string(name)}]"
-
-
-def _key(name: str) -> str:
-    return name if _IDENTIFIER.fullmatch(name) else js_string(name)
 
 
 def _comment(name: str) -> str:

@@ -330,3 +330,32 @@ def test_decisions_that_are_expressions(text: str, of: str) -> None:
     assert len(code) < 1200
     items = [{"net": net, "tax": tax} for net in AMOUNTS for tax in AMOUNTS]
     assert differing(linked, "Total", code, [*items, {}]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("part.x + x", ("part", "x")),
+        ("same = differ", ("same", "differ")),
+        ("string(show) + string(plain)", ("show", "plain")),
+        ("a[item = one1]", ("a", "one1")),
+        ("list contains(a, one)", ("a", "one")),
+        ("count(a[item > first])", ("a", "first")),
+    ],
+)
+def test_inputs_with_the_names_of_parameters(text: str, names: tuple[str, str]) -> None:
+    made = (
+        '<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="m" namespace="n">'
+        f'<inputData id="a" name="{names[0]}"/><inputData id="b" name="{names[1]}"/>'
+        '<decision id="d" name="Total"><variable name="Total"/>'
+        '<informationRequirement><requiredInput href="#a"/></informationRequirement>'
+        '<informationRequirement><requiredInput href="#b"/></informationRequirement>'
+        f"<literalExpression><text>{escape(text)}</text></literalExpression></decision>"
+        "</definitions>"
+    )
+    linked = link(read_dmn(made.encode()))
+    code = plain_decision(linked, "Total", "decision")
+    assert code is not None
+    values = (None, 1, 2.5, "a", [1, 2], {"x": 1})
+    items = [dict(zip(names, (one, two), strict=True)) for one in values for two in values]
+    assert differing(linked, "Total", code, items) == []
