@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from typing import assert_never
 
-from orgflow_ir.analysis.expressions.decimals import MOST, PLACES
 from orgflow_ir.analysis.expressions.syntax import (
     Arithmetic,
     Call,
@@ -117,7 +116,9 @@ def _printed(tree: Tree, variable: _Read) -> str:
             one, two, three = (_printed(part, variable) for part in (condition, then, otherwise))
             return f"({one} ? {two} : {three})"
         case Call("decimal", (inner,)):
-            return f"({_GROOVY})((d, unsure) => {_in_groovy(inner, variable)})"
+            from orgflow.backends.n8n.emit.groovy_decimals import groovy_arithmetic  # in few trees
+
+            return groovy_arithmetic(inner, lambda one: _printed(one, variable))
         case Call(function, arguments):
             return _asked(function, [_printed(argument, variable) for argument in arguments])
         case Feel():
@@ -142,70 +143,6 @@ def _feel(tree: Feel, variable: _Read, *, condition: bool = False) -> str:
     code = feel_expression(tree.tree, read)
     return f"({code} === true)" if condition else code
 
-
-def _in_groovy(tree: Tree, variable: Callable[[Path], str]) -> str:
-    """Code for an arithmetic expression with exact decimals."""
-    match tree:
-        case Arithmetic(operator, left, right):
-            one, two = _in_groovy(left, variable), _in_groovy(right, variable)
-            return f'd("{operator}", {one}, {two})'
-        case Negative(operand):
-            return f'd("-", 0, {_in_groovy(operand, variable)})'
-        case Constant(float() as number):
-            from decimal import Decimal  # few scripts have it
-
-            sign, digits, power = Decimal(repr(number)).as_tuple()
-            assert isinstance(power, int)
-            whole = "".join(map(str, digits)) + "0" * max(power, 0)
-            return f"[{'-' * sign}{whole}n, {max(-power, 0)}]"
-        case Call("unsure", (operand,)):
-            return f"unsure({_printed(operand, variable)})"
-        case _:
-            return _printed(tree, variable)
-
-
-_GROOVY = f"""(run) => {{
-  const whole = (v) => Array.isArray(v) ? v : Number.isSafeInteger(v) ? [BigInt(v), 0] : null;
-  const exact = ([m, e]) => Number(`${{m}}e-${{e}}`);
-  const double = (v) => Array.isArray(v) ? v[2] ?? exact(v) : v;
-  const divide = ([a, e], [b, f]) => {{
-    let n = a * 10n ** BigInt(f), m = b * 10n ** BigInt(e);
-    if (m < 0n) [n, m] = [-n, -m];
-    for (let at = 0; at < 60; at += 1) {{
-      const found = n * 10n ** BigInt(at);
-      if (found % m === 0n) return [found / m, at];
-    }}
-    const half = 2n * n * 10n ** {PLACES}n + (n < 0n ? -m : m);
-    return [half / (2n * m), {PLACES}];
-  }};
-  const d = (sign, x, y) => {{
-    const [a, b] = [double(x), double(y)];
-    const near = sign === "+" ? a + b : sign === "-" ? a - b : sign === "*" ? a * b : a / b;
-    const p = whole(x), q = whole(y);
-    if (p === null || q === null) return Object(near);
-    if (!Array.isArray(x) && !Array.isArray(y) && sign !== "/") {{
-      const small = [x, y].every((v) => Math.abs(v) <= {MOST} || v === {-MOST - 1});
-      return Math.abs(near) > (small ? {MOST} : Number.MAX_SAFE_INTEGER) ? NaN : near;
-    }}
-    if (sign === "/" && q[0] === 0n) return NaN;
-    const most = Math.max(p[1], q[1]);
-    const [m, n] = [p, q].map((v) => v[0] * 10n ** BigInt(most - v[1]));
-    const found = sign === "/" ? divide(p, q) : sign === "*" ? [p[0] * q[0], p[1] + q[1]]
-      : [sign === "+" ? m + n : m - n, most];
-    return x?.length === 3 || y?.length === 3 ? [...found, near] : found;
-  }};
-  const unsure = (v) => {{
-    if (typeof v !== "number" || !Number.isFinite(v)) return v;
-    const [digits, power = 0] = String(v).split("e"), [start, rest = ""] = digits.split(".");
-    const places = rest.length - power;
-    return [BigInt(start + rest) * 10n ** BigInt(Math.max(-places, 0)), Math.max(places, 0), v];
-  }};
-  const v = run(d, unsure);
-  if (!Array.isArray(v)) return Number(v);
-  return v.length === 3 && v[2] !== exact(v) ? NaN : exact(v);
-}}""".replace("\n", " ").replace("  ", "")
-"""Calculates with decimals as whole numbers, each with its number of decimal places, and a double
-if it is not certain which of the two Groovy has."""
 
 _METHODS: dict[Function, str] = {
     "contains": "includes", "starts with": "startsWith", "ends with": "endsWith",

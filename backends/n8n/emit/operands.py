@@ -9,8 +9,8 @@ from collections.abc import Callable
 from orgflow.backends.n8n.emit.javascript import condition_js, to_js
 
 from orgflow_ir.analysis.demands import Demand, Demanded
-from orgflow_ir.analysis.expressions.decimals import MOST
 from orgflow_ir.analysis.expressions.syntax import (
+    MOST_INT,
     Arithmetic,
     Call,
     Constant,
@@ -109,8 +109,8 @@ _UNFIT_PAIR: dict[Demanded, str] = {
 
 _COMPUTED = (
     '((a, b, r) => typeof r === "number" && (!Number.isFinite(r) || (Number.isInteger(r) && '
-    f"Math.abs(r) > ([a, b].some((x) => Math.abs(x) > {MOST} && x !== {-MOST - 1}) "
-    f"? Number.MAX_SAFE_INTEGER : {MOST}))))"
+    f"Math.abs(r) > ([a, b].some((x) => Math.abs(x) > {MOST_INT} && x !== {-MOST_INT - 1}) "
+    f"? Number.MAX_SAFE_INTEGER : {MOST_INT}))))"
 )
 """A function of two values and of what JavaScript computes with them, which is true if Java has
 another result."""

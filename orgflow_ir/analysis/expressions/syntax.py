@@ -56,6 +56,9 @@ WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
 XPATH_NUMBER = re.compile(r"[ \t\r\n]*-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[ \t\r\n]*")
 """Texts that XPath converts to numbers."""
 
+MOST_INT = 2**31 - 1
+"""The largest number of Java's type `int`."""
+
 Path = tuple[str, ...]
 Scalar = bool | int | float | str | None
 
@@ -578,6 +581,15 @@ _KINDS: dict[str, KnownType] = {
 def kind_of(tree: Tree) -> KnownType | None:
     """The type of the values of a tree of a Java engine or a script language, if they all have one;
     they may be null only if it is a `Known` variable."""
+    # Kept with the node: every node above it asks for it, and so does every check of one of these.
+    kept = tree.__dict__
+    if "_kind" not in kept:
+        kept["_kind"] = _kind(tree)
+    kind: KnownType | None = kept["_kind"]
+    return kind
+
+
+def _kind(tree: Tree) -> KnownType | None:
     match tree:
         case Constant(value):
             kinds: dict[type, KnownType] = {bool: "truth", int: "whole", float: "number"}
