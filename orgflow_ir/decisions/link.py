@@ -98,7 +98,8 @@ _IN_JAVA = ("camunda7", "flowable")
 
 @dataclass(frozen=True)
 class Problem:
-    """Why an element cannot be used: `reason`, and for FEEL, the text and the position in it."""
+    """Why an element cannot be used: `reason`, and for FEEL, the text and the position in it.
+    `element` is the key of a unit, or the name of a type."""
 
     element: str
     reason: str
@@ -254,7 +255,7 @@ class _Linker:
                 names[f"{file.namespace}#{element.id}"] = normal_name(element.name)
         for file in self.files:
             self.file = file
-            self.types = self.known_types(file)
+            self.types = self.known_types(file, ())
             for data in file.inputs:
                 key = f"{file.namespace}#{data.id}"
                 units[key] = Input(key, normal_name(data.name), self.input_type(data.type_ref, key))
@@ -271,13 +272,15 @@ class _Linker:
 
     # -- types ---------------------------------------------------------------------------------
 
-    def known_types(self, file: Definitions) -> dict[str, Type]:
-        """Types by the names that a file uses for them, its imports' behind their prefix."""
+    def known_types(self, file: Definitions, importers: tuple[str, ...]) -> dict[str, Type]:
+        """Types by the names that a file uses for them, its imports' behind their prefix; those of
+        files that import it, by their namespaces, are left out."""
         found: dict[str, Type] = {}
+        around = (*importers, file.namespace)
         for one in file.imports:
             other = self.by_namespace.get(one.namespace)
-            if other is not None and other is not file:
-                for name, of in self.known_types(other).items():
+            if other is not None and one.namespace not in around:
+                for name, of in self.known_types(other, around).items():
                     found[normal_name(f"{one.name}.{name}")] = of
         definitions = {normal_name(item.name): item for item in file.types}
         for name in definitions:
@@ -393,7 +396,7 @@ class _Linker:
                 tree = self.boxed(decision.logic, tuple(known))
             of = self.type(decision.type_ref)
         except _Fault as fault:
-            self.report(decision.name, fault, decision.place)
+            self.report(key, fault, decision.place)
             return Logic(key, name, None, ())
         return Logic(key, name, _typed(tree, of), requires, of)
 
@@ -406,7 +409,7 @@ class _Linker:
             known = (*(r.name for r in requires), name)
             tree = self.function(knowledge.logic, known, self.result_type(knowledge.type_ref))
         except _Fault as fault:
-            self.report(knowledge.name, fault, knowledge.place)
+            self.report(key, fault, knowledge.place)
             return Logic(key, name, None, (), knowledge=True)
         return Logic(key, name, tree, requires, knowledge=True)
 
@@ -422,7 +425,7 @@ class _Linker:
             outputs = self.requirements(service.outputs, names)
             result = self.result_type(service.type_ref)
         except _Fault as fault:
-            self.report(service.name, fault, service.place)
+            self.report(key, fault, service.place)
             return Logic(key, name, None, (), knowledge=True)
         return Service(key, name, given, outputs, result)
 

@@ -49,7 +49,7 @@ def linked(
     key = f"{definitions.namespace}#{decision.id}"
     for unit in _required(linked_model, key):
         if isinstance(unit, Logic) and unit.tree is None:
-            problem = next((p for p in linked_model.problems if p.element == unit.name), None)
+            problem = next((p for p in linked_model.problems if p.element == unit.key), None)
             said = f": {problem.reason}" if problem is not None else ""
             at = f" ({problem.place})" if problem is not None and problem.place else ""
             raise Unusable(f"`{unit.name}` in {file} is not valid{said}{at}")
@@ -133,18 +133,23 @@ class _Names:
             return stated.key  # no variable of a process has such a name
         return None
 
-    def before(self, unit: Logic) -> Iterator[str]:
-        """Decisions that are evaluated before a decision, those that it requires first."""
-        found: dict[str, None] = {}
-        todo = [unit]
+    def before(self, unit: Logic) -> list[str]:
+        """Decisions that are evaluated before a decision, the last one first: its result replaces
+        an earlier one of the same name. Engines evaluate requirements in their order, each after
+        its own ones."""
+        found: list[str] = []
+        opened: set[str] = set()
+        todo = [(unit.key, False)]
         while todo:
-            for requirement in todo.pop(0).requires:
-                needed = self.model.units[requirement.key]
-                if requirement.key in found or not isinstance(needed, Logic) or needed.knowledge:
-                    continue
-                found[requirement.key] = None
-                yield requirement.key
-                todo.append(needed)
+            key, is_done = todo.pop()
+            needed = self.model.units[key]
+            if is_done:
+                found.append(key)
+            elif key not in opened and isinstance(needed, Logic) and not needed.knowledge:
+                opened.add(key)
+                todo.append((key, True))
+                todo += [(one.key, False) for one in reversed(needed.requires)]
+        return found[-2::-1]
 
     def output(self, key: str, name: str) -> str | None:
         """The key of the output of a decision that has this name."""

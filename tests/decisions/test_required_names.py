@@ -142,3 +142,55 @@ def test_a_required_decision_that_is_not_valid_is_refused_even_if_nothing_reads_
     definitions = read_dmn(text.encode())
     with pytest.raises(Unusable, match="`A` in d\\.dmn is not valid"):
         linked("d.dmn", definitions, (), definitions.decisions[1])
+
+
+def test_the_reason_is_found_whatever_the_spaces_in_a_name() -> None:
+    text = """<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="D"
+      namespace="urn:d"><decision id="a" name="The  dish">
+        <literalExpression><text>1 +</text></literalExpression></decision></definitions>"""
+    definitions = read_dmn(text.encode())
+    with pytest.raises(Unusable, match=r"`The dish` in d\.dmn is not valid: .+"):
+        linked("d.dmn", definitions, (), definitions.decisions[0])
+
+
+def test_of_two_results_of_one_name_the_later_one_is_read() -> None:
+    """Camunda 7 evaluates requirements in their order, each after its own ones, and puts each
+    result among the variables (`DefaultDmnDecisionContext`)."""
+
+    def decision(id: str, output: str, value: str, *requires: str) -> str:
+        needed = "".join(
+            f'<informationRequirement><requiredDecision href="#{one}"/></informationRequirement>'
+            for one in requires
+        )
+        return (
+            f'<decision id="{id}" name="{id}"><variable name="{output}"/>{needed}'
+            f"<literalExpression><text>{value}</text></literalExpression></decision>"
+        )
+
+    for requires, expected in ((("a", "b"), 2), (("b", "a"), 1), (("b", "c"), 3), (("c", "b"), 2)):
+        text = (
+            '<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="D" '
+            'namespace="urn:d" xmlns:modeler="http://camunda.org/schema/modeler/1.0" '
+            f"{CAMUNDA7}>{decision('a', 'x', '1')}{decision('b', 'x', '2')}"
+            f"{decision('c', 'x', 'x + 2', 'a')}{decision('Top', 'y', 'x', *requires)}"
+            "</definitions>"
+        )
+        definitions = read_dmn(text.encode())
+        found = linked("d.dmn", definitions, (), definitions.decisions[3])
+        assert decide_json(found.model, "Top", {}) == expected, requires
+
+
+def test_files_that_import_each_other() -> None:
+    files = [
+        read_dmn(
+            f"""<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="{name}"
+            namespace="urn:{name}"><import name="{other}" namespace="urn:{other}"
+            importType="https://www.omg.org/spec/DMN/20191111/MODEL/"/>
+            <itemDefinition name="T"><typeRef>number</typeRef></itemDefinition>
+            <decision id="d" name="d"><variable name="d" typeRef="{other}.T"/>
+            <literalExpression><text>1</text></literalExpression></decision></definitions>""".encode()
+        )
+        for name, other in (("a", "b"), ("b", "a"))
+    ]
+    found = linked("a.dmn", files[0], files[1:], files[0].decisions[0])
+    assert decide_json(found.model, "d", {}) == 1
