@@ -166,7 +166,7 @@ def command(
                         ctx = session.context()
                     ctx.given = paths
                     if not as_json:
-                        write_stdout(f"{chr(10) if number else ''}{path}\n")
+                        write_stdout(f"\n{path}\n" if number else f"{path}\n")
                 text, ended = one.run(path, ctx)
                 code, page = max(code, ended), one.page
                 if as_json:

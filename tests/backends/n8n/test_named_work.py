@@ -556,6 +556,20 @@ def test_work_of_another_name_is_reported_where_it_was_implemented(
     assert "`Order` called it before" in said
 
 
+def test_work_is_not_reported_if_a_caller_may_be_among_files_that_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = folder_of(tmp_path / "models", order=ORDER)
+    compiling = ["compile", str(models), "--target", "n8n", "-v", "-o", f"{tmp_path / 'out'}/"]
+    assert cli.run(compiling) == 0
+    (tmp_path / "out" / "order.json").rename(tmp_path / "out" / "zz.json")
+    (models / "order.bpmn").write_text(RENAMED, "utf-8")
+    monkeypatch.setattr("orgflow.commands.compile._MOST_OTHERS", 1)
+    capsys.readouterr()
+    assert cli.run(compiling) == 0
+    assert "N8N005" not in capsys.readouterr().err
+
+
 def test_work_that_another_file_in_the_folder_calls_is_not_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -103,15 +103,16 @@ class DeployTransaction:
         put = self._create(step) if existing is None else self._update(step, existing)
         self._puts[identity] = put
 
-    def _publish_called(self, step: Step) -> None:
+    def _publish_called(self, step: Step, callers: frozenset[str] = frozenset()) -> None:
         """Publish the new workflows that a published one is about to call: n8n refuses the update
-        otherwise. Nothing but a call starts them."""
+        otherwise. Nothing but a call starts them. `callers` are those on the way to this one."""
+        around = callers | {step.wanted.identity}
         for identity, _ in called(step.wanted.workflow):
             put = self._puts.get(identity)
-            if put is None or put.row.get("active") or put.announced:
+            if put is None or put.row.get("active") or put.announced or identity in around:
                 continue
             callee = self._steps[identity]
-            self._publish_called(callee)
+            self._publish_called(callee, around)
             if not never_published(put.row, self.client.version):
                 self._announce(callee, put)
 

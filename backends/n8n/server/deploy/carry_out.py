@@ -150,7 +150,8 @@ class DeployRun:
             str(step.existing["id"]): rewritten(
                 step.wanted.workflow, lambda identity: self._known.get(identity, identity)
             )
-            for step in (step for group in going for step in group.steps)
+            for group in going
+            for step in group.steps
             if step.existing is not None
         }
         kept = {str(step.existing["id"]) for step in steps if step.existing is not None}

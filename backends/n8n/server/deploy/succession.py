@@ -68,10 +68,11 @@ def demoted(
     there = {str(row["id"]): row for row in rows if is_for_callers(row)}
     names = {str(one.get("id")): str(one.get("name")) for one in new}
     for old, content in steps:
-        now = {names[id] for id, _ in called(content) if id in names}
+        calls = _called(content)
+        now = {names[id] for id in calls if id in names}
         for id in dict.fromkeys(id for id, _ in called(old) if id in there):
             stub = f"{WorkflowDocument(there[id]).map.process} (process)"
-            if stub in now and not _calls(content, id):
+            if stub in now and id not in calls:
                 yield Demoted(str(content.get("name")), str(there[id].get("name")), stub)
 
 
@@ -98,7 +99,7 @@ def predecessor(
         same = is_for_callers(row) and _process_name(row) == process and id not in taken
         if not same or marker_of(row) is None or steps_of(row).process != steps.process:
             continue
-        callers = [str(one["id"]) for one in every if one is not row and _calls(one, id)]
+        callers = [str(one["id"]) for one in every if one is not row and id in _called(one)]
         if all(one in updated for one in callers) and is_same_process(steps_of(row), steps):
             found.append((-len(callers), id, row))
     return min(found, key=lambda one: one[:2])[2] if found else None
@@ -115,7 +116,8 @@ def uncalled(
         kept: ids of all workflows that it deploys.
     """
     there = {str(row["id"]): row for row in rows if not row.get("isArchived")}
-    now = {**there, **deployed}
+    before_it = {id: _called(row) for id, row in there.items()}
+    after_it = {**before_it, **{id: _called(row) for id, row in deployed.items()}}
     found: dict[str, Uncalled] = {}
     while True:
         before = len(found)
@@ -128,9 +130,10 @@ def uncalled(
                 or not exists_for_callers(WorkflowDocument(row))
             ):
                 continue
-            called_it = [one for one in (*deployed, *found) if one != id and _calls(there[one], id)]
-            call_it = (one for one in now if one not in found and one != id)
-            if called_it and not any(_calls(now[one], id) for one in call_it):
+            changed = (one for one in (*deployed, *found) if one != id)
+            called_it = [one for one in changed if id in before_it.get(one, ())]
+            call_it = (one for one in after_it if one not in found and one != id)
+            if called_it and not any(id in after_it[one] for one in call_it):
                 names = tuple(str(there[one].get("name")) for one in called_it)
                 edited = marker.kept or is_edited(row)
                 found[id] = Uncalled(id, str(row.get("name")), names, edited)
@@ -162,7 +165,7 @@ def orphans(
         kept: ids of workflows that have another model now.
     """
     there = [row for row in rows if not row.get("isArchived")]
-    calls = {str(row["id"]): {id for id, _ in called(row)} for row in there}
+    calls = {str(row["id"]): _called(row) for row in there}
     found = []
     for row in there:
         id, marker = str(row["id"]), marker_of(row)
@@ -175,8 +178,8 @@ def orphans(
     return tuple(sorted(found, key=lambda one: (one.place, str(one.row["id"]))))
 
 
-def _calls(row: Mapping[str, Any], id: str) -> bool:
-    return any(other == id for other, _ in called(row))
+def _called(row: Mapping[str, Any]) -> set[str]:
+    return {id for id, _ in called(row)}
 
 
 def _process_name(workflow: Mapping[str, Any]) -> str:
