@@ -29,7 +29,7 @@ from orgflow_ir.model.bindings import AnyBinding, Form, Script, is_listener
 from orgflow_ir.model.scope_mappings import scope_mappings
 from orgflow_ir.pipeline import PassContext
 
-_WORD = re.compile(r"(?a:[A-Za-z_]\w*)")
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 def locals_of(node: Node, scope: Scope) -> frozenset[str]:

@@ -13,8 +13,12 @@ from expression_texts import PARSERS, PATHS, SCALARS, tree
 from orgflow.backends.n8n.emit.javascript import to_js
 from orgflow.backends.n8n.engine.node import find_node
 
+from orgflow_ir.analysis.expressions import syntax
 from orgflow_ir.analysis.expressions.evaluator import evaluate, is_truthy
-from orgflow_ir.analysis.expressions.syntax import Path, as_javascript
+from orgflow_ir.analysis.expressions.recognise import read_condition
+from orgflow_ir.analysis.expressions.syntax import ConditionError, Path, as_javascript
+from orgflow_ir.analysis.work.mappings import read_value
+from orgflow_ir.model import Expression
 
 _REFEREE = """
 const cases = JSON.parse(require('fs').readFileSync(0, 'utf8'));
@@ -209,3 +213,38 @@ def test_json_is_written_as_javascript_does(value: Any) -> None:
 @pytest.mark.parametrize("value", [1e-7, 2.0**60])
 def test_json_with_exponents_has_no_answer(value: float) -> None:
     assert [evaluate(written, {("a",): value}) for written in WRITTEN] == [None, None]
+
+
+@pytest.mark.parametrize("text", ["JSON.stringify(x)", "JSON.stringify(x.y)"])
+def test_the_json_of_what_is_undefined_has_no_answer(text: str) -> None:
+    assert evaluate(read_value(text, "javascript"), {}) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ('${x + "1e400" > 1}', None),
+        ("${x > %s.5}" % ("9" * 400), None),
+        ("x > %s.5" % ("9" * 400), "groovy"),
+        ("x > %s.5" % ("9" * 400), "javascript"),
+    ],
+)
+def test_numbers_that_no_double_holds_are_refused(text: str, language: str | None) -> None:
+    with pytest.raises(ConditionError):
+        read_condition(Expression(text=text, language=language))
+
+
+def test_the_kind_of_a_node_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text of many parts takes no time that grows with their square."""
+    asked = 0
+    kind = syntax._kind
+
+    def counted(one: syntax.Tree) -> syntax.KnownType | None:
+        nonlocal asked
+        asked += 1
+        return kind(one)
+
+    monkeypatch.setattr(syntax, "_kind", counted)
+    text = read_value(" + '-' + ".join(f"v{at}" for at in range(100)), "groovy")
+    as_javascript(text)
+    assert asked <= len(list(syntax.nodes(text)))

@@ -307,7 +307,9 @@ def _parsed(text: Any) -> Any:
 
 def _whole(value: Any) -> Any:
     """A value as JavaScript writes it: whole numbers without a fraction. Numbers that it writes
-    with an exponent have no answer."""
+    with an exponent have no answer, nor has what is no value."""
+    if value is _UNDEFINED:
+        raise _NoAnswer
     if isinstance(value, int | float) and not isinstance(value, bool):
         if not (value == 0 or _LEAST <= abs(value) <= _MOST):
             raise _NoAnswer

@@ -26,7 +26,7 @@ _FILES = "n8n attaches files of an item, and variables are none"
 _AT_RUN_TIME = "the text of the variable may have expressions, which are evaluated in the run"
 _NO_ANSWER = "n8n's answer of a mail server is another one"
 _OUTSIDE = "its text is not in the model"
-_ELSEWHERE = {
+_UNSUPPORTED = {
     **dict.fromkeys(
         ("attachments", "Attachments", "fileNames", "files", "attachments.list",
          "data.smtpAction.attachments", "smtpAction.attachments"), _FILES),
@@ -34,7 +34,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("Template", "template.id"), _OUTSIDE),
     **dict.fromkeys(("resultVariable", "resultExpression", "errorExpression"), _NO_ANSWER),
 }  # fmt: skip
-"""Settings of mails that are not supported, and the reason."""
+"""Settings of mails, and why they are not supported."""
 
 
 class Message(NamedTuple):
@@ -55,7 +55,7 @@ class Message(NamedTuple):
 def read_message(mail: Mail) -> Message:
     """The mail of a binding. Raises `ConditionError` for unsupported content."""
     settings = {name: text.strip() for name, text in mail.parameters}
-    for name, why in _ELSEWHERE.items():
+    for name, why in _UNSUPPORTED.items():
         if settings.get(name) and settings[name] not in ("=[]", "=null"):
             raise ConditionError(f"`{name}` is not supported: {why}")
     if settings.get("ignoreException", "").strip('="').lower() not in ("", "false"):

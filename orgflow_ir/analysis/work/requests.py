@@ -275,8 +275,8 @@ class _Reader:
 
         def stated(names: Mapping[str, int]) -> float | None:
             for name, per in names.items():
-                text = (settings.get(name) or "").strip().strip("=")
-                if text.replace(".", "", 1).isdigit():
+                text = (settings.get(name) or "").strip().lstrip("=").strip()
+                if text.replace(".", "", 1).isdecimal():
                     return float(text) / per
             return None
 

@@ -915,7 +915,7 @@ def _has_value(read: list[_Read]) -> bool:
 def _fits_type(value: Tree, declared: str) -> bool:
     """Whether a value certainly has the declared type of a variable."""
     if declared == "whole":
-        return isinstance(value, Constant) and isinstance(value.value, int)
+        return isinstance(value, Constant) and type(value.value) is int
     kind = kind_of(value)
     return kind in ("number", "whole") if declared == "double" else kind == declared
 

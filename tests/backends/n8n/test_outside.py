@@ -731,6 +731,8 @@ def test_what_engines_send(
     [
         (lambda **more: zeebe({"url": "http://a.example", "method": "GET", **more}, {}),
          {"connectionTimeoutInSeconds": "5", "readTimeoutInSeconds": "=20"}),
+        (lambda **more: zeebe({"url": "http://a.example", "method": "GET", **more}, {}),
+         {"connectionTimeoutInSeconds": "= 5", "readTimeoutInSeconds": "= 20"}),
         (lambda **more: jbpm("Rest", {}, Url="http://a.example", **more),
          {"ConnectTimeout": "5000", "ReadTimeout": "20000"}),
         (lambda **more: camunda({"url": "http://a.example", "method": "GET", "request-config":

@@ -337,6 +337,18 @@ REFUSED: dict[str, tuple[str, str]] = {
         "`q` ends in several parallel branches, of which n8n returns the variables of one, and `D` "
         "sets `b` in one of them",
     ),
+    "an input of a sub-process with other letters, read by code that is not parsed": (
+        BEGIN
+        + sub(
+            "M",
+            start("i") + step("B", "y = größe;") + end("j") + flows("i B j"),
+            mapped(given={"größe": "${y}"}),
+        )
+        + step("C", "while (größe > 0) { größe = größe - 1 }")
+        + flows("s A M C done"),
+        "its variable `größe` exists only in it, and `C`, which reads a variable of this name "
+        "outside, would get its value",
+    ),
     "a mapping that reads what another one sets": (
         BEGIN
         + sub(

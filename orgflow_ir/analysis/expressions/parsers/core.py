@@ -97,6 +97,8 @@ class Token(NamedTuple):
 
 
 _MOST_EXACT = 2**53
+_MOST_DIGITS = 300
+"""A number with more digits before the point may be infinite as a double."""
 
 
 def refuse_too_large(tree: Tree) -> None:
@@ -273,6 +275,8 @@ class Parser:
         if kind == "num":
             if text[0] == "0" and text[1:2].isdigit():
                 raise ConditionError(f"`{text}` means different numbers in different languages")
+            if len(text.partition(".")[0]) > _MOST_DIGITS:
+                raise ConditionError("a number in it is too large")
             return Constant(float(text) if "." in text else int(text), span)
         if kind == "str":
             return self.asked(self.quoted(text, span))

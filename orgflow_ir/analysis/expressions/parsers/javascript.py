@@ -26,9 +26,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Tree,
 )
 
-_PART = re.compile(
-    r"\\(?P<sign>.)|\$(?P<name>(?a:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*))|\$\{", re.DOTALL
-)
+_PART = re.compile(r"\\(?P<sign>.)|\$(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)|\$\{", re.DOTALL)
 """Characters with a special meaning in a Groovy text in double quotes."""
 _CONSTANTS = {"True": True, "False": False, "None": None}
 _INSIDE = re.compile(r"\{|\}|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
@@ -97,15 +95,20 @@ class JavaScriptParser(Parser):
 
     def comparison(self) -> Tree:
         """As in the base class; only undefined is `=== undefined`, null is not."""
-        start = self.at
         found = super().comparison()
-        words = [token.text for token in self.tokens[start : self.at]]
         if not (isinstance(found, Comparison) and found.meaning == "strict"):
             return found
-        if words[-1] != "undefined" or words[-2] not in ("===", "!=="):
+        left, right = (self.is_undefined(side) for side in (found.left, found.right))
+        if left is right:
             return found
-        kind = Call("type", (found.left,), found.left.span)
+        other = found.right if left else found.left
+        kind = Call("type", (other,), other.span)
         return Comparison(found.operator, kind, Constant("undefined"), "strict", found.span)
+
+    def is_undefined(self, side: Tree) -> bool:
+        """Whether an operand is the word `undefined`, which is read as null elsewhere."""
+        words = (token.text for token in self.tokens if token.span == side.span)
+        return side == Constant(None) and "undefined" in words
 
 
 class EqualsParser(JavaScriptParser):

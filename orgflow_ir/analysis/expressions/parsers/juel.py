@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 from orgflow_ir.analysis.expressions.parsers.core import (
@@ -129,8 +130,8 @@ def _is_unlike(one: Scalar, two: Scalar) -> bool:
 
 def _is_number(value: Scalar) -> bool:
     """Whether JUEL computes with a constant."""
-    if isinstance(value, str):
-        return value == "" or JUEL_NUMBER.fullmatch(value) is not None
+    if isinstance(value, str) and value:
+        return JUEL_NUMBER.fullmatch(value) is not None and math.isfinite(float(value))
     return not isinstance(value, bool)
 
 
