@@ -7,6 +7,7 @@ reads a name afterwards: it would get the value inside instead of that around (B
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 
 from orgflow_ir.analysis.control_flow.concurrency import Concurrency
@@ -76,6 +77,50 @@ def outlived(name: str, reader: Node, ctx: PassContext) -> str:
     )
 
 
+class _Elements:
+    """What follows each element of a scope, and its variables; each is found once."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.events: dict[str, list[Event]] = {}
+        """Boundary events by the element that they are attached to."""
+        self.links: list[Event] = []
+        """The catching ones of link events."""
+        for node in scope.nodes:
+            if isinstance(node, Event) and node.attached_to is not None:
+                self.events.setdefault(node.attached_to, []).append(node)
+            if isinstance(node, Event) and node.position == "catch" and node.trigger == "link":
+                self.links.append(node)
+        self.flows: dict[str, list[Flow]] = {}
+        for flow in scope.flows:
+            self.flows.setdefault(flow.source, []).append(flow)
+        self._read: dict[str, frozenset[str]] = {}
+        self._inside: dict[str, frozenset[str]] = {}
+        self._set: dict[str, frozenset[str]] = {}
+
+    def read(self, node: Node) -> frozenset[str]:
+        """The variables that an element, or its outgoing flows, may read from around it. Code that
+        is not parsed reads every name in it."""
+        if node.id not in self._read:
+            flows = self.flows.get(node.id, ())
+            found = {name for flow in flows for name in _of_flow(flow)}
+            own = self.inside(node) - locals_of(node, self.scope)
+            self._read[node.id] = own.union(found, _given(node))
+        return self._read[node.id]
+
+    def inside(self, node: Node) -> frozenset[str]:
+        """The variables that the content of an element may read (`names_inside`)."""
+        if node.id not in self._inside:
+            self._inside[node.id] = names_inside(node)
+        return self._inside[node.id]
+
+    def set(self, node: Node) -> frozenset[str]:
+        """The variables that an element sets in every case."""
+        if node.id not in self._set:
+            self._set[node.id] = _sets(node)
+        return self._set[node.id]
+
+
 class _Search:
     """The search for one name."""
 
@@ -85,12 +130,12 @@ class _Search:
     def beside(self, node: Node, scope: Scope) -> Node | None:
         """The first element that may be active beside a node and reads a variable of the name,
         even if it is another one: branches tell the latest value by the name."""
-        graph = self.ctx.analysis(ControlFlow, scope)
+        graph, elements = self.ctx.analysis(ControlFlow, scope), self._elements(scope)
         for other in sorted(self.ctx.analysis(Concurrency, graph).beside(node.id)):
             found = graph.nodes[other]
             scopes = found.scopes() if isinstance(found, SubProcess) else ()
-            inside = (names_inside(n) for inner in scopes for n in inner.nodes)
-            if self.name in names_inside(found).union(names_read(found, scope), *inside):
+            within = (self._elements(one).inside(n) for one in scopes for n in one.nodes)
+            if self.name in elements.inside(found).union(elements.read(found), *within):
                 return found
         around = self._around(scope)
         if around is None:
@@ -125,47 +170,44 @@ class _Search:
     def _from(self, first: Iterable[Node], scope: Scope, origin: Node) -> tuple[Node | None, bool]:
         """The first reader from some nodes on, and whether a path leads out of the scope on which
         nothing sets the variable."""
-        todo, seen, left = list(first), {origin.id}, False
+        elements = self._elements(scope)
+        todo, seen, left = deque(first), {origin.id}, False
         while todo:
-            node = todo.pop(0)
+            node = todo.popleft()
             if node.id in seen:
                 continue
             seen.add(node.id)
-            if self.name in names_read(node, scope):
+            if self.name in elements.read(node):
                 return node, left
-            if self.name in _sets(node):
+            if self.name in elements.set(node):
                 continue
             following = list(self._next(node, scope))
             left = left or not following
             todo += following
         return None, left
 
+    def _elements(self, scope: Scope) -> _Elements:
+        return self.ctx.analysis(_Elements, scope)
+
     def _next(self, node: Node, scope: Scope) -> Iterator[Node]:
-        graph = self.ctx.analysis(ControlFlow, scope)
-        events = [n for n in scope.nodes if isinstance(n, Event) and n.attached_to == node.id]
-        for one in (node, *events):
+        graph, elements = self.ctx.analysis(ControlFlow, scope), self._elements(scope)
+        for one in (node, *elements.events.get(node.id, ())):
             yield from (graph.nodes[f.target] for f in graph.flows_out(one.id))
             if (
                 isinstance(one, Event)
                 and one.trigger == "link"
                 and one.position in ("throw", "end")
             ):
-                yield from (
-                    n
-                    for n in scope.nodes
-                    if isinstance(n, Event) and n.position == "catch" and n.trigger == "link"
-                )
+                yield from elements.links
 
 
 def _handles(node: Node) -> bool:
     return isinstance(node, SubProcess) and node.flavour == "event"
 
 
-def names_read(node: Node, scope: Scope) -> frozenset[str]:
-    """The variables that an element, or its outgoing flows, may read from around it. Code that is
-    not parsed reads every name in it."""
-    found = {name for flow in scope.flows if flow.source == node.id for name in _of_flow(flow)}
-    own = locals_of(node, scope)
+def _given(node: Node) -> set[str]:
+    """The variables that an activity, or its repetition, is given from around it."""
+    found: set[str] = set()
     loop = None if isinstance(node, Event | Gateway) else getattr(node, "loop", None)
     if loop is not None:
         given = [loop.collection or "", *(v for _, v in loop.extra)]
@@ -174,7 +216,7 @@ def names_read(node: Node, scope: Scope) -> frozenset[str]:
     if isinstance(node, SubProcess):
         mapped = scope_mappings(node)
         found |= {name for one in mapped.inputs for name in _in(one.text, one.language)}
-    return frozenset(found | (names_inside(node) - own))
+    return found
 
 
 def names_inside(node: Node) -> frozenset[str]:
@@ -187,7 +229,7 @@ def names_inside(node: Node) -> frozenset[str]:
     if isinstance(node, SubProcess):
         outputs = scope_mappings(node).outputs
         inside |= {name for one in outputs for name in _in(one.text, one.language)}
-        inside |= {name for n in node.nodes for name in names_read(n, node)}
+        inside = inside.union(*map(_Elements(node).read, node.nodes))
     elif isinstance(node, Task | CallActivity | Event):
         if node.binding is not None:
             inside |= _of_binding(node, node.binding)
