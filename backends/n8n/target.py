@@ -16,7 +16,6 @@ from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 from orgflow.backends.n8n.timed_starts import TIMED_STARTS
 
 from orgflow_ir.analysis.calls import called_from, callee, takes_everything
-from orgflow_ir.analysis.control_flow.concurrency import Concurrency
 from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.control_flow.outgoing import outgoing
 from orgflow_ir.analysis.expressions.syntax import variables
@@ -323,6 +322,8 @@ def _lost_results(call: CallActivity, called: Process, ctx: PassContext) -> str:
     binding = call.binding
     if binding is None or not (binding.outputs or getattr(binding, "all_results", False)):
         return ""
+    from orgflow_ir.analysis.control_flow.concurrency import Concurrency
+
     graph = ctx.analysis(ControlFlow, called)
     concurrency = ctx.analysis(Concurrency, graph)
     ends = [n for n in graph.nodes if n in graph.reachable and not graph.flows_out(n)]

@@ -7,7 +7,6 @@ in its own element. Each uses its own names for the variables of an instance.
 
 from __future__ import annotations
 
-import html
 import re
 
 from orgflow_ir.model import (
@@ -151,7 +150,9 @@ def _check(value: Parameter) -> None:
 def _attributes(xml: str) -> list[tuple[str, str]]:
     """The attributes of one element, as text."""
     pairs = re.findall(r"""([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""", xml)
-    return [(name, html.unescape(a or b)) for name, a, b in pairs]
+    from html import unescape
+
+    return [(name, unescape(a or b)) for name, a, b in pairs]
 
 
 def counted_in(condition: Expression | None) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from orgflow_ir.analysis.decisions import (
 from orgflow_ir.analysis.gaps import rules, schemas
 from orgflow_ir.analysis.gaps.gap import Gap
 from orgflow_ir.analysis.gaps.implementation import has_implementation
-from orgflow_ir.analysis.repetition import list_of
 from orgflow_ir.analysis.signals import other_end
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import (
@@ -198,6 +197,8 @@ class _Finder:
     def _list(self, node: Node, loop: Loop, scope: Scope) -> Iterator[Gap]:
         if loop.kind != "multi-instance" or loop.cardinality is not None:
             return
+        from orgflow_ir.analysis.repetition import list_of  # in few models
+
         found = list_of(loop)
         named = self.names.name(node)
         braced = re.fullmatch(_BRACED, found.strip()) if found is not None else None
