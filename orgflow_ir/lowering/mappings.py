@@ -101,7 +101,11 @@ def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> 
             if read & before:
                 both = sorted(read & before)[0]
                 yield f"its mapping of `{one.name}` reads `{both}`, which another mapping sets"
-            before.add(one.name)
+            whole, _, part = one.name.partition(".")
+            if part and side is mapped.inputs:
+                # The engine makes a variable of this part alone.
+                yield f"its mapping of `{one.name}` sets a part of a variable"
+            before.add(whole)
     caught = any(n.attached_to == sub.id for n in scope.nodes if isinstance(n, Event))
     kept = set() if caught else {one.name for one in mapped.outputs}
     later = read_afterwards(sub, scope, locals_of(sub, scope) - kept, model, ctx)

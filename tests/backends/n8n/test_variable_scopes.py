@@ -391,3 +391,38 @@ def test_a_variable_of_the_scope_around_a_script(more: str, kept: bool, tmp_path
     found = orgflow.compile(orgflow.read(str(path)), "n8n").diagnostics
     reasons = [d.message for d in found if d.code == "OF404" and "scope around" in d.message]
     assert bool(reasons) is kept
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "reason"),
+    [
+        ("input", {"order.total": "= 7"}, "its mapping of `order.total` sets a part of a variable"),
+        (
+            "output",
+            {"order.total": "= 7", "twice": "= order.total * 2"},
+            "its mapping of `twice` reads `order`, which another mapping sets",
+        ),
+    ],
+)
+def test_parts_of_variables_of_a_sub_process(
+    kind: str, given: dict[str, str], reason: str, tmp_path: Path
+) -> None:
+    """Camunda 8 makes a variable of the part alone for an input."""
+    mappings = "".join(
+        f'<zeebe:{kind} source="{text}" target="{name}"/>' for name, text in given.items()
+    )
+    content = (
+        BEGIN
+        + sub(
+            "M",
+            start("i") + step("B", "y = 1;") + end("j") + flows("i B j"),
+            "<extensionElements><zeebe:ioMapping "
+            'xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">'
+            f"{mappings}</zeebe:ioMapping></extensionElements>",
+        )
+        + flows("s A M done")
+    )
+    path = tmp_path / "model.bpmn"
+    path.write_text(f"{MODEL_HEAD}{content}</process></definitions>", "utf-8")
+    made = orgflow.compile(orgflow.read(str(path)), "n8n", options={"trigger": "manual"})
+    assert any(reason in d.message for d in made.errors), made.errors
