@@ -35,6 +35,10 @@ MAX_TRIES = 20_000
 """Maximum number of value combinations tried for coded conditions."""
 
 
+_MOST_ITEMS = 10_000
+"""The last position of a list in the data of a run."""
+
+
 class Unplayable(ValueError):
     """No data makes the target follow the run's choices."""
 
@@ -146,7 +150,7 @@ def values(choices: Sequence[Choice]) -> dict[str, Any]:
                 raise Unplayable(f"`{decision.variable}` would need two values at once")
         if code:
             demands += _demands(decision, flows)
-    fields.update(_nested(solve(demands)))
+    fields.update(nested(solve(demands)))
     return fields
 
 
@@ -240,7 +244,8 @@ def _add_collections(demands: Sequence[tuple[Tree, bool]], found: dict[str, Any]
         found.setdefault(repr(value), value)
 
 
-def _nested(values: Mapping[Path, Any]) -> dict[str, Any]:
+def nested(values: Mapping[Path, Any]) -> dict[str, Any]:
+    """The data in which each path has its value. Raises `Unplayable`."""
     result: dict[str, Any] = {}
     for path, value in values.items():
         inner = result
@@ -257,6 +262,9 @@ def _with_lists(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     inside = {name: _with_lists(one) for name, one in value.items()}
-    if not inside or not all(name.isdigit() for name in inside):
+    if not inside or not all(name.isascii() and name.isdigit() for name in inside):
         return inside
-    return [inside.get(str(at)) for at in range(max(map(int, inside)) + 1)]
+    last = max(map(int, inside))
+    if last > _MOST_ITEMS:
+        raise Unplayable(f"position {last} of a list is read")
+    return [inside.get(str(at)) for at in range(last + 1)]

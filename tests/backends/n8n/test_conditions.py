@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from orgflow.backends.n8n.emit.javascript import js_string, to_js
 
@@ -9,7 +11,7 @@ from orgflow_ir.analysis.expressions.evaluator import evaluate
 from orgflow_ir.analysis.expressions.parsers.javascript import JavaScriptParser
 from orgflow_ir.analysis.expressions.recognise import read_condition
 from orgflow_ir.analysis.expressions.syntax import ConditionError, Tree, variables
-from orgflow_ir.analysis.stub_data import Unplayable, solve
+from orgflow_ir.analysis.stub_data import Unplayable, nested, solve
 from orgflow_ir.model import Expression
 
 
@@ -100,6 +102,26 @@ def test_solver_finds_values_and_gives_up_on_contradictions() -> None:
         solve([(big, True), (small, True)])
     with pytest.raises(Unplayable):
         solve([(parse("1 = 2"), True)])
+
+
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        ("${l[2] == 1}", {"l": [None, None, 1]}),
+        ('${m["²"] == 1}', {"m": {"²": 1}}),
+        ("${l[2000000000] == 1}", None),
+    ],
+)
+def test_positions_in_the_data_of_a_run(text: str, data: dict[str, Any] | None) -> None:
+    """A list is as long as its last position that is read, within limits."""
+    tree = read_condition(Expression(text=text))
+    assert tree is not None
+    values = solve([(tree, True)])
+    if data is None:
+        with pytest.raises(Unplayable):
+            nested(values)
+    else:
+        assert nested(values) == data
 
 
 def test_variables_in_order() -> None:
