@@ -181,7 +181,11 @@ def _of(node: Tree) -> Iterator[_Found]:
             yield "exact", (node,)
         case Arithmetic(sign, left, right, meaning) if meaning in ("juel", "java", "typed"):
             yield from _computed(sign, left, right, meaning)
-            if meaning != "juel" and kind_of(node) != "text":
+            if meaning == "juel":
+                # Numbers without a fraction are `long` there, others are doubles.
+                if sign in ("+", "-", "*") and not any(map(_has_fraction, nodes(node))):
+                    yield "exact", (node,)
+            elif kind_of(node) != "text":
                 yield "computed", (node,)
         case Comparison(sign, left, right, meaning):
             yield from _compared(sign in ("==", "!="), left, right, meaning)
@@ -235,8 +239,8 @@ def _entries(path: EntryPath) -> Iterator[_Found]:
         if path.rules != "juel" or at in path.got:
             kind = _THERE[kind]
         yield kind, (whole,)
-        if (path.rules == "python" and at not in path.got) or (
-            at in path.counted and (at in path.got or path.rules == "java")
+        if (path.rules in ("python", "mvel") and at not in path.got) or (
+            at in path.counted and (at in path.got or path.rules in ("java", "mvel"))
         ):
             yield "item", (part,)
 

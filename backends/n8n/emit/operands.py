@@ -146,7 +146,7 @@ _MESSAGES: dict[Demanded, tuple[str, str]] = {
         "has no value, or is neither a list nor an object",
         "reads an entry of it",
     ),
-    "item": ("is no entry of the list", "reads it"),
+    "item": ("is no entry of its list or object", "reads it"),
     "no numeral": ("is the text of a number or a truth value", "compares it with a number"),
     "no truth": ("is a truth value", "compares it with a text"),
     "no scalar": ("is a number or a truth value", "compares it with a text"),

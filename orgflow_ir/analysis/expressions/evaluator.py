@@ -520,6 +520,10 @@ def _computed(operator: str, one: Any, two: Any, meaning: Meaning) -> Any:
             one, two = _number(one, meaning), _number(two, meaning)
             if operator == "%" and two == 0:
                 raise _NoAnswer
+            if operator in ("+", "-", "*") and isinstance(one, int) and isinstance(two, int):
+                found = _calculated(operator, one, two)
+                if abs(found) >= _MOST:
+                    raise _NoAnswer
         case "loose" | "strict" | "xpath":
             one, two = _primitive(one), _primitive(two)
             if operator == "+" and (isinstance(one, str) or isinstance(two, str)):

@@ -168,9 +168,10 @@ class FeelPath(Variable):
     span: Span = NOWHERE
 
 
-EntryRules = Literal["juel", "groovy", "java", "python"]
+EntryRules = Literal["juel", "groovy", "java", "mvel", "python"]
 """The rules of entries: in JUEL, an entry of null is null; in JUEL and Groovy, one beyond the end
-of a list is. In Python, names have to exist as well. Groovy and Python have positions in texts."""
+of a list is. In Python, names have to exist as well, in MVEL those after a point
+(`PropertyAccessor.getBeanProperty`). Groovy and Python have positions in texts."""
 
 
 class EntryPath(Variable):

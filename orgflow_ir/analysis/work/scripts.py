@@ -187,8 +187,13 @@ def read_script(
     # JavaScript's assignments are properties of its global object, in which it looks first.
     first = _PROCESS_FIRST.get(engine or "") if parser is not JavaScriptValues else None
     names = reader.names_of()
+    statements = found.statements
+    if issubclass(parser, _IMPORTING):
+        doubles = frozenset(name for name, of in reader.types.items() if of == "double")
+        shown = _in_texts(statements, found.value)
+        statements = tuple(_sure_texts(statements, shown, doubles))
     statements, value = told_apart(
-        found.statements, found.value, names, code=code, beside=beside, first=first
+        statements, found.value, names, code=code, beside=beside, first=first
     )
     return Script(statements, value, names)
 
@@ -845,6 +850,93 @@ def _handed_on(value: Tree) -> Iterator[Path]:
         case Call(("list" | "map" | "append" | "entry" | "single"), arguments):
             for one in arguments:
                 yield from _handed_on(one)
+
+
+def _in_texts(statements: tuple[Statement, ...], value: Tree | None) -> frozenset[str]:
+    """Variables that become a part of a text, and those that they are computed from."""
+    found: set[str] = set()
+    parts: list[tuple[str, Tree]] = []
+    trees = [] if value is None else [value]
+    todo = list(statements)
+    while todo:
+        match todo.pop():
+            case Assign(name, tree):
+                trees.append(tree)
+                parts.append((name, tree))
+            case When(condition, then, otherwise):
+                trees.append(condition)
+                todo += (*then, *otherwise)
+            case Each(_, tree, body):
+                trees.append(tree)
+                todo += body
+            case Evaluate(tree) | Fail(tree):
+                trees.append(tree)
+            case Throw(_, message) if message is not None:
+                trees.append(message)
+    for tree in trees:
+        for node in nodes(tree):
+            match node:
+                case Arithmetic("+", left, right) if kind_of(node) == "text":
+                    found.update(s.path[0] for s in (left, right) if isinstance(s, Variable))
+                case Call("text" | "java text" | "computed text", arguments):
+                    found.update(path[0] for one in arguments for path in variables(one))
+    while True:
+        before = len(found)
+        computed = [tree for name, tree in parts if name in found and _is_computed(tree)]
+        found.update(path[0] for tree in computed for path in variables(tree))
+        if len(found) == before:
+            return frozenset(found)
+
+
+def _is_computed(tree: Tree) -> bool:
+    return isinstance(tree, Arithmetic | Negative) and kind_of(tree) != "text"
+
+
+def _sure_texts(
+    statements: Iterable[Statement], names: frozenset[str], doubles: frozenset[str]
+) -> Iterator[Statement]:
+    """The statements with tests of numbers that become part of a text: a whole double, of a
+    variable in `doubles` or computed from fractions, is `5.0` in a text of Java."""
+    for one in statements:
+        match one:
+            case Assign(name, value, _, ()) if name in names and (
+                name in doubles or _is_computed(value)
+            ):
+                said = f"“{name}” is a whole double, which a text in Java has as `5.0`."
+                test = _is_whole_double(value, certain=name in doubles)
+                yield When(test, (Fail(Constant(said)),), ())
+                yield one
+            case When(condition, then, otherwise):
+                inner = (tuple(_sure_texts(b, names, doubles)) for b in (then, otherwise))
+                yield When(condition, *inner)
+            case Each(name, values, body):
+                yield Each(name, values, tuple(_sure_texts(body, names, doubles)))
+            case _:
+                yield one
+
+
+def _is_whole_double(value: Tree, *, certain: bool) -> Tree:
+    """Whether arithmetic of Java has a whole result but an operand with a fraction; `certain`: it
+    is a double."""
+    leaves = [node for node in nodes(value) if not isinstance(node, Arithmetic | Negative)]
+    rest = Arithmetic("%", value, Constant(1), "loose")
+    number = Comparison("==", Call("type", (value,)), Constant("number"), "strict")
+    zero = Comparison("==", rest, Constant(0), "strict")
+    whole = Logical("and", number, zero, "loose")
+    if certain or any(isinstance(one, Constant) and type(one.value) is float for one in leaves):
+        return whole
+    fractions: list[Tree] = []
+    for leaf in dict.fromkeys(one for one in leaves if not isinstance(one, Constant)):
+        numeric = Comparison("==", Call("type", (leaf,)), Constant("number"), "strict")
+        part = Arithmetic("%", leaf, Constant(1), "loose")
+        fraction = Comparison("!=", part, Constant(0), "strict")
+        fractions.append(Logical("and", numeric, fraction, "loose"))
+    if not fractions:
+        return Constant(False)
+    any_fraction = fractions[0]
+    for one in fractions[1:]:
+        any_fraction = Logical("or", any_fraction, one, "loose")
+    return Logical("and", any_fraction, whole, "loose")
 
 
 def as_value(script: Script) -> Tree:

@@ -873,6 +873,41 @@ def test_whether_assignments_set_variables_depends_on_the_engine(
 ACTIVITI = 'xmlns:activiti="http://activiti.org/bpmn"'
 
 
+JAVA, MVEL = "http://www.java.com/java", "http://www.mvel.org/2.0"
+DOUBLE = "“b” is a whole double, which a text in Java has as `5.0`."
+DOUBLES: tuple[tuple[str, str, dict[str, Any], Any], ...] = (
+    # language, code, variables before, the variable y after or the error
+    ("groovy", "def b = a * 2\nexecution.setVariable('y', 'n ' + b)", {"a": 2.5}, DOUBLE),
+    ("groovy", "def b = a * 2\nexecution.setVariable('y', 'n ' + b)", {"a": 2}, "n 4"),
+    ("groovy", "def b = a * 2\nexecution.setVariable('y', 'n ' + b)", {"a": 2.3}, "n 4.6"),
+    ("groovy", "def b = a * 2\nexecution.setVariable('y', \"n ${b}\")", {"a": 2.5}, DOUBLE),
+    ("groovy", "def b = a * 2\ndef c = b + 1\nexecution.setVariable('y', 'n ' + c)", {"a": 2.5},
+     DOUBLE),
+    ("groovy", "def b = a * 2\nexecution.setVariable('y', b + 1)", {"a": 2.5}, 6),
+    ("groovy", "execution.setVariable('y', 'n ' + a * 2)", {"a": 2.5}, "n 5.0"),
+    (JAVA, 'double b = a * 2; kcontext.setVariable("y", "n " + b);', {"a": 2.5}, DOUBLE),
+    (JAVA, 'double b = a; kcontext.setVariable("y", "n " + b);', {"a": 2}, DOUBLE),
+    (JAVA, 'double b = a; kcontext.setVariable("y", "n " + b);', {"a": 2.5}, "n 2.5"),
+    (JAVA, 'double b = 2.5 * a; kcontext.setVariable("y", "n " + b);', {"a": 2}, DOUBLE),
+    (JAVA, 'int b = a + 1; kcontext.setVariable("y", "n " + b);', {"a": 2}, "n 3"),
+    (MVEL, 'b = a * 2; kcontext.setVariable("y", "n " + b);', {"a": 2.5}, DOUBLE),
+)  # fmt: skip
+
+
+def test_texts_of_whole_doubles(engine: LocalEngine, tmp_path: Path) -> None:
+    """Java writes them with a point (`Double.toString`), whole numbers without."""
+    requests = []
+    for language, code, given, _ in DOUBLES:
+        process, _ = compiled(one_task(script(language, code)), tmp_path)
+        requests.append(request(process, given))
+    found: list[Any] = []
+    for (language, code, given, _), run in zip(DOUBLES, engine.run_many(requests), strict=True):
+        after = variables(run)
+        y = after["y"] if isinstance(after, dict) else after
+        found.append((language, code, given, y))
+    assert found == [*DOUBLES]
+
+
 @pytest.mark.parametrize(
     ("language", "code", "reason"),
     [

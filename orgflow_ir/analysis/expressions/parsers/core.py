@@ -311,6 +311,8 @@ class Parser:
             elif op == "[":
                 if self.at < len(self.tokens) and self.tokens[self.at].kind == "num":
                     counted.append(len(parts))
+                elif self.entries == "mvel":  # `map['key']` is `map.get('key')`, `map.key` is not
+                    got.append(len(parts))
                 parts.append(self.key("]"))
             elif parts[-1] in self.calls:
                 kind, text, _ = self.take()

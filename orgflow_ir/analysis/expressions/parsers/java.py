@@ -113,4 +113,5 @@ class MvelParser(JavaParser):
     signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
         **EqualsParser.signs, "==": ("==", "typed"), "!=": ("!=", "typed"),
     }  # fmt: skip
+    entries = "mvel"
     fractions = True
