@@ -25,6 +25,7 @@ from orgflow_ir.analysis.facts.notes import own_text
 from orgflow_ir.analysis.forms import describes, is_done_by_a_person
 from orgflow_ir.analysis.work.operations import CatalogueOperation
 from orgflow_ir.analysis.work.requests import Part, Request
+from orgflow_ir.analysis.work.scripts import decimals_in
 from orgflow_ir.analysis.work.statements import assigned, read
 from orgflow_ir.analysis.work.tasks import (
     Unread,
@@ -36,7 +37,7 @@ from orgflow_ir.analysis.work.tasks import (
     work_of,
 )
 from orgflow_ir.model import CallActivity, Event, Node, Scope, Task
-from orgflow_ir.model.bindings import Decision, Form, Worker
+from orgflow_ir.model.bindings import Decision, Form, Script, Worker
 from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def work_in(task: Task, ctx: PassContext) -> Work:
     # Files are read for a model that refers to a decision, once.
     decides = isinstance(task.binding, Decision)
     library = library_for(task, ctx) if decides else None
-    work = work_of(task, library)
+    work = work_of(task, library, _decimals(task, ctx))
     try:
         work_code(work.statements, lambda name: "", answer=_answer(work))
         if isinstance(work.act, CatalogueOperation):
@@ -61,6 +62,17 @@ def work_in(task: Task, ctx: PassContext) -> Work:
             return Work(unread=(Unread("operation", "", f"{error} is not an n8n operation"),))
         return Work(unread=(Unread("decision", "", f"{error} is not supported on n8n"),))
     return work
+
+
+def _decimals(task: Task, ctx: PassContext) -> frozenset[str]:
+    """Variables that may hold a decimal of Groovy when a task reads them."""
+    binding = task.binding
+    languages = [one.language for one in binding.listeners] if binding is not None else []
+    languages += [binding.language] if isinstance(binding, Script) else []
+    if ctx.source is None or not any("groovy" in (one or "").lower() for one in languages):
+        return frozenset()
+    found: frozenset[str] = ctx.analysis(decimals_in, ctx.source)
+    return found
 
 
 def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:

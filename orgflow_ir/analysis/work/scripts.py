@@ -55,7 +55,7 @@ from orgflow_ir.analysis.work.statements import (
     When,
     assigned,
 )
-from orgflow_ir.model import bindings
+from orgflow_ir.model import Model, Task, bindings
 from orgflow_ir.model.records import NamedTuple
 
 _LANGUAGES: tuple[tuple[str, type[Parser]], ...] = (
@@ -134,11 +134,14 @@ class _Piece(NamedTuple):
 
 
 class Script(NamedTuple):
-    """A supported script: its statements, its value, the last expression, and its own variables."""
+    """A supported script: its statements, its value, the last expression, its own variables, those
+    of the process that it may set to a decimal of Groovy, and whether its value may be one."""
 
     statements: tuple[Statement, ...]
     value: Tree | None
     names: Names = Names()
+    decimals: frozenset[str] = frozenset()
+    is_decimal: bool = False
 
 
 def read_script(
@@ -148,6 +151,7 @@ def read_script(
     sets: bool | None = None,
     engine: str | None = None,
     beside: str = "",
+    decimals: frozenset[str] = frozenset(),
 ) -> Script:
     """The statements of a script.
 
@@ -161,6 +165,7 @@ def read_script(
         engine: the engine that runs it, as in `Dialect.engine`.
         beside: other texts of its task: a variable of the script with a name that they use gets
             another one.
+        decimals: variables of the process that may hold a decimal of Groovy.
 
     Raises:
         ConditionError: the script is unsupported; the message names the construct.
@@ -177,7 +182,7 @@ def read_script(
         return Script((), read_value(code.strip(), None))
     calls = re.search(r"\bsetVariables?(?:Local)?\b", code) is not None
     shared = (not calls if sets is None else sets) and parser is not JavaScriptValues
-    unsure: set[str] = set()
+    unsure = set(decimals)
     while True:
         reader = _Reader(code, parser, shared, unsure)
         found = reader.script()
@@ -195,7 +200,11 @@ def read_script(
     statements, value = told_apart(
         statements, found.value, names, code=code, beside=beside, first=first
     )
-    return Script(statements, value, names)
+    if parser is not GroovyValues:
+        return Script(statements, value, names)
+    stored = frozenset(assigned(statements)) & reader.unsure
+    decimal = found.value is not None and any(map(reader.is_unsure, nodes(found.value)))
+    return Script(statements, value, names, stored, decimal)
 
 
 class KeptInScript(NamedTuple):
@@ -223,11 +232,16 @@ def kept_in_script(binding: bindings.Script) -> KeptInScript:
     )
 
 
-def read_listener(one: bindings.Listener, beside: str = "") -> Script:
+def read_listener(
+    one: bindings.Listener, beside: str = "", decimals: frozenset[str] = frozenset()
+) -> Script:
     """The statements of the script of a listener, in which no engine stores assignments; `beside`
-    as in `read_script`. Raises `ConditionError`."""
+    and `decimals` as in `read_script`. Raises `ConditionError`."""
     engine = one.engine or "camunda7"
-    return read_script(one.target, one.language, sets=False, engine=engine, beside=beside)
+    return read_script(
+        one.target, one.language,
+        sets=False, engine=engine, beside=beside, decimals=decimals,
+    )  # fmt: skip
 
 
 def read_call(text: str) -> Script:
@@ -937,6 +951,33 @@ def _is_whole_double(value: Tree, *, certain: bool) -> Tree:
     for one in fractions[1:]:
         any_fraction = Logical("or", any_fraction, one, "loose")
     return Logical("and", any_fraction, whole, "loose")
+
+
+def decimals_in(model: Model) -> frozenset[str]:
+    """Variables that some Groovy script of a model may set to a decimal."""
+    known: frozenset[str] = frozenset()
+    scripts = [
+        node.binding
+        for scope in model.scopes()
+        for node in scope.nodes
+        if isinstance(node, Task) and isinstance(node.binding, bindings.Script)
+    ]
+    groovy = [one for one in scripts if "groovy" in (one.language or "").lower() and one.code]
+    while True:
+        found = known
+        for one in groovy:
+            try:
+                script = read_script(
+                    one.code or "", one.language,
+                    sets=one.stores, engine=one.by, decimals=found,
+                )  # fmt: skip
+            except ConditionError:
+                continue
+            found |= script.decimals
+            found |= {one.result} if one.result and script.is_decimal else frozenset()
+        if found == known:
+            return known
+        known = found
 
 
 def as_value(script: Script) -> Tree:

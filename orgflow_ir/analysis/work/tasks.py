@@ -116,14 +116,22 @@ class Work(NamedTuple):
         yield from read(self.after, frozenset(known))
 
 
-def work_of(task: Task, library: DecisionLibrary | None) -> Work:
-    """The computation of a task; `library` contains the decisions that it may refer to."""
-    return Work() if task.binding is None else work_by(task.binding, library, task.id)
+def work_of(
+    task: Task, library: DecisionLibrary | None, decimals: frozenset[str] = frozenset()
+) -> Work:
+    """The computation of a task; `library` contains the decisions that it may refer to, `decimals`
+    are variables that may hold a decimal of Groovy."""
+    return Work() if task.binding is None else work_by(task.binding, library, task.id, decimals)
 
 
-def work_by(binding: AnyBinding, library: DecisionLibrary | None, task: str = "") -> Work:
+def work_by(
+    binding: AnyBinding,
+    library: DecisionLibrary | None,
+    task: str = "",
+    decimals: frozenset[str] = frozenset(),
+) -> Work:
     """The computation of a task with this binding and the id `task`."""
-    reading = _Reading(binding, library, task)
+    reading = _Reading(binding, library, task, decimals)
     act = reading.act()
     called = in_order(binding)
     first, around = list(reading.listeners(called, called.before)), surrounds(called)
@@ -323,9 +331,14 @@ class _Reading:
     """Reads the parts of one binding; what is not supported is kept with the reason."""
 
     def __init__(
-        self, binding: AnyBinding, library: DecisionLibrary | None, task: str = ""
+        self,
+        binding: AnyBinding,
+        library: DecisionLibrary | None,
+        task: str = "",
+        decimals: frozenset[str] = frozenset(),
     ) -> None:
         self.binding, self.library, self.task = binding, library, task
+        self.decimals = decimals
         self.unread: list[Unread] = []
 
     def inputs(self) -> Iterator[Statement]:
@@ -428,7 +441,7 @@ class _Reading:
         try:
             self.check_scope(one.target)
             if one.by == "script":
-                script = read_listener(one, self.beside(one.target))
+                script = read_listener(one, self.beside(one.target), self.decimals)
             else:
                 script = read_call(one.target)
             yield from script.statements
@@ -483,6 +496,7 @@ class _Reading:
             script = read_script(
                 binding.code, binding.language,
                 sets=binding.stores, engine=binding.by, beside=self.beside(binding.code),
+                decimals=self.decimals,
             )  # fmt: skip
             found = list(script.statements)
             if script.value is not None:

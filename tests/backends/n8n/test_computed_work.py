@@ -873,6 +873,47 @@ def test_whether_assignments_set_variables_depends_on_the_engine(
 ACTIVITI = 'xmlns:activiti="http://activiti.org/bpmn"'
 
 
+NO_TEXT = "the text of a decimal is not supported"
+TWO_SCRIPTS: tuple[tuple[str, str, str, int, Any], ...] = (
+    # first script, its result variable, second script, n, the variable y after or the fault
+    (
+        "execution.setVariable('x', n + 0.1)",
+        "",
+        "execution.setVariable('y', x + 0.2)",
+        0,
+        "A value computed from “x” has no exact result.",
+    ),
+    (
+        "n + 0.1",
+        "x",
+        "execution.setVariable('y', x + 0.2)",
+        0,
+        "A value computed from “x” has no exact result.",
+    ),
+    ("execution.setVariable('x', n + 0.5)", "", "execution.setVariable('y', x + 0.25)", 0, 0.75),
+    ("execution.setVariable('x', n * 2.5)", "", "execution.setVariable('y', 'n ' + x)", 2, NO_TEXT),
+    ("execution.setVariable('x', n * 2.5)", "", "execution.setVariable('y', x > 3)", 2, True),
+    ("execution.setVariable('x', n * 2)", "", "execution.setVariable('y', 'n ' + x)", 2, "n 4"),
+)
+
+
+@pytest.mark.parametrize(("one", "result", "two", "n", "wanted"), TWO_SCRIPTS)
+def test_a_decimal_of_groovy_in_another_script(
+    engine: LocalEngine, tmp_path: Path, one: str, result: str, two: str, n: int, wanted: Any
+) -> None:
+    """The sum of two decimals is another one than that of two doubles, and so is the text."""
+    following = script("groovy", two).replace('id="t" name="Work"', 'id="u" name="Next"')
+    tasks = f'{script("groovy", one, result)}<sequenceFlow id="g" sourceRef="t" targetRef="u"/>'
+    text = one_task(tasks + following).replace('id="f1" sourceRef="t"', 'id="f1" sourceRef="u"')
+    process, ctx = compiled(text, tmp_path)
+    if wanted == NO_TEXT:
+        assert any(d.code == "OF404" and NO_TEXT in d.message for d in ctx.diagnostics)
+        return
+    (run,) = engine.run_many([request(process, {"n": n})])
+    after = variables(run)
+    assert (after["y"] if isinstance(after, dict) else after) == wanted
+
+
 JAVA, MVEL = "http://www.java.com/java", "http://www.mvel.org/2.0"
 DOUBLE = "“b” is a whole double, which a text in Java has as `5.0`."
 DOUBLES: tuple[tuple[str, str, dict[str, Any], Any], ...] = (
