@@ -58,6 +58,9 @@ class Listener(Value):
 ENTRY_SCRIPT, EXIT_SCRIPT = "onEntry-script", "onExit-script"
 """Names of jBPM's extension elements with code that it executes before and after an activity."""
 
+LISTENER_RESULT = "resultVariable"
+"""The parameter of a script listener that names the variable for its value."""
+
 LISTENERS = (
     "executionListener", "taskListener", "executionListeners", "taskListeners",
     ENTRY_SCRIPT, EXIT_SCRIPT,

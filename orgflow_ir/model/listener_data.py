@@ -8,6 +8,7 @@ from typing import Protocol
 from orgflow_ir.model.bindings import (
     ENTRY_SCRIPT,
     EXIT_SCRIPT,
+    LISTENER_RESULT,
     LISTENERS,
     Listener,
     is_listener,
@@ -83,16 +84,23 @@ def _listener(element: Xml) -> Listener:
                 target=(fields["script"] or "").strip(),
                 language=fields.get("language"),
                 engine=engine,
+                parameters=_result(fields.get("resultVariable")),
             )
     if script is not None and (not by or (by, target) == ("type", "script")):
         by, target = "script", script.text.strip() or script.attrs.get("resource", "")
     language = None
     if script is not None:
         language = script.attrs.get("scriptFormat") or script.attrs.get("language")
+    result = _result(script.attrs.get("resultVariable")) if script is not None else ()
     return Listener(
         event=event, by=by, target=target, language=language, engine=engine,
-        parameters=tuple(_settings(element)),
+        parameters=(*_settings(element), *result),
     )  # fmt: skip
+
+
+def _result(name: str | None) -> tuple[tuple[str, str], ...]:
+    """The variable that gets the value of a script, in Flowable (`AbstractScriptEvaluator`)."""
+    return ((LISTENER_RESULT, name.strip()),) if name and name.strip() else ()
 
 
 def _settings(element: Xml) -> Iterator[tuple[str, str]]:

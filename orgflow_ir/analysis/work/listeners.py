@@ -37,7 +37,15 @@ from orgflow_ir.model import (
     SubProcess,
     Task,
 )
-from orgflow_ir.model.bindings import AnyBinding, Form, Listener, Script, Worker, is_listener
+from orgflow_ir.model.bindings import (
+    LISTENER_RESULT,
+    AnyBinding,
+    Form,
+    Listener,
+    Script,
+    Worker,
+    is_listener,
+)
 from orgflow_ir.model.listener_data import listeners_in
 
 _BY_CODE = ("script", "expression")
@@ -97,7 +105,9 @@ def binding_of(one: Listener) -> Script | Worker | None:
     if not one.target.strip():
         return None
     if one.by == "script":
-        return Script(language=one.language, code=one.target, by=one.engine or "camunda7")
+        result = dict(one.parameters).get(LISTENER_RESULT)
+        engine = one.engine or "camunda7"
+        return Script(language=one.language, code=one.target, by=engine, result=result)
     by = one.by if one.by == "expression" else _NAMED.get(one.by)
     if by is None:
         return None

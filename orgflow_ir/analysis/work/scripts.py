@@ -238,10 +238,17 @@ def read_listener(
     """The statements of the script of a listener, in which no engine stores assignments; `beside`
     and `decimals` as in `read_script`. Raises `ConditionError`."""
     engine = one.engine or "camunda7"
-    return read_script(
+    script = read_script(
         one.target, one.language,
         sets=False, engine=engine, beside=beside, decimals=decimals,
     )  # fmt: skip
+    result = dict(one.parameters).get(bindings.LISTENER_RESULT)
+    if result is None:
+        return script
+    if script.value is None:
+        raise ConditionError("its value is not its last line")
+    stored = Assign(variable_name(result), script.value)
+    return script._replace(statements=(*script.statements, stored))
 
 
 def read_call(text: str) -> Script:
