@@ -100,6 +100,7 @@ _HELPERS: dict[str, str] = {
         "Object.keys(a).length === Object.keys(b).length && "
         "Object.keys(a).every((k) => k in b && same(a[k], b[k]))"
     ),
+    "fits": ("(a, of) => same(a, of) || (Array.isArray(of) && of.some((one) => same(a, one)))"),
     "differ": (
         "(a, b) => (a == null || b == null || "
         "(typeof a === typeof b && Array.isArray(a) === Array.isArray(b))) && !same(a, b)"
@@ -177,12 +178,12 @@ def direct_expression(
     """
     reads = (variable(one.name) for one in parts(tree) if isinstance(one, Name))
     taken = frozenset(word for code in reads if code for word in _NAME.findall(code))
-    printer = _Direct(variable, taken)
+    printer = Direct(variable, taken)
     try:
         code = printer.truth(tree, True, {}) if condition else printer.json(tree, {})
     except Untranslated:
         return None
-    written = list(_helpers(code))
+    written = list(helpers(code))
     if written:
         code = "\n".join(["(() => {", *written, f"return {code};", "})()"])
     # No string holds two closing braces (`js_string`), so a space between two changes nothing.
@@ -191,7 +192,7 @@ def direct_expression(
     return code
 
 
-def _helpers(code: str) -> Iterator[str]:
+def helpers(code: str) -> Iterator[str]:
     """Definitions of the functions that code calls, in order."""
     called: set[str] = set()
     pending = [code]
@@ -202,16 +203,16 @@ def _helpers(code: str) -> Iterator[str]:
     return (f"const {n} = {text};" for n, text in _HELPERS.items() if n in called)
 
 
-_Scope = Mapping[str, Value]
+Scope = Mapping[str, Value]
 """Values of the names that an expression defines."""
 
 
-class _Direct:
-    """Prints trees.
+class Direct:
+    """Prints expressions.
 
     Args:
-        variable: as in `direct_expression`.
-        taken: names in the code that reads variables.
+        variable: the code of a variable, or `None` for an unknown name.
+        taken: names that no parameter of a function has.
     """
 
     def __init__(
@@ -225,9 +226,9 @@ class _Direct:
 
     # -- values --------------------------------------------------------------------------------
 
-    def json(self, tree: Tree, scope: _Scope) -> str:
+    def json(self, tree: Tree, scope: Scope) -> str:
         """Code whose value is JSON, never undefined."""
-        if _is_logical(tree, scope):
+        if is_truth(tree, scope):
             true = self.truth(tree, True, scope)
             if self.is_total(tree):
                 return true
@@ -253,16 +254,16 @@ class _Direct:
             written = f"({written} ?? null)"
         return f"({' && '.join(value.guards)} ? {written} : null)" if value.guards else written
 
-    def value(self, tree: Tree, scope: _Scope, numeric: bool = False) -> Value:
+    def value(self, tree: Tree, scope: Scope, numeric: bool = False) -> Value:
         """Code for an expression; if `numeric`, one that is null unless it is a number."""
         found = self.unlimited(tree, scope, numeric)
         if len(found.js) > _MOST_CODE:
             raise Untranslated
         return found
 
-    def unlimited(self, tree: Tree, scope: _Scope, numeric: bool) -> Value:
+    def unlimited(self, tree: Tree, scope: Scope, numeric: bool) -> Value:
         """The same, of any length."""
-        if _is_logical(tree, scope):
+        if is_truth(tree, scope):
             code = self.json(tree, scope)
             return Value(f"({code})", "truth") if self.is_total(tree) else Value(code)
         if dates.is_constant(tree) and self.calls_functions(tree, scope):
@@ -317,16 +318,16 @@ class _Direct:
                 return Value(f"({{ {written} }})" if written else "({})", kind)
         raise Untranslated
 
-    def is_function(self, name: str, scope: _Scope) -> bool:
+    def is_function(self, name: str, scope: Scope) -> bool:
         """Whether a name is that of a function and of no variable."""
         return name in SIGNATURES and name not in scope and self.variable(name) is None
 
-    def calls_functions(self, tree: Tree, scope: _Scope) -> bool:
+    def calls_functions(self, tree: Tree, scope: Scope) -> bool:
         """Whether all names in an expression are those of functions that it calls."""
         names = {part.name for part in parts(tree) if isinstance(part, Name)}
         return all(self.is_function(n, scope) and _only_called(tree, n) for n in names)
 
-    def nested(self, trees: Sequence[Tree], scope: _Scope, kind: Kind) -> tuple[list[str], Kind]:
+    def nested(self, trees: Sequence[Tree], scope: Scope, kind: Kind) -> tuple[list[str], Kind]:
         """Values as JSON, and the kind of what they are part of: `shown` if it is only a result."""
         before, self.shown = self.shown, False
         codes = [self.json(tree, scope) for tree in trees]
@@ -334,7 +335,7 @@ class _Direct:
         self.shown = self.shown or before
         return codes, found
 
-    def name(self, name: str, scope: _Scope) -> Value:
+    def name(self, name: str, scope: Scope) -> Value:
         if name in scope:
             return scope[name]
         read = self.variable(name)
@@ -355,7 +356,7 @@ class _Direct:
             loose = property_of(f"({base.short} ?? {{}})", name)
         return Value(exact, loose=loose, simple=base.simple)
 
-    def filtered(self, base: Tree, condition: Tree, scope: _Scope) -> Value:
+    def filtered(self, base: Tree, condition: Tree, scope: Scope) -> Value:
         """An element of a list by its number, or the list of those that satisfy a condition."""
         of = self.value(base, scope)
         if of.guards or of.kind not in ("any", "list"):
@@ -366,7 +367,7 @@ class _Direct:
                 return Value("null", "null")
             at = f"[{number - 1}]" if number > 0 else f".at({number})"
             return Value(f"[].concat({_used(of)}){at}", simple=of.simple)
-        if not _is_logical(condition, scope):
+        if not is_truth(condition, scope):
             raise Untranslated
         one = self.new_name()
         inner: dict[str, Value] = dict(scope)
@@ -397,7 +398,7 @@ class _Direct:
         """A name for a parameter of generated code."""
         return next(name for n in self.numbers if (name := f"one{n}") not in self.taken)
 
-    def bound(self, name: str, scope: _Scope) -> tuple[dict[str, Value], str]:
+    def bound(self, name: str, scope: Scope) -> tuple[dict[str, Value], str]:
         """A scope with a parameter of a function, and its name there."""
         plain = name.isidentifier() and name.isascii() and name[:1] != "_"
         taken = self.taken | _RESERVED | _HELPERS.keys() | {v.js for v in scope.values()}
@@ -458,7 +459,7 @@ class _Direct:
         code = _bracketed(value.js) if more else value.js
         return " * ".join([code, *["exact(1)"] * more])
 
-    def called(self, name: str, arguments: Sequence[Tree], scope: _Scope) -> Value:
+    def called(self, name: str, arguments: Sequence[Tree], scope: Scope) -> Value:
         values = [self.value(one, scope) for one in arguments]
         match name, values:
             case "date", [of]:
@@ -616,7 +617,7 @@ class _Direct:
                 return self.is_total(operand)
         return False
 
-    def truth(self, tree: Tree, wanted: bool, scope: _Scope) -> str:
+    def truth(self, tree: Tree, wanted: bool, scope: Scope) -> str:
         """A truth value of JavaScript: whether an expression has a truth value."""
         match tree:
             case Literal(value) if value is None or isinstance(value, bool):
@@ -635,7 +636,8 @@ class _Direct:
                 found = [self.test(value, one, not negated, scope) for one in tests.tests]
                 if not found:
                     raise Untranslated
-                return f"({(' && ' if negated else ' || ').join(found)})"
+                joined = (" && " if negated else " || ").join(found)
+                return joined if len(found) == 1 else f"({joined})"
             case If(condition, then, otherwise):
                 test = self.truth(condition, True, scope)
                 one, two = self.truth(then, wanted, scope), self.truth(otherwise, wanted, scope)
@@ -646,9 +648,9 @@ class _Direct:
                 method = "some" if (word == "some") is wanted else "every"
                 test = self.truth(condition, wanted, inner)
                 return _all([*guards, f"{code}.{method}(({one}) => {test})"])
-            case Call(Name(name), arguments, None) if _is_logical(tree, scope):
+            case Call(Name(name), arguments, None) if is_truth(tree, scope):
                 return self.asked(name, arguments, wanted, scope)
-        if _is_logical(tree, scope):
+        if is_truth(tree, scope):
             raise Untranslated
         found_value = self.value(tree, scope)
         if found_value.kind == "truth":
@@ -659,7 +661,7 @@ class _Direct:
         test = f"{found_value.short} === {'true' if wanted else 'false'}"
         return _all([*found_value.guards, test])
 
-    def asked(self, name: str, arguments: Sequence[Tree], wanted: bool, scope: _Scope) -> str:
+    def asked(self, name: str, arguments: Sequence[Tree], wanted: bool, scope: Scope) -> str:
         """Calls whose value is true, false or null."""
         if not self.is_function(name, scope):
             raise Untranslated
@@ -693,7 +695,7 @@ class _Direct:
                 return f"{code}.includes({'true' if wanted else 'false'})"
         raise Untranslated
 
-    def compared(self, sign: str, left: Tree, right: Tree, wanted: bool, scope: _Scope) -> str:
+    def compared(self, sign: str, left: Tree, right: Tree, wanted: bool, scope: Scope) -> str:
         one, two = self.value(left, scope), self.value(right, scope)
         differs = sign in ("=", "!=") and (sign == "=") is not wanted
         # Two texts have no number as their sum: they neither equal a number nor differ from it.
@@ -807,7 +809,7 @@ class _Direct:
             return f"!({' && '.join(value.guards)})" if value.guards else "false"
         return _all(value.guards) if value.guards else "true"
 
-    def test(self, value: Tree, test: UnaryTest, wanted: bool, scope: _Scope) -> str:
+    def test(self, value: Tree, test: UnaryTest, wanted: bool, scope: Scope) -> str:
         """Whether one test of `in` has a truth value."""
         match test:
             case UnaryTest(None, Literal() as operand):
@@ -837,6 +839,9 @@ class _Direct:
                 return f"({found} || {itself})" if wanted else f"!({found} || {itself})"
             case UnaryTest(("<" | "<=" | ">" | ">=" | "=" | "!=") as sign, operand):
                 return self.truth(Comparison(sign, value, operand), wanted, scope)
+            case UnaryTest(None, Name() | Path() as operand) if wanted:
+                of, other = self.value(value, scope), self.value(operand, scope)
+                return call("fits", _used(of), _used(other))
             case UnaryTest(None, operand) if self.value(operand, scope).sure:
                 return self.truth(Comparison("=", value, operand), wanted, scope)
         raise Untranslated
@@ -874,12 +879,12 @@ def _all(tests: Sequence[str] | Iterator[str]) -> str:
     return unique[0] if len(unique) == 1 else f"({' && '.join(unique)})"
 
 
-def _is_logical(tree: Tree, scope: _Scope) -> bool:
+def is_truth(tree: Tree, scope: Scope) -> bool:
     """Whether the value of an expression is true, false or null, as its operators say."""
     if isinstance(tree, Literal):
         return False
     if isinstance(tree, If):
-        return _is_logical(tree.then, scope) and _is_logical(tree.otherwise, scope)
+        return is_truth(tree.then, scope) and is_truth(tree.otherwise, scope)
     if isinstance(tree, Call):
         name = tree.function.name if isinstance(tree.function, Name) else ""
         return name in _ASKED and name not in scope and tree.names is None

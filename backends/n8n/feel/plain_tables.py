@@ -8,9 +8,10 @@ FEEL: JavaScript decides it the same way if the types are compared first. Such a
       [true, "manager"],
     ];
 
-A decision that is an expression becomes plain JavaScript as well if it has such a form
-(`direct.py`). Every other decision is compiled with the runtime (`decision_code`). Rules of the
-translation:
+Columns and results that are computed, cells with dates, and decisions that are an expression become
+plain JavaScript if they have such a form (`direct.py`): a column becomes a constant, and each rule
+has its result as a function, which is called if the rule is chosen. Every other decision is
+compiled with the runtime (`decision_code`). Rules of the translation:
 
 - A test of FEEL holds, does not hold, or is null if the types differ; a rule matches if all tests
   hold. `===` compares types as well. A column that is compared by order is a number or `NaN`, which
@@ -31,11 +32,16 @@ from typing import Final
 
 from orgflow.backends.n8n.emit.javascript import js_string, property_name, property_of
 from orgflow.backends.n8n.emit.names import NO_IDENTIFIERS
-from orgflow.backends.n8n.feel.direct import HELPER_NAMES, direct_expression
+from orgflow.backends.n8n.feel import dates
+from orgflow.backends.n8n.feel.direct import HELPER_NAMES, Direct, Scope, helpers, is_truth
+from orgflow.backends.n8n.feel.values import TEMPORAL, Untranslated, Value
 
+from orgflow_ir.analysis.expressions.feel.evaluator import INPUT
 from orgflow_ir.analysis.expressions.feel.syntax import (
     Coerced,
     DecisionTable,
+    HitPolicy,
+    In,
     ListLiteral,
     Literal,
     Name,
@@ -44,6 +50,7 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
     RangeLiteral,
     TableInput,
     TableOutput,
+    TableRule,
     Tree,
     UnaryTest,
     UnaryTests,
@@ -135,6 +142,13 @@ function converted(value, type) {
   const given = JSON.stringify(value);
   throw new Error(`A decision table expects a value of type ${type}, not ${given}.`);
 }""",
+    "localMoment": """\
+function localMoment(value) {
+  if (absent(value)) return null;
+  const found = moment(value);
+  if (found !== null && found.zone === null) return found;
+  throw new Error(`A decision table expects a value of type date, not ${JSON.stringify(value)}.`);
+}""",
     "entry": """\
 function entry(value, name) {
   if (Array.isArray(value)) return value.map((one) => entry(one, name));
@@ -151,7 +165,7 @@ function typed(value, type) {
 
 _RESERVED: Final = NO_IDENTIFIERS | _HELPERS.keys() | {"given"}
 
-_USES: Final = {"differs": ("absent",), "converted": ("absent",)}
+_USES: Final = {"differs": ("absent",), "converted": ("absent",), "localMoment": ("absent",)}
 
 _STRICT: Final = {"UNIQUE": "atMostOne", "ANY": "agreed"}
 """Functions for hit policies whose violation is an error."""
@@ -173,24 +187,28 @@ def plain_decision(model: DecisionModel, name: str, function: str) -> str | None
     unit = model.named(name)
     if not isinstance(unit, Logic):
         return None
-    try:
-        return _Plain(model, unit).code(function)
-    except _NotPlain:
-        return None
+    for computed in (False, True):
+        try:
+            return _Plain(model, unit, computed=computed).code(function)
+        except (_NotPlain, Untranslated):
+            continue
+    return None
 
 
 class _Plain:
-    """One decision with what it requires."""
+    """One decision with what it requires; if `computed`, with expressions."""
 
-    def __init__(self, model: DecisionModel, unit: Logic) -> None:
+    def __init__(self, model: DecisionModel, unit: Logic, *, computed: bool) -> None:
         self.model = model
         self.unit = unit
         self.helpers: dict[str, None] = {}
         self.body: list[str] = []
         self.names: dict[str, str] = {}
         """The identifier of each unit that is computed or read, by key."""
-        table = isinstance(unit.tree, DecisionTable)
-        self.reserved = _RESERVED if table else _RESERVED | HELPER_NAMES
+        self.computed = computed
+        self.reserved = _RESERVED | HELPER_NAMES if computed else _RESERVED
+        self.values: dict[str, Value] = {}
+        """The identifiers that hold dates or durations."""
         self.taken: set[str] = set()
         self.numbers = self.compared_as_numbers()
         """The inputs, by key, that are compared as numbers and used for nothing else."""
@@ -211,6 +229,9 @@ class _Plain:
                         alone = isinstance(column.expression, Name)
                         types = found.setdefault(keys[part.name], set())
                         types.add(column.converts if alone else "")
+            for name in _read_elsewhere(table):
+                if name in keys:
+                    found.setdefault(keys[name], set()).add("")
         return {
             key: next(iter(types))
             for key, types in found.items()
@@ -233,6 +254,7 @@ class _Plain:
                 read = {keys.get(p.name) for p in parts(column.expression) if isinstance(p, Name)}
                 alone = isinstance(column.expression, Name) and _numeric(column, cells)
                 (numbers if alone else others).update(key for key in read if key is not None)
+            others.update(keys[name] for name in _read_elsewhere(table) if name in keys)
         inputs = {key for key, unit in self.model.units.items() if isinstance(unit, Input)}
         return frozenset(inputs & numbers - others)
 
@@ -241,6 +263,10 @@ class _Plain:
         self.decision(self.unit, (), last=True)
         used = {name for helper in self.helpers for name in (*_USES.get(helper, ()), helper)}
         functions = [code for name, code in _HELPERS.items() if name in used]
+        if self.computed:
+            text = [line for line in self.body if not line.startswith("//")]
+            shared = "\n".join(helpers("\n".join([*text, *functions])))
+            self.body[:0] = [*shared.split("\n"), ""] if shared else []
         lines = [*self.body, "", *(line for code in functions for line in code.split("\n"))]
         body = "\n".join(f"  {line}".rstrip() for line in lines)
         return f"const {function} = (given) => {{\n{body}\n}};"
@@ -269,51 +295,113 @@ class _Plain:
             self.names[unit.key] = name = self.identifier(unit.name)
             self.body.append(f"const {name} = {self.path(tree, read)};")
             return
+        scope = {
+            name: self.values.get(code, Value(code, simple=True)) for name, code in read.items()
+        }
         if not isinstance(table, DecisionTable):
-            if not last or table is None:  # its value would be rounded before it is compared
+            if table is None or not self.computed:
                 raise _NotPlain
-            self.body += f"return {self.expression(table, of, read)};".split("\n")
+            self.returned(unit, self.expression(table, of, scope, last=last), last=last)
             return
+        policy, table = table.hit_policy, _by_priority(table)
         columns = [
-            _Column(self, unit, column, [rule.tests[at] for rule in table.rules], read)
+            self.column(unit, column, [rule.tests[at] for rule in table.rules], read, scope)
             for at, column in enumerate(table.inputs)
         ]
         rules = self.identifier("rules" if last else f"{unit.name} rules")
+        order = "" if policy == table.hit_policy else ", most important first"
         self.body.append(
-            f"// {_comment(unit.name)}, hit policy {table.hit_policy}: [condition, result]"
+            f"// {_comment(unit.name)}, hit policy {policy}{order}: [condition, result]"
         )
         self.body.append(f"const {rules} = [")
-        for rule in table.rules:
-            tests = [c.test(test) for c, test in zip(columns, rule.tests, strict=True)]
-            holds = _conjunction(tests)
-            self.body.append(f"  [{holds}, {self.result(table.outputs, rule.entries, of)}],")
+        results = [self.result(table.outputs, r.entries, of, scope, last=last) for r in table.rules]
+        later = any(map(_is_computed, (e for rule in table.rules for e in rule.entries)))
+        for at, result in enumerate(results):
+            holds = _conjunction([tests[at] for tests, _ in columns])
+            self.body.append(f"  [{holds}, {_later(result) if later else result}],")
         self.body.append("];")
-        value = self.chosen(table, rules, of)
-        allowed = _conjunction(
-            [
-                column.test(column.input.allowed)
-                for column in columns
-                if column.input.allowed is not None
-            ]
+        value = self.chosen(table, rules, of, later=later)
+        allowed = _conjunction([test for _, test in columns])
+        self.returned(
+            unit, value if allowed == "true" else f"{allowed} ? {value} : null", last=last
         )
-        if allowed != "true":
-            value = f"{allowed} ? {value} : null"
+
+    def returned(self, unit: Logic, value: str, *, last: bool) -> None:
+        """Appends the statement that returns the value of a decision, or names it."""
         if last:
-            self.body.append(f"return {value};")
+            self.body += f"return {value};".split("\n")
             return
         self.names[unit.key] = name = self.identifier(unit.name)
         self.body.append(f"const {name} = {value};")
+
+    def column(
+        self,
+        unit: Logic,
+        column: TableInput,
+        cells: Sequence[UnaryTests],
+        read: dict[str, str],
+        scope: Scope,
+    ) -> tuple[list[str], str]:
+        """The conditions of the cells of a column, and of its allowed values."""
+        before = len(self.body), dict(self.helpers), set(self.taken)
+        try:
+            plain = _Column(self, unit, column, cells, read)
+            allowed = "true" if column.allowed is None else plain.test(column.allowed)
+            return [plain.test(cell) for cell in cells], allowed
+        except _NotPlain:
+            if not self.computed:
+                raise
+        del self.body[before[0] :]
+        self.helpers, self.taken = before[1], before[2]
+        direct = Direct(lambda _: None, frozenset(self.taken))
+        inner = {**scope, INPUT: self.column_value(column, direct, scope)}
+        tests = [*cells, *([] if column.allowed is None else [column.allowed])]
+        found = [
+            direct.truth(In(Name(INPUT), test), True, inner) if test.tests else "true"
+            for test in tests
+        ]
+        return found[: len(cells)], "true" if column.allowed is None else found[-1]
+
+    def column_value(self, column: TableInput, direct: Direct, scope: Scope) -> Value:
+        """The value of an input column, computed once."""
+        value = direct.value(column.expression, scope)
+        kinds = {"": (value.kind,), "string": ("text",), "boolean": ("truth",),
+                 "double": ("number", "nan", "exact")}  # fmt: skip
+        if value.kind not in kinds.get(column.converts, ()):
+            if value.kind != "any":
+                raise _NotPlain
+            raw = direct.as_json(value)
+            if column.converts == "date":
+                value = Value(f"{self.use('localMoment')}({raw})", "moment")
+            else:
+                value = Value(self.convert(raw, column.converts))
+        if _IDENTIFIER.fullmatch(value.js) or not value.js or value.kind == "null":
+            return value
+        words = [part.name for part in parts(column.expression) if isinstance(part, Name | Path)]
+        name = self.identifier(" ".join([*words[:1], "value"]))
+        known = value.guards and (f"{name} !== null",)
+        code = f"{' && '.join(value.guards)} ? {value.js} : null" if value.guards else value.js
+        if value.kind == "any":
+            code = direct.as_json(value)
+        self.body.append(f"const {name} = {code};")
+        return value._replace(js=name, loose="", guards=known or (), simple=True)
 
     def input(self, needed: Input) -> str:
         if needed.key not in self.names:
             self.names[needed.key] = name = self.identifier(needed.name)
             read = property_of("given", needed.name)
             kind = needed.type.name if isinstance(needed.type, SimpleType) else ""
+            if self.computed and kind in ("date", "date and time"):
+                self.dated(name, f"{'date' if kind == 'date' else 'moment'}({read})")
+                return name
             if kind in _KINDS:
                 read = f'{self.use("typed")}({read}, "{kind}")'
             elif kind != "Any":
                 raise _NotPlain
             conversion = self.conversions.get(needed.key, "")
+            if self.computed and conversion == "date":
+                self.dated(name, f"{self.use('localMoment')}({read})")
+                return name
             if conversion:
                 read = self.convert(read, conversion)
             if needed.key in self.numbers:
@@ -321,10 +409,16 @@ class _Plain:
             self.body.append(f"const {name} = {read};")
         return self.names[needed.key]
 
+    def dated(self, name: str, code: str) -> None:
+        """Reads an input as a date, or as a date and time."""
+        of = dates.of_text("date" if code.startswith("date(") else "moment", name)
+        self.values[name] = of._replace(js=name)
+        self.body.append(f"const {name} = {code};")
+
     def path(self, tree: Tree, read: dict[str, str]) -> str:
         """Code that reads a value, or an entry of one."""
         match tree:
-            case Name(name=name) if name in read:
+            case Name(name=name) if name in read and read[name] not in self.values:
                 return read[name]
             case Path(base=base, name=name) if name:
                 return f"{self.use('entry')}({self.path(base, read)}, {js_string(name)})"
@@ -345,8 +439,9 @@ class _Plain:
             raise _NotPlain
         return f'{self.use("converted")}({read}, "{type_}")'
 
-    def chosen(self, table: DecisionTable, rules: str, of: Type | None) -> str:
-        """The value of a table, from its rules."""
+    def chosen(self, table: DecisionTable, rules: str, of: Type | None, *, later: bool) -> str:
+        """The value of a table, from its rules; if `later`, these have functions that compute their
+        results."""
         if not table.rules:
             raise _NotPlain
         defaults = [column.default for column in table.outputs]
@@ -354,19 +449,30 @@ class _Plain:
         if any(default is not None for default in defaults):
             if table.aggregation is not None or (table.engine == "camunda8" and None in defaults):
                 raise _NotPlain
-            otherwise = self.result(table.outputs, [d or Literal(None) for d in defaults], of)
+            entries = [default or Literal(None) for default in defaults]
+            otherwise = self.result(table.outputs, entries, of, {}, last=False)
             if table.hit_policy in _LISTS and table.engine != "camunda8":
                 otherwise = f"[{otherwise}]"
         match table.hit_policy:
             case "UNIQUE" | "FIRST" | "ANY" as policy:
-                chosen = _STRICT.get(policy) if table.engine is not None else None
-                return f"{self.use(chosen or policy.lower())}({rules}, {otherwise})"
+                chosen = (
+                    _STRICT.get(policy) if table.engine is not None else None
+                ) or policy.lower()
+                if later and policy == "ANY":  # equal decimals may be rounded differently
+                    raise _NotPlain
+                if later:
+                    call = "?.() ?? null" if chosen == "unique" else "()"
+                    return f"{self.use(chosen)}({rules}, {_later(otherwise)}){call}"
+                return f"{self.use(chosen)}({rules}, {otherwise})"
             case "COLLECT" | "RULE ORDER" if of is None or of == SimpleType("Any"):
-                return self.collected(table, rules, otherwise)
+                return self.collected(table, rules, otherwise, later=later)
         raise _NotPlain
 
-    def collected(self, table: DecisionTable, rules: str, otherwise: str) -> str:
+    def collected(self, table: DecisionTable, rules: str, otherwise: str, *, later: bool) -> str:
         match table.aggregation:
+            case None if later:
+                hits = f"{self.use('collect')}({rules}, null)"
+                return f"{hits}?.map((result) => result()) ?? {otherwise}"
             case None:
                 return f"{self.use('collect')}({rules}, {otherwise})"
             case "COUNT":
@@ -396,16 +502,27 @@ class _Plain:
             raise _NotPlain
 
     def result(
-        self, columns: Sequence[TableOutput], entries: Sequence[Tree], of: Type | None
+        self,
+        columns: Sequence[TableOutput],
+        entries: Sequence[Tree],
+        of: Type | None,
+        scope: Scope,
+        *,
+        last: bool,
     ) -> str:
         """The outputs of a rule: a value, or an object by the names of the columns."""
         written = []
         for column, entry in zip(columns, entries, strict=True):
+            if of is not None and len(columns) != 1:
+                raise _NotPlain
+            if self.computed and _is_computed(entry):
+                if of not in (None, SimpleType("Any"), column.type):
+                    raise _NotPlain
+                written.append(self.expression(entry, column.type, scope, last=last))
+                continue
             constant = _constant(entry)
             _must_conform(constant, column.type)
             if of is not None:
-                if len(columns) != 1:
-                    raise _NotPlain
                 _must_conform(constant, of)
             written.append(_written(constant))
         if len(columns) == 1:
@@ -416,13 +533,28 @@ class _Plain:
         pairs = zip(map(property_name, names), written, strict=True)
         return f"{{ {', '.join(f'{name}: {value}' for name, value in pairs)} }}"
 
-    def expression(self, tree: Tree, of: Type | None, read: dict[str, str]) -> str:
-        """The value of a decision that is an expression."""
-        code = direct_expression(tree, read.get)
-        kind = of.name if isinstance(of, SimpleType) else "Any" if of is None else ""
-        if code is None or kind not in (*_KINDS, "Any"):
+    def expression(self, tree: Tree, of: Type | None, scope: Scope, *, last: bool) -> str:
+        """The value of an expression of a type, as JSON; unless `last`, one that is not rounded."""
+        direct = Direct(lambda _: None, frozenset(self.taken))
+        code = direct.json(tree, scope)
+        if direct.shown and not last:
             raise _NotPlain
-        return code if kind == "Any" else f'{self.use("typed")}({code}, "{kind}")'
+        kind = of.name if isinstance(of, SimpleType) else "Any" if of is None else ""
+        if kind == "Any":
+            return code
+        if is_truth(tree, scope):
+            found = "boolean"
+        else:
+            known = direct.value(tree, scope).kind
+            found = {"number": "number", "exact": "number", "nan": "number", "text": "string",
+                     "date": "date", "moment": "date and time"}.get(known, known)  # fmt: skip
+            if known in TEMPORAL and found != kind:
+                raise _NotPlain
+        if found == kind:
+            return code
+        if kind not in _KINDS:
+            raise _NotPlain
+        return f'{self.use("typed")}({code}, "{kind}")'
 
     def use(self, helper: str) -> str:
         self.helpers[helper] = None
@@ -548,6 +680,47 @@ class _Column:
         if len(compared) == 1:
             return compared[0]
         return f"({' || '.join(compared)})" if negated else " && ".join(compared)
+
+
+def _read_elsewhere(table: DecisionTable) -> set[str]:
+    """Names that cells and results of a table read."""
+    rules = (part for rule in table.rules for part in (*rule.tests, *rule.entries))
+    return {p.name for part in rules for p in parts(part) if isinstance(p, Name)}
+
+
+def _by_priority(table: DecisionTable) -> DecisionTable:
+    """The same table with its rules in the order of their priorities, so that the first one that
+    matches decides, if the results are constants."""
+    if table.hit_policy not in ("PRIORITY", "OUTPUT ORDER"):
+        return table
+    orders = [[_constant(one) for one in column.priorities] for column in table.outputs]
+
+    def ranks(rule: TableRule) -> list[int]:
+        found = []
+        for entry, column, order in zip(rule.entries, table.outputs, orders, strict=True):
+            constant = _constant(entry)
+            _must_conform(constant, column.type)
+            same = [(type(one), one) for one in order]
+            key = (type(constant), constant)
+            found.append(same.index(key) if key in same else len(order))
+        return found
+
+    policy: HitPolicy = "FIRST" if table.hit_policy == "PRIORITY" else "RULE ORDER"
+    rules = tuple(sorted(table.rules, key=ranks))
+    return DecisionTable(
+        table.inputs, table.outputs, rules, policy, table.aggregation, table.engine, table.span
+    )
+
+
+def _is_computed(tree: Tree) -> bool:
+    """Whether a result is no constant."""
+    one = tree.operand if isinstance(tree, Negation) else tree
+    return not isinstance(one, Literal)
+
+
+def _later(result: str) -> str:
+    """A function that computes a result."""
+    return f"() => ({result})" if result.startswith("{") else f"() => {result}"
 
 
 def _is_number(tree: Tree, unit: Logic, numbers: frozenset[str]) -> bool:
