@@ -15,7 +15,7 @@ import html
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from orgflow.backends.n8n.feel.decisions import decision_code
@@ -27,7 +27,6 @@ from orgflow.frontends.dmn.reader import DmnError, read_dmn
 from orgflow_ir.analysis.expressions.feel import syntax
 from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
 from orgflow_ir.analysis.expressions.feel.reading import read_feel
-from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
 from orgflow_ir.analysis.expressions.syntax import ConditionError
 from orgflow_ir.decisions.found import Unusable
 from orgflow_ir.decisions.link import Logic
@@ -38,9 +37,11 @@ _MODEL = re.compile(r"<(?:\w+:)?definitions[^>]*DMN.*?</(?:\w+:)?definitions>", 
 _EXPRESSION = re.compile(r"""(?:"=(?!")\s*([^"]+)"|>=\s*([^<]+)</)""")
 
 
-def named(name: str) -> str | None:
-    """The code of a variable; names of functions are not variables."""
-    return None if name in SIGNATURES else f"$json[{name!r}]"
+def reading(tree: syntax.Part) -> Callable[[str], str | None]:
+    """The code of variables; a name that an expression calls is that of a function."""
+    called = {p.function.name for p in syntax.parts(tree)
+              if isinstance(p, syntax.Call) and isinstance(p.function, syntax.Name)}  # fmt: skip
+    return lambda name: None if name in called else f"$json[{name!r}]"
 
 
 def causes(tree: syntax.Part) -> Iterator[str]:
@@ -48,9 +49,9 @@ def causes(tree: syntax.Part) -> Iterator[str]:
     inner = [cause for child in syntax.children(tree) for cause in causes(child)]
     if inner or isinstance(tree, syntax.UnaryTest | syntax.UnaryTests | syntax.Iteration):
         yield from inner
-    elif isinstance(tree, syntax.Name) and tree.name in SIGNATURES:
+    elif isinstance(tree, syntax.Name):
         return
-    elif direct_expression(tree, named) is None:
+    elif direct_expression(tree, reading(tree)) is None:
         match tree:
             case syntax.Call(syntax.Name(name)):
                 yield f"{name}(…)"
@@ -147,13 +148,13 @@ def main() -> int:
     for text, path in expressions.items():
         try:
             tree = read_feel(text).tree
-            before = feel_expression(tree, named)
+            before = feel_expression(tree, reading(tree))
         except (ConditionError, Unsupported):
             continue
-        short = direct_expression(tree, named)
+        short = direct_expression(tree, reading(tree))
         plain["expressions", short is not None] += 1
         if short is None:
-            for cause in dict.fromkeys(causes(tree)):
+            for cause in list(dict.fromkeys(causes(tree))) or ["the combination of its parts"]:
                 why["expressions"][cause] += 1
             if options.show:
                 print(f"{path}: {text}: {len(before)} characters")

@@ -217,7 +217,8 @@ _DATED_LEAVES = {
 _DATED_OPERATIONS = {
     **_OPERATIONS,
     "number": (
-        *_OPERATIONS["number"], "({date}).year", "({date}).month", "({moment}).day",
+        *_OPERATIONS["number"], "({number} / {number})", "({number} / 3)", "({date}).year",
+        "({date}).month", "({moment}).day",
         "({days}).days", "({date}).weekday", "({moment}).hour", "({moment}).second",
         "({days}).hours", "({days}).seconds", "({months}).years", "({months}).months",
         "day of year({date})",

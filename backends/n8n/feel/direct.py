@@ -70,6 +70,14 @@ _HELPERS: dict[str, str] = {
         'if (!Number.isFinite(v)) throw new Error("FEEL: a number that JSON does not have"); '
         "return v; }"
     ),
+    "quotient": """(a, b) => {
+  const top = a * 10n ** 450n, near = top / b, more = String(near).replace("-", "").length - 34;
+  if (near !== 0n && more < 50) throw new Error("FEEL: a number that JSON does not have");
+  const unit = 10n ** BigInt(Math.max(more, 0)), rest = near % unit;
+  const sign = (a < 0n) === (b < 0n) ? 1n : -1n, beyond = rest * sign * 2n - unit;
+  const up = beyond > 0n || (beyond === 0n && (near / unit % 2n !== 0n || top % b !== 0n));
+  return (near - rest + (up ? sign * unit : 0n)) / 10n ** 50n;
+}""",
     "part": (
         "(v, name) => Array.isArray(v) ? v.map((one) => part(one, name)) : "
         "Object(v) === v ? v[name] ?? null : null"
@@ -110,9 +118,13 @@ _HELPERS: dict[str, str] = {
 """Functions that expressions define if they call them, in this order. `single` is the element of a
 list of one, which FEEL accepts in its place, and `order` a value in the order of code points."""
 
+_REPEATED = 60
+"""As many characters of code are written several times at most."""
+
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _GENERATED = re.compile(r"one\d+")
+_CONSTANT = re.compile(r"exact\(-?[\d.e+-]+\)")
 _CALLED = re.compile(r"(?:(?<![\w.$])|(?<=\.\.\.))[A-Za-z]+(?=\()|(?<=\.map\()[A-Za-z]+\b")
 """A name that is called, or passed to `map`."""
 
@@ -310,13 +322,24 @@ class Direct:
                 keys = [entry.key for entry in entries]
                 if any(map(_is_odd, keys)) or len(set(keys)) < len(keys):
                     raise Untranslated
-                if any(_reads(e.value, key) for n, e in enumerate(entries) for key in keys[:n]):
-                    raise Untranslated
-                codes, kind = self.nested([entry.value for entry in entries], scope, "context")
+                codes, kind, inner = [], "context", dict(scope)
+                for at, entry in enumerate(entries):
+                    (code,), found = self.nested([entry.value], inner, "context")
+                    codes.append(code)
+                    kind = "shown" if found == "shown" else kind
+                    if any(_reads(later.value, entry.key) for later in entries[at + 1 :]):
+                        inner[entry.key] = self.repeated(entry.value, inner)
                 pairs = zip(map(property_name, keys), codes, strict=True)
                 written = ", ".join(f"{key}: {code}" for key, code in pairs)
                 return Value(f"({{ {written} }})" if written else "({})", kind)
         raise Untranslated
+
+    def repeated(self, tree: Tree, scope: Scope) -> Value:
+        """A value whose code is short enough to stand in several places."""
+        value = self.value(tree, scope)
+        if len(value.js) > _REPEATED or value.kind == "shown":
+            raise Untranslated
+        return value._replace(simple=True)
 
     def is_function(self, name: str, scope: Scope) -> bool:
         """Whether a name is that of a function and of no variable."""
@@ -417,10 +440,21 @@ class Direct:
                 raise Untranslated
             given = left.js[len("add(") : -1] if left.kind == "sum" else left.short
             return Value(call("add", given, right.short), "sum")
-        if sign not in ("+", "-", "*"):
+        if sign not in ("+", "-", "*", "/"):
             raise Untranslated
         one, two = self.exact(left), self.exact(right)
         guards = tuple(dict.fromkeys(one.guards + two.guards))
+        if max(one.digits, two.digits) > _FEEL_DIGITS:  # FEEL would round the result again
+            raise Untranslated
+        if sign == "/":
+            if two.js == "exact(0)":
+                return Value("null", "null")
+            factors = max(one.factors, two.factors)
+            first, second = self.raised(one, factors), self.raised(two, factors)
+            if not _CONSTANT.fullmatch(two.js):
+                guards = (*guards, f"{_bracketed(second)} !== 0n")
+            digits = _FEEL_DIGITS + 1
+            return Value(call("quotient", first, second), "exact", guards, factors=1, digits=digits)
         if sign == "*":
             factors, digits = one.factors + two.factors, one.digits + two.digits
             if digits > _FEEL_DIGITS:

@@ -209,6 +209,8 @@ class _Plain:
         self.reserved = _RESERVED | HELPER_NAMES if computed else _RESERVED
         self.values: dict[str, Value] = {}
         """The identifiers that hold dates or durations."""
+        self.local: set[str] = set()
+        """Those that are converted to Camunda 7's type `date`."""
         self.taken: set[str] = set()
         self.numbers = self.compared_as_numbers()
         """The inputs, by key, that are compared as numbers and used for nothing else."""
@@ -367,7 +369,7 @@ class _Plain:
         value = direct.value(column.expression, scope)
         kinds = {"": (value.kind,), "string": ("text",), "boolean": ("truth",),
                  "double": ("number", "nan", "exact")}  # fmt: skip
-        if value.kind not in kinds.get(column.converts, ()):
+        if value.kind not in kinds.get(column.converts, ()) and value.js not in self.local:
             if value.kind != "any":
                 raise _NotPlain
             raw = direct.as_json(value)
@@ -400,6 +402,7 @@ class _Plain:
                 raise _NotPlain
             conversion = self.conversions.get(needed.key, "")
             if self.computed and conversion == "date":
+                self.local.add(name)
                 self.dated(name, f"{self.use('localMoment')}({read})")
                 return name
             if conversion:

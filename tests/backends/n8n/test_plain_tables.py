@@ -333,6 +333,40 @@ def test_a_computed_table_decides_as_feel_does(seed: int) -> None:
     assert plain, "no table of this seed is plain"
 
 
+def test_dates_of_camunda_are_plain() -> None:
+    """The type `date` of a column converts the variable, as does an expression in a column."""
+    text = """<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="D"
+      namespace="http://camunda.org/schema/1.0/dmn">
+      <decision id="due" name="Due"><decisionTable hitPolicy="UNIQUE">
+        <input><inputExpression typeRef="date"><text>due</text></inputExpression></input>
+        <input><inputExpression typeRef="double"><text>net * 1.1</text></inputExpression></input>
+        <output name="late"/>
+        <rule><inputEntry><text>&lt; date and time("2026-03-29T02:30:00")</text></inputEntry>
+          <inputEntry><text>1.1</text></inputEntry>
+          <outputEntry><text>string(net) + " late"</text></outputEntry></rule>
+        <rule><inputEntry><text>&gt;= date and time("2026-03-29T02:30:00")</text></inputEntry>
+          <inputEntry><text>-</text></inputEntry>
+          <outputEntry><text>"in time"</text></outputEntry></rule>
+      </decisionTable></decision></definitions>"""
+    definitions = read_dmn(text.encode())
+    decision = linked("d.dmn", definitions, (), definitions.decisions[0])
+    code = plain_decision(decision.model, "Due", "decision")
+    assert code is not None
+    assert "due < moment" not in code  # moments are objects
+    assert len(code) < 6000
+    moments = [
+        None,
+        5,
+        "x",
+        "2026-03-29",
+        "2026-03-29T02:30:00",
+        "2026-03-29T02:30:00Z",
+        "2030-01-01",
+    ]
+    items = [{"due": due, "net": net} for due in moments for net in (None, 1, 2.5, "a")]
+    assert differing(decision.model, "Due", code, items) == []
+
+
 def test_outputs_of_a_required_decision() -> None:
     """Camunda 7 reads each output of a table by its name."""
     text = """<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" name="D"
