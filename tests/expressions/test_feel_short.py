@@ -293,6 +293,10 @@ def test_plain_javascript_of_random_expressions(condition: bool) -> None:
 
 
 DATES_ONE = (
+    "duration(a)",
+    "string(duration(a))",
+    "duration(a) = null",
+    '{wait: duration(a), other: @"P1D"}',
     "date(a)",
     "date(a) < today()",
     "not(date(a) < today())",
@@ -458,6 +462,22 @@ DATES_TWO = (
     "years and months duration(date(a), date(b)) = years and months duration(date(b), date(a))",
 )
 DATE_VALUES: tuple[Any, ...] = (
+    "P1Y2M",
+    "-P13M",
+    "PT36H",
+    "P1DT2H3M4.5S",
+    "-PT0.000000001S",
+    "P",
+    "PT",
+    "P1W",
+    "P0D",
+    "-P0M",
+    "P1DT",
+    "P999999999Y1M",
+    "P999999999Y",
+    "PT99999999999999999999S",
+    "PT9223372036854775808S",
+    ["PT90M"],
     None,
     5,
     "",

@@ -224,7 +224,8 @@ _DATED_OPERATIONS = {
         "day of year({date})",
     ),
     "text": (
-        *_OPERATIONS["text"], "string({date})", "string({moment})", "string({months})",
+        *_OPERATIONS["text"], "string({date})", "string({moment})",
+        "string({months})", "string(duration({text}))",
         "day of week({date})", "month of year({moment})", 'replace({text}, "a(b)?", "$1x")',
         "substring({text}, 2)", 'substring before({text}, "b")', 'substring after({text}, "-")',
     ),

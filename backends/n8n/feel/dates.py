@@ -144,6 +144,33 @@ HELPERS: dict[str, str] = {
         '(days) => days === 0 ? "PT0S" : Number.isNaN(days) ? null : '
         '(days < 0 ? "-P" : "P") + Math.abs(days) + "D"'
     ),
+    "duration": r"""(text) => {
+  const read = (written) => (typeof text === "string" && written.exec(text)) || [];
+  const [long, back, years, months] = read(/^(-?)P(?=\d)(?:(\d+)Y)?(?:(\d+)M)?$/);
+  const big = (digits = "0") => BigInt(digits);
+  if (long !== undefined) {
+    const all = big(years) * 12n + big(months);
+    return all > 11999999988n ? null : { months: Number(back + all) };
+  }
+  const clock = /^(-?)P(?=\d|T\d)(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(\.\d+)?S)?)?$/;
+  const [short, sign, d, h, m, s, fraction = "."] = read(clock);
+  const seconds = ((big(d) * 24n + big(h)) * 60n + big(m)) * 60n + big(s);
+  const nanos = seconds * 10n ** 9n + big(fraction.slice(1, 10).padEnd(9, "0"));
+  if (short === undefined || nanos > 2n ** 63n * 10n ** 9n) return null;
+  return { nanos: sign === "-" ? -nanos : nanos };
+}""",
+    "durationText": r"""(found) => {
+  if (found === null) return null;
+  if (found.months !== undefined) return monthsText(found.months);
+  const all = found.nanos < 0n ? -found.nanos : found.nanos, days = all / 86400000000000n;
+  const left = Number(all % 86400000000000n), s = Math.floor(left / 1e9);
+  const fraction = ("." + String(left % 1e9).padStart(9, "0")).replace(/\.?0+$/, "");
+  const h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
+  const seconds = s % 60 || fraction ? s % 60 + fraction + "S" : "";
+  const clock = (h ? h + "H" : "") + (m ? m + "M" : "") + seconds;
+  return (found.nanos < 0n ? "-P" : "P")
+    + ((days ? days + "D" : "") + (clock ? "T" + clock : "") || "T0S");
+}""",
     "monthsText": """(months) => {
   if (Number.isNaN(months)) return null;
   const all = Math.abs(months), years = all < 12 ? "" : Math.floor(all / 12) + "Y";
@@ -199,7 +226,11 @@ def is_known(value: Value) -> str:
     """A test that a date or duration, or a number that may be `NaN`, is not null."""
     if value.sure:
         return "true"
-    return f"{value.js} !== null" if value.kind == "moment" else f"!Number.isNaN({value.js})"
+    return (
+        f"{value.js} !== null"
+        if value.kind in ("moment", "duration")
+        else f"!Number.isNaN({value.js})"
+    )
 
 
 def as_json(value: Value) -> str:
@@ -207,7 +238,7 @@ def as_json(value: Value) -> str:
     if value.loose:
         return value.loose
     writers = {"date": "dateText", "moment": "momentText", "span": "spanText",
-               "months": "monthsText"}  # fmt: skip
+               "months": "monthsText", "duration": "durationText"}  # fmt: skip
     if value.kind not in writers:
         raise Untranslated
     return call(writers[value.kind], value.js)
@@ -363,6 +394,8 @@ def equal(one: Value, two: Value, *, positive: bool) -> str:
 def _comparable(one: Value, two: Value) -> tuple[str, str]:
     """Codes that JavaScript compares as FEEL compares the values; empty for values of different
     types."""
+    if "duration" in (one.kind, two.kind):
+        raise Untranslated
     if one.kind == two.kind and one.kind in ("date", "months"):
         return one.js, two.js
     lengths = {"span", "elapsed", "days"}

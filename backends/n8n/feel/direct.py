@@ -500,6 +500,8 @@ class Direct:
                 return dates.day_of(of) if of.kind in TEMPORAL else self.read("date", of)
             case "date and time", [of]:
                 return dates.moment_of(of) if of.kind in TEMPORAL else self.read("moment", of)
+            case "duration", [of] if of.kind not in TEMPORAL:
+                return self.read("duration", of)
             case "years and months duration", [start, end] if {start.kind, end.kind} <= TEMPORAL:
                 return dates.months_between(start, end)
             case "day of week", [of] if of.kind in TEMPORAL:

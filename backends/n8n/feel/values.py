@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 Kind = OneOf[
     "any", "null", "number", "text", "truth", "list", "context", "exact", "sum", "shown", "nan",
-    "date", "moment", "span", "elapsed", "days", "months",
+    "date", "moment", "span", "elapsed", "days", "months", "duration",
 ]  # fmt: skip
 """The known type of a value, as code has it.
 
@@ -20,9 +20,10 @@ Kind = OneOf[
 - `span`: a duration of whole days, or `NaN`; `elapsed`: nanoseconds (`BigInt`), or `NaN`;
   `days`: a duration of days and time that is a constant.
 - `months`: a duration in months, or `NaN`.
+- `duration`: one of either kind as `{ months }` or `{ nanos }`, or null.
 """
 
-TEMPORAL = frozenset({"date", "moment", "span", "elapsed", "days", "months"})
+TEMPORAL = frozenset({"date", "moment", "span", "elapsed", "days", "months", "duration"})
 
 
 class Untranslated(Exception):
