@@ -59,8 +59,22 @@ def deployer_and_address(backend: Backend, url: str | None) -> tuple[Deployer, s
     if not address:
         raise click.UsageError(
             f"no server is named: use --url, or set {variable(backend.name, 'URL')}"
+            f"{_running_here(backend)}"
         )
     return deployer, address
+
+
+def _running_here(backend: Backend) -> str:
+    """How to name the server of this machine, if it is running."""
+    from orgflow_ir.plugins.engines import EngineProvider
+    from orgflow_ir.plugins.guards import given
+
+    engines: EngineProvider | None = given(backend, "engines", EngineProvider)
+    local = engines.local_server() if engines is not None else None
+    running = local.running() if local is not None else None
+    if running is None:
+        return ""
+    return f"; the one on this machine is --url {running.address} --key-file {running.key_file}"
 
 
 def server_options(function: F) -> F:

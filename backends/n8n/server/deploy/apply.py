@@ -191,6 +191,8 @@ class DeployTransaction:
             return _Put(now, "unchanged", was_live=live)
         # Before the call: a conflict leaves the new content there, unpublished (measured).
         self._undoing.append((step.wanted.name, lambda: self._restore(now)))
+        if live and never_published(body, self.client.version) == "by hand":
+            self.client.unpublish(workflow_id)  # n8n refuses the update otherwise
         row = self.client.update(workflow_id, body)
         row = self._settled(row, body, step.wanted.identity)
         return _Put(row, "updated", was_live=live)

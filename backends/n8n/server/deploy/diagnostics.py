@@ -336,9 +336,25 @@ def report_results(results: Iterable[GroupResult], ctx: PassContext) -> None:
                 "workflow, not yours",
                 help="check it in n8n, or run the same command again",
             )
+        before = {
+            str(step.existing["id"]): step.existing
+            for step in result.group.steps
+            if step.existing is not None
+        }
         for placed in result.placed:
-            if placed.state == "by hand":
+            if placed.state != "by hand":
+                continue
+            if before.get(placed.id, {}).get("active"):
                 ctx.emit(
                     rules.StartedByHand,
-                    f"`{placed.name}` exists but is not published: it can only be started manually",
+                    f"`{placed.name}` is no longer published: its start has no trigger any more, "
+                    "so it can only be started manually",
+                    severity=Severity.WARNING,
+                    help="add a message or a timer to the start event, or compile with "
+                    "`n8n{trigger=webhook}`",
                 )
+                continue
+            ctx.emit(
+                rules.StartedByHand,
+                f"`{placed.name}` exists but is not published: it can only be started manually",
+            )

@@ -306,9 +306,11 @@ class LeftBehind(Rule):
 class StartedByHand(Rule):
     """
     What it finds
-        A workflow that only a person can start.
+        A workflow that only a person can start. It is a warning if the workflow was published
+        before: the model had a start that n8n can publish, such as a page.
     Why it is wrong
-        No action is needed: n8n has nothing to publish in it. It is run from the editor.
+        No action is needed: n8n has nothing to publish in it. It is run from the editor. A workflow
+        that was published before is unpublished, so its address no longer answers.
     Example
         A process whose start event has no trigger.
     Instead

@@ -11,6 +11,9 @@ import pytest
 from n8n_stand_in import KEY, StandIn
 from orgflow import cli
 from orgflow.backends.n8n.server.deploy.process_similarity import deleted_in, origin_of, project_of
+from orgflow.backends.n8n.server.local_server import LocalN8n
+
+from orgflow_ir.plugins.engines import RunningServer
 
 MODEL = """\
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d-{id}">
@@ -162,3 +165,38 @@ def test_clones_of_a_repository_are_one_project(tmp_path: Path) -> None:
     assert deleted_in(str(tree), origin.place, origin.project)
     assert not deleted_in(str(tree), "../order.bpmn", origin.project)
     assert not deleted_in(str(tree), origin.place, "")
+
+
+def test_a_published_workflow_that_only_a_person_can_start_now(
+    server: StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """n8n refuses to update a published workflow to one that it cannot publish."""
+    models = write(tmp_path / "models", "order")
+    told = said(capsys, "deploy", str(models))
+    assert "published" in told
+    form = (models / "order.bpmn").read_text("utf-8")
+    (models / "order.bpmn").write_text(form.replace("userTask", "task"), "utf-8")
+    told = said(capsys, "deploy", str(models))
+    assert "by hand" in told
+    assert "warning OF616 [started-by-hand] `Order` is no longer published" in told
+    (row,) = server.workflows.values()
+    assert not row["active"]
+    told = said(capsys, "deploy", str(models))
+    assert "info OF616" in told
+    (models / "order.bpmn").write_text(form, "utf-8")
+    assert "published" in said(capsys, "deploy", str(models), "--rollback")
+    (row,) = server.workflows.values()
+    assert row["active"]
+
+
+def test_the_server_of_this_machine_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = RunningServer("http://127.0.0.1:1", "key.txt", ("a", "b"), "log", 1, begun=False)
+    monkeypatch.delenv("N8N_URL", raising=False)
+    models = write(tmp_path / "models", "order")
+    here = "; the one on this machine is --url http://127.0.0.1:1 --key-file key.txt"
+    for found, more in ((running, here), (None, "")):
+        monkeypatch.setattr(LocalN8n, "running", lambda _, found=found: found)
+        told = said(capsys, "deploy", str(models), code=2)
+        assert f"no server is named: use --url, or set N8N_URL{more}" in told
