@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from orgflow.backends.n8n.node_types import schedule_trigger
 
 from orgflow_ir.model import EventDefinition, Expression
 from orgflow_ir.model.timers import (
@@ -164,3 +165,37 @@ def test_the_time_of_an_event_follows_its_text() -> None:
     assert definition.replace(expression=None).time is None
     assert definition.replace(expression=Expression(text=" ")).time is None
     assert EventDefinition(kind="conditional", expression=Expression(text="PT1H")).time is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("61 * * * *", "`61` is not a minute"),
+        ("0 0 25 * * ?", "`25` is not an hour"),
+        ("0 70-80 * * * ?", "`70` is not a minute"),
+        ("0 0 9 ? * 8", "`8` is not a day of the week"),
+        ("*/0 * * * *", "a step of it is zero"),
+        ("0 0 30 2 *", "its months do not have this day"),
+        ("0 0 0 31 4,6 ?", "its months do not have this day"),
+        ("0 0 9 15W * ?", "n8n's scheduler does not support this cron expression"),
+        ("R/PT0S", "its interval is zero"),
+        ("R/-PT1H", "its interval is negative"),
+        ("2030-01-01T10:00:00+25:00", "this time does not exist"),
+    ],
+)
+def test_times_that_cannot_come_are_refused_for_this_reason(text: str, reason: str) -> None:
+    definition = EventDefinition(kind="timer", timer="cycle", expression=Expression(text=text))
+    assert schedule_trigger.for_timer(definition) is None
+    assert schedule_trigger.why_not(read_time(text)) == reason
+
+
+@pytest.mark.parametrize("text", ["0 0 29 2 *", "0 0 30 2 1", "0 0 0 31 1-4 ?", "0 0 9 ? * 7"])
+def test_rare_days_are_kept(text: str) -> None:
+    definition = EventDefinition(kind="timer", timer="cycle", expression=Expression(text=text))
+    assert schedule_trigger.for_timer(definition) is not None
+
+
+def test_zones() -> None:
+    assert read_time("2030-01-01T10:00:00+18:00") == Moment("2030-01-01", "10:00:00", "+18:00")
+    for zone, there in (("+18:00", True), ("-1200", True), ("+18:01", False), ("+02:60", False)):
+        assert Moment("2030-01-01", "10:00", zone).is_possible is there

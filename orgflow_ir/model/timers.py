@@ -35,19 +35,28 @@ class Moment(NamedTuple):
 
     @property
     def is_possible(self) -> bool:
-        """Whether the month, day, hour, minute and second exist."""
+        """Whether the month, day, hour, minute, second and zone exist."""
         year, month, day = (int(part) for part in self.day.split("-"))
         hour, minute, second, *_ = [*(self.clock or "0").split(":"), "0", "0"]
         return (
             1 <= month <= 12
-            and 1 <= day <= _last_day(year, month)
+            and 1 <= day <= last_day(year, month)
             and int(hour) < 24
             and int(minute) < 60
             and float(second) < 60
+            and self._has_zone
         )
 
+    @property
+    def _has_zone(self) -> bool:
+        """Zones are at most 18 hours from UTC, as in Java."""
+        if self.zone in ("", "Z"):
+            return True
+        hours, minutes = int(self.zone[1:3]), int(self.zone[-2:])
+        return minutes < 60 and hours * 60 + minutes <= 18 * 60
 
-def _last_day(year: int, month: int) -> int:
+
+def last_day(year: int, month: int) -> int:
     """The number of days of a month."""
     if month == 2:
         return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28

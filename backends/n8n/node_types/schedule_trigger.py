@@ -10,7 +10,7 @@ from orgflow.backends.n8n.node_types.behaviour import trigger
 from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, none
 
 from orgflow_ir.model import EventDefinition
-from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Time, Unread
+from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Time, Unread, last_day
 
 _SCHEDULE_UNITS = ((3600, "hours", 24), (60, "minutes", 60), (1, "seconds", 60))
 _MOST_DAYS = 31
@@ -28,7 +28,7 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
     time = definition.time
     if isinstance(time, Cron):
         cron = cron_text(time)
-        if cron is None:
+        if cron is None or cron_fault(time):
             return None
         return {"rule": {"interval": [{"field": "cronExpression", "expression": cron}]}}
     if not isinstance(time, Cycle) or time != Cycle(time.interval) or not time.interval.is_plain:
@@ -59,11 +59,15 @@ def why_not(time: Time) -> str:
         case Unread():
             return "it is not an ISO 8601 time"
         case Cron():
-            return "n8n's scheduler does not support this cron expression"
+            return cron_fault(time) or "n8n's scheduler does not support this cron expression"
         case Moment(is_possible=False):
             return "this time does not exist"
         case Moment() | Duration():
             return "a Schedule Trigger repeats, but this time does not"
+        case Cycle(interval=interval) if not any(interval.parts.values()):
+            return "its interval is zero"
+        case Cycle(interval=Duration(sign="-")):
+            return "its interval is negative"
         case Cycle(repetitions=count) if count is not None and count >= 0:
             return "a Schedule Trigger repeats indefinitely"
         case Cycle(start=None, end=None, delay=None):
@@ -194,6 +198,36 @@ def cron_text(cron: Cron) -> str | None:
             return None
         result.append(made)
     return " ".join(result)
+
+
+_CRON_NAMES = (
+    "a second", "a minute", "an hour", "a day of the month", "a month", "a day of the week"
+)  # fmt: skip
+
+
+def cron_fault(cron: Cron) -> str:
+    """Why no scheduler ever fires for a cron expression: a number that its field does not have, or
+    a day that its months do not have; empty if there is no such reason."""
+    fields = cron.fields[:6]
+    checks = _CRON[6 - len(fields) :]
+    for field, (low, high, _), name in zip(
+        fields, checks, _CRON_NAMES[6 - len(fields) :], strict=True
+    ):
+        weekday = name == "a day of the week"
+        least, most = (1, 7) if cron.quartz and weekday else (low, high)
+        for part in field.split(","):
+            span, _, step = part.partition("/")
+            wrong = [e for e in span.split("-") if e.isdecimal() and not least <= int(e) <= most]
+            if wrong:
+                return f"`{wrong[0]}` is not {name}"
+            if step.isdecimal() and not int(step):
+                return "a step of it is zero"
+    if cron_text(cron) is None:
+        return ""
+    _, _, _, days, months, weekdays, _ = cron_sets(cron)
+    if len(weekdays) == 7 and min(days) > max(last_day(2024, month) for month in months):
+        return "its months do not have this day"
+    return ""
 
 
 def cron_sets(cron: Cron) -> tuple[list[int], ...]:

@@ -103,10 +103,12 @@ def why_not(definition: EventDefinition) -> str | None:
         case Unread():
             return "it is not an ISO 8601 time"
         case Cron():
-            from orgflow.backends.n8n.node_types.schedule_trigger import cron_text
+            from orgflow.backends.n8n.node_types.schedule_trigger import cron_fault, cron_text
 
             known = cron_text(time) is not None
-            return None if known else "this cron expression has unsupported parts"
+            return cron_fault(time) or (
+                None if known else "this cron expression has unsupported parts"
+            )
         case Moment():
             return "this time does not exist"
         case Duration(sign="-"):
