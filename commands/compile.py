@@ -221,6 +221,11 @@ def command(
     artifacts: Sequence[Artifact] | None = None
     beside: list[Artifact] = []
     emitted: Sequence[Emitted] = ()
+    if len(made) > 1 and backend.target.executes and any(os.path.isdir(one) for one in inputs):
+        from orgflow.commands.inputs import used_decisions
+
+        used = used_decisions(models, inputs, session)
+        made = [(one, e) for one, e in made if one.source not in used]
     if made:
         if len(made) > 1:
             session.collect(ctx)

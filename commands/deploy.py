@@ -13,7 +13,7 @@ from orgflow import compiler
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.deploy_output import JsonOutput, Output, TextOutput
-from orgflow.commands.inputs import expand
+from orgflow.commands.inputs import expand, used_decisions
 from orgflow.commands.options import resolve_target, source_options, target_option
 from orgflow.commands.output import write_files
 from orgflow.commands.progress import progress_bar
@@ -285,9 +285,11 @@ def wanted_workflows(
     session: Session,
     ctx: PassContext,
     compiling: Compiling,
+    *,
+    every: bool = False,
 ) -> Wanted:
     """The workflows in all files and folders; models are compiled for the server, and a file with
-    errors has none.
+    errors has none. With `every`, decisions have one as well if only others use them.
 
     Raises: click.UsageError: there are several workflows, and `name` names one.
     """
@@ -304,6 +306,12 @@ def wanted_workflows(
         if not one.has_errors:
             read.append((path, workflows, compiled))
     models = [compiled for *_, compiled in read if compiled is not None]
+    used = frozenset[str]()
+    if not every:
+        used = used_decisions([one.model for one in models], files, session)
+    if used:
+        read = [one for one in read if one[2] is None or one[2].model.source not in used]
+        models = [one for one in models if one.model.source not in used]
     together = [one.emitted for one in models]
     if len(models) > 1:
         linking = session.context()

@@ -6,7 +6,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from orgflow.compiler import FILE_KINDS, InputError, open_source, recognising_frontends
+from orgflow.compiler import (
+    FILE_KINDS,
+    InputError,
+    open_source,
+    recognising_frontends,
+    source_name,
+)
 
 from orgflow_ir.model.neighbours import NOT_MODELS
 from orgflow_ir.model.source import SourceKind
@@ -15,6 +21,8 @@ from orgflow_ir.plugins.contracts import Frontend
 
 if TYPE_CHECKING:
     from orgflow.commands.session import Session
+
+    from orgflow_ir.model import Model
 
 _SHARED = (".json", ".xml", ".py", ".md", ".txt")
 """Suffixes that many other files share; the content of such a file decides."""
@@ -57,6 +65,37 @@ def without_output(paths: list[str], inputs: Sequence[str], output: str | None) 
     folder = os.path.join(os.path.realpath(output or ""), "")
     named = set(inputs)
     return [p for p in paths if p in named or not os.path.realpath(p).startswith(folder)]
+
+
+def used_decisions(
+    models: Sequence[Model], inputs: Sequence[str], session: Session
+) -> frozenset[str]:
+    """The files with decisions, in folders of the command, to which tasks of other models refer:
+    the workflows of these models contain the decisions, so that they need none of their own. They
+    are noted."""
+    from orgflow_ir.decisions.library import SUFFIXES
+    from orgflow_ir.model import Task
+    from orgflow_ir.model.bindings import Decision
+    from orgflow_ir.model.provenance import all_elements
+
+    named = {source_name(one) for one in inputs}
+    files = [
+        one for one in models if one.source not in named and one.source.lower().endswith(SUFFIXES)
+    ]
+    if not files:
+        return frozenset()
+    sources = {one.source for one in files}
+    wanted = {
+        element.binding.decision
+        for model in models
+        if model.source not in sources
+        for element in all_elements(model)
+        if isinstance(element, Task) and isinstance(element.binding, Decision)
+    }
+    found = frozenset(m.source for m in files if any(p.id in wanted for p in m.processes))
+    for source in sorted(found):
+        session.note(f"{source} is part of the workflows that use it; name the file for its own")
+    return found
 
 
 def _below(folder: str) -> Iterator[str]:

@@ -80,7 +80,9 @@ def command(
             # What cannot be compiled any more without loss was deployed all the same.
             compiling = Compiling(backend, options, allow_lossy=True, force=True, strict=False)
             given = () if deleted else files
-            wanted = wanted_workflows(given, from_, name, server, session, ctx, compiling)
+            wanted = wanted_workflows(
+                given, from_, name, server, session, ctx, compiling, every=True
+            )
             found = 0
             if deleted:
                 going = server.remove_deleted(files, edited=take_over, dry_run=dry_run)

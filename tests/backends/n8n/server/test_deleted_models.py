@@ -15,6 +15,8 @@ from orgflow.backends.n8n.server.local_server import LocalN8n
 
 from orgflow_ir.plugins.engines import RunningServer
 
+EXAMPLES = Path(__file__).resolve().parents[4] / "examples"
+
 MODEL = """\
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" id="d-{id}">
 <process id="{id}" name="{name}" isExecutable="true"><startEvent id="s-{id}"/>
@@ -200,3 +202,32 @@ def test_the_server_of_this_machine_is_named(
         monkeypatch.setattr(LocalN8n, "running", lambda _, found=found: found)
         told = said(capsys, "deploy", str(models), code=2)
         assert f"no server is named: use --url, or set N8N_URL{more}" in told
+
+
+def test_decisions_of_a_folder_are_part_of_the_workflows_that_use_them(
+    server: StandIn, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = tmp_path / "claim"
+    models.mkdir()
+    for file in ("model.bpmn", "approver.dmn"):
+        text = (EXAMPLES / "expense-claim" / file).read_text("utf-8")
+        (models / file).write_text(text, "utf-8")
+    out = tmp_path / "out"
+    told = said(capsys, "compile", str(models), "--target", "n8n", "-o", f"{out}/")
+    assert "approver.dmn is part of the workflows that use it" in told
+    together = {path.name for path in out.glob("*.json")}
+    assert "approver.json" not in together
+    alone = tmp_path / "alone"
+    both = (str(models), str(models / "approver.dmn"))
+    assert "is part" not in said(capsys, "compile", *both, "--target", "n8n", "-o", f"{alone}/")
+    assert "approver.json" in {path.name for path in alone.glob("*.json")}
+
+    assert "approver.dmn is part" in said(capsys, "deploy", str(models))
+    assert "Approver" not in names(server)
+    said(capsys, "deploy", str(models / "approver.dmn"))
+    assert "Approver" in names(server)
+    said(capsys, "undeploy", str(models))
+    assert names(server) == set()
+    (models / "model.bpmn").unlink()
+    assert "is part" not in said(capsys, "deploy", str(models))
+    assert names(server) == {"Approver"}
