@@ -392,11 +392,13 @@ def plan_start(compiled: CompiledScope, start: str, ctx: PassContext) -> TaskFor
         isinstance(node, Task) and not (node.binding is None or isinstance(node.binding, Form))
         for node in graph.nodes.values()
     )
-    if works and not defined:
+    # Engines set the variable for who starts a process; on a page a person has to state it.
+    starter = {text for key, text in event.extra if key.endswith("}initiator")} if defined else ()
+    if works and (starter or not defined):
         from orgflow.backends.n8n.emit.payload import read_by_work
 
-        by_work = read_by_work(compiled, start, ctx)
-        asked = (*(field for field in by_work if field.variable not in names), *asked)
+        by_work = (f for f in read_by_work(compiled, start, ctx) if f.variable not in names)
+        asked = (*(f for f in by_work if not defined or f.variable in starter), *asked)
     return made(asked, read | {field.variable for field in asked})
 
 

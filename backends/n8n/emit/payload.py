@@ -102,8 +102,11 @@ def read_by_work(compiled: CompiledScope, start: str, ctx: PassContext) -> Itera
     types that all uses imply; none for parts of objects, lists, and what has no certain type."""
     from orgflow.backends.n8n.emit.computed import work_in
 
+    from orgflow_ir.analysis.work.tasks import mentioned
+
     always = _Always(compiled, start)
-    tasks = (n for n in compiled.graph.scope.nodes if isinstance(n, Task))
+    tasks = [n for n in compiled.graph.scope.nodes if isinstance(n, Task)]
+    tasks_by_id = {t.id: t for t in tasks}
     works = {t.id: work_in(t, ctx) for t in tasks if not isinstance(t.binding, Form)}
     does = {task for task, work in works.items() if work.steps is not None or work.act}
     trees = [b.tree for d in compiled.decisions.values() for b in d.branches if b.tree is not None]
@@ -126,9 +129,23 @@ def read_by_work(compiled: CompiledScope, start: str, ctx: PassContext) -> Itera
             if task in reach([start], compiled.graph.successors, earlier):
                 at_once = not needed.tested and not earlier and always.passes(task)
                 required[read.variable] = required.get(read.variable, False) or at_once
+    for task, work in works.items():
+        binding = tasks_by_id[task].binding
+        for name in mentioned(binding) if work.unread and binding is not None else ():
+            if name not in required and _only_given(
+                Read(task, (name,), "mapping"), start, compiled
+            ):
+                required[name] = False
+                types.setdefault(name, AskedField(name, name.replace("_", " "), "text"))
     for name, at_once in required.items():
         if name in types and name not in parts:
             yield types[name]._replace(required=at_once, source="mapping")
+
+
+def _only_given(read: Read, start: str, compiled: CompiledScope) -> bool:
+    """Whether the model names no step that sets a variable before a reader."""
+    setters = compiled.variables.setters(read)
+    return all(s.by in ("payload", "unknown") or s.element == start for s in setters)
 
 
 def _typed_by_decisions(work: Work) -> Iterator[AskedField]:

@@ -163,7 +163,8 @@ def handed_back(compiled: CompiledScope, ctx: PassContext) -> tuple[str, ...]:
 
 
 def _computed_reads(compiled: CompiledScope) -> dict[str, tuple[str, ...]]:
-    """Variables that tasks read whose work the workflow does, by the task."""
+    """Variables that tasks read whose work the workflow does, and those that the model mentions
+    for work that somebody else implements, by the task."""
     if not compiled.work:
         return {}
     forms = compiled.forms
@@ -178,6 +179,12 @@ def _computed_reads(compiled: CompiledScope) -> dict[str, tuple[str, ...]]:
         for element, work in compiled.work.items()
         if element in compiled.graph.reachable
     }
+    for element, work in compiled.work.items():
+        task = compiled.graph.nodes[element]
+        if work.unread and isinstance(task, Task) and task.binding is not None:
+            from orgflow_ir.analysis.work.tasks import mentioned
+
+            found[element] = (*found.get(element, ()), *mentioned(task.binding))
     return {element: names for element, names in found.items() if names}
 
 

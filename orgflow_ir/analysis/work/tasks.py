@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
@@ -170,6 +172,37 @@ def work_by(
 
 
 _ONLY_MAPPED = ("feel", "variable")
+
+
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+_IN_BRACES = re.compile(r"[$#]\{([^{}]*)\}")
+_MENTIONED = re.compile(r"(?<![\w.$])([A-Za-z_]\w*)(?![\w$])(?!\s*[.(\[])")
+_WORDS = frozenset(
+    ("true", "false", "null", "empty", "and", "or", "not", "eq", "ne", "lt", "gt", "le", "ge",
+     "div", "mod", "instanceof", "execution", "task")
+)  # fmt: skip
+_AFTERWARDS = frozenset(("outputs", "listeners", "result"))
+
+
+def mentioned(binding: AnyBinding) -> tuple[str, ...]:
+    """Variables that the `${…}` expressions of a binding mention alone, also in calls of methods
+    that are not supported: work that somebody else implements receives them."""
+    found: dict[str, None] = {}
+
+    def collect(value: object) -> None:
+        if isinstance(value, str):
+            for inner in _IN_BRACES.findall(_QUOTED.sub("''", value)):
+                found.update(dict.fromkeys(_MENTIONED.findall(inner)))
+        elif isinstance(value, tuple):
+            for one in value:
+                collect(one)
+        elif isinstance(value, Parameter):
+            collect(value.text)
+
+    for field in dataclasses.fields(binding):
+        if field.name not in _AFTERWARDS:
+            collect(getattr(binding, field.name))
+    return tuple(name for name in found if name not in _WORDS)
 
 
 def only_mapped(binding: AnyBinding) -> bool:

@@ -523,6 +523,34 @@ def test_what_only_another_step_can_set_is_not_asked_for_at_the_start() -> None:
     assert [f.variable for f in fields.values()] == ["total", "amount"]
 
 
+def test_what_unsupported_calls_mention_is_asked_for_and_kept(engine: LocalEngine) -> None:
+    """Whoever implements them receives it, whatever the implementation before has returned."""
+    body = (
+        '<startEvent id="s" name="Go"/><sequenceFlow id="f1" sourceRef="s" targetRef="a"/>'
+        '<serviceTask id="a" name="Score" camunda:resultVariable="score" camunda:expression="'
+        "${scorer.of(applicant, 'text', form.size())}\"/>"
+        '<sequenceFlow id="f2" sourceRef="a" targetRef="b"/>'
+        '<serviceTask id="b" name="Send" camunda:expression="'
+        '${mail.send(address, applicant, score)}"/>'
+        '<sequenceFlow id="f3" sourceRef="b" targetRef="u"/><userTask id="u" name="Look"/>'
+        '<sequenceFlow id="f4" sourceRef="u" targetRef="e"/><endEvent id="e"/>'
+    )
+    model = of_camunda(body)
+    _, fields = started_by(model)
+    assert [(f.variable, f.type, f.required) for f in fields.values()] == [
+        ("applicant", "text", False), ("address", "text", False),
+    ]  # fmt: skip
+    entered = {"Applicant": "Ada", "Address": "a@x.test", "formMode": "production"}
+    stubs = {"Score": {"visits": [{"score": 7}], "mode": "replace"}}
+    request = RunRequest(
+        compiled(model).root.workflow, "Go", items=[{"json": entered}], data=True, stubs=stubs
+    )
+    (run,) = engine.run_many([request])
+    (data,) = [step for step in run.order if step.node == "Score data"]
+    assert data.items is not None
+    assert data.items[0][0] == {"applicant": "Ada", "address": "a@x.test", "score": 7}
+
+
 def test_what_no_field_is_for_is_given_by_hand() -> None:
     """Part of an object: a page has no field for it."""
     model = behind_the_start("${order.amount &gt; 100}")
