@@ -394,7 +394,7 @@ class _Linker:
                 variables = (self.variables.get(r.key, r.name) for r in requires)
                 known = dict.fromkeys((*(r.name for r in requires), *variables))
                 tree = self.boxed(decision.logic, tuple(known))
-            of = self.type(decision.type_ref)
+            of = self.result(decision.type_ref)
         except _Fault as fault:
             self.report(key, fault, decision.place)
             return Logic(key, name, None, ())
@@ -582,7 +582,7 @@ class _Linker:
         outputs = tuple(
             TableOutput(
                 normal_name(column.name or ""),
-                self.type(column.type_ref),
+                self.result(column.type_ref),
                 self.priorities(column.values, column.type_ref, names, table.place),
                 None
                 if column.default is None or self.file.engine in _IN_JAVA
@@ -627,6 +627,10 @@ class _Linker:
             raise _Fault(f"{names[engine]} aggregates one output only", place=table.place)
         if engine == "flowable" and table.outputs[0].type_ref != "number":
             raise _Fault("Flowable aggregates outputs of the type `number` only", place=table.place)
+
+    def result(self, type_ref: str | None) -> Type:
+        """The type of a result, which Camunda 8 neither tests nor converts."""
+        return ANY if self.file.engine == "camunda8" else self.type(type_ref)
 
     def conversion(self, type_ref: str | None) -> str:
         """The type to which the engine converts the values of an input column."""

@@ -656,6 +656,29 @@ def test_an_input_that_nobody_set_stops_the_run(engine: LocalEngine, tmp_path: P
     assert variables(run) == UNSET.replace("“x”", "“order”")
 
 
+CLOUD = (
+    'xmlns:modeler="http://camunda.org/schema/modeler/1.0" '
+    'modeler:executionPlatform="Camunda Cloud"'
+)
+
+
+@pytest.mark.parametrize(
+    ("type_ref", "cell", "result"),
+    [("string", "5", 5), ("string", '{a: "b"}', {"a": "b"}), ("number", '"x"', "x"),
+     ("boolean", "[1, 2]", [1, 2])],
+)  # fmt: skip
+def test_camunda_8_does_not_convert_results(
+    engine: LocalEngine, tmp_path: Path, type_ref: str, cell: str, result: object
+) -> None:
+    """A client's tests of Zeebe read a number and a context in a column of texts."""
+    (tmp_path / "rating.dmn").write_text(concluding(type_ref, CLOUD, ("-", cell)), "utf-8")
+    process, _ = compiled(one_task(ZEEBE), tmp_path)
+    (run,) = engine.run_many([request(process, {"order": {"amount": 1}})])
+    after = variables(run)
+    assert isinstance(after, dict)
+    assert [value for name, value in after.items() if name != "order"] == [result]
+
+
 BROKEN = (
     (None, ZEEBE, "there is no DMN file next to the model with the id or name `rating`"),
     (ONE.replace('"rating"', '"other"'), ZEEBE.replace("rating", "missing"),
