@@ -115,7 +115,7 @@ def activity_arguments(r: Reading, node: XmlElement, args: dict[str, Any]) -> di
             r.quantity(node, quantity)
     loops = [c for c in node.children if c.local in LOOPS and c.ns == BPMN]
     if loops:
-        args["loop"] = _loop(r, loops[0])
+        args["loop"] = _loop(r, loops[0], node)
         for other in loops[1:]:
             r.report(
                 MisplacedElement,
@@ -191,7 +191,7 @@ _LOOP_CHILDREN = frozenset(
 )
 
 
-def _loop(r: Reading, node: XmlElement) -> Loop:
+def _loop(r: Reading, node: XmlElement, activity: XmlElement) -> Loop:
     _, extra = r.kept(node, _LOOP_ATTRIBUTES, _LOOP_CHILDREN)
     extra += _plain_documentation(r, node)
     if node.local == "standardLoopCharacteristics":
@@ -224,11 +224,23 @@ def _loop(r: Reading, node: XmlElement) -> Loop:
         sequential=r.boolean(node, "isSequential", False),
         cardinality=cardinality,
         collection=r.own(node).get("collection")
-        or (r.resolve(collection[0].text) if collection else None),
+        or (_given_to(r, activity, r.resolve(collection[0].text)) if collection else None),
         item=item,
         until=until,
         extra=extra + unread + unread_until,
     )
+
+
+def _given_to(r: Reading, activity: XmlElement, data: str | None) -> str | None:
+    """The source of a data input of an activity, which a list of instances refers to; the reference
+    itself if it is none."""
+    for association in activity.children:
+        if association.local == "dataInputAssociation" and association.ns == BPMN:
+            parts = {c.local: c.text for c in association.children}
+            whole = parts.keys() == {"sourceRef", "targetRef"}
+            if whole and r.resolve(parts["targetRef"]) == data:
+                return r.resolve(parts["sourceRef"])
+    return data
 
 
 def _is_made_item(node: XmlElement) -> bool:

@@ -95,11 +95,12 @@ def read_repetition(loop: Loop, scope: Scope) -> Repetition:
         if any(k.endswith("}variableAggregation") for k, _ in loop.extra):
             raise NotRepeatable("it collects variables of its instances")
         results = re.sub(r"<[^>]*>", "", inner.get("loopDataOutputRef", "")).strip()
-        result = dict(_attributes(inner.get("outputDataItem", ""))).get("name", "")
+        one = dict(_attributes(inner.get("outputDataItem", "")))
+        result = one.get("name") or one.get("id", "")
         found = Repetition(
             items=_parameter(_data_name(named, scope), None, "variable") if named else None,
             item=loop.item or vendor.get("elementVariable", ""),
-            results=_data_name(results, scope),
+            results=_data_name(_taken_from(results, loop, scope), scope),
             result=_parameter(result, None, "variable") if result else None,
         )
     if loop.cardinality is not None and found.items is None:
@@ -114,6 +115,17 @@ def read_repetition(loop: Loop, scope: Scope) -> Repetition:
         if value is not None:
             _check(value)
     return found
+
+
+def _taken_from(data: str, loop: Loop, scope: Scope) -> str:
+    """The target of a data output of an activity, which its list of results refers to; the
+    reference itself if it is none."""
+    activity = next((n.id for n in scope.nodes if getattr(n, "loop", None) == loop), None)
+    for flow in scope.data_flows if data else ():
+        said = dict(flow.extra).get(f"{_BPMN}sourceRef", "")
+        if flow.source == activity and re.sub(r"<[^>]*>", "", said).strip() == data:
+            return flow.target
+    return data
 
 
 def _data_name(named: str, scope: Scope) -> str:

@@ -78,7 +78,9 @@ _DECLARES = frozenset(
 )  # fmt: skip
 """Keywords that declare a local variable."""
 
-_SCOPES = frozenset({"execution", "kcontext", "task", "delegateTask", "delegateExecution"})
+_SCOPES = frozenset(
+    {"execution", "kcontext", "context", "task", "delegateTask", "delegateExecution"}
+)
 _PRINTS = frozenset({"println", "print"})
 _FAILURE = re.compile(r"Error|\w*Exception|TypeError|RangeError")
 """Error classes of the languages themselves; any other class is unknown here."""
