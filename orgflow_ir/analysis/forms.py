@@ -153,8 +153,8 @@ def asked_fields(
     A form that the model defines keeps its fields. If the model defines no form, the task asks for
     the values that its output mappings read and that nothing else provides. The nearest user tasks
     before a gateway ask for the variables that its conditions read and that nothing in the model
-    sets. The task that has to set a decision variable asks for the decision, whatever its fields
-    are.
+    sets, unless a gateway before all work reads them: they are given at the start. The task that
+    has to set a decision variable asks for the decision, whatever its fields are.
     """
     asking = dict.fromkeys(people)
     found: dict[str, dict[tuple[str, ...], AskedField]] = {task: {} for task in asking}
@@ -170,10 +170,12 @@ def asked_fields(
                     found[task].setdefault(asked.path, asked)
     tasks = _asking(graph, asking)
     read = dict(_read_by(graph, decisions))
+    starts = [n.id for n in graph.nodes.values() if isinstance(n, Event) and n.position == "start"]
+    given = read_at_start(graph, decisions, asking, starts[0]) if len(starts) == 1 else ()
     for gateway, decision in decisions.items():
         if gateway in read:
             for task in _nearest(gateway, graph, tasks):
-                for asked in read[gateway]:
+                for asked in (one for one in read[gateway] if one.variable not in given):
                     found[task][asked.path] = _merged(found[task].get(asked.path), asked)
         if decision.values and decision.setter in found:
             found[decision.setter][(decision.variable,)] = _of_decision(decision, graph)

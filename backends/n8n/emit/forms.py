@@ -569,6 +569,9 @@ def rows_of(form: TaskForm, page: Page) -> list[dict[str, Any]]:
     return fields_of(form, page.counter, page.inputs, given)
 
 
+_STARTER = "who started the process"
+"""The person that Flowable's modeller writes as `$INITIATOR`."""
+
 _SAID = (
     ("For", "assignee"),
     ("For", "candidate_users"),
@@ -587,7 +590,11 @@ def description(task: Task, form: TaskForm, page: Page, *, sent: bool = False) -
     facts = []
     if page.said is not None:
         fixed = page.said.fixed
-        facts = [f"{what}: {plain(fixed[name])}" for what, name in _SAID if name in fixed]
+        facts = [
+            f"{what}: {_STARTER if fixed[name] == '$INITIATOR' else plain(fixed[name])}"
+            for what, name in _SAID
+            if name in fixed
+        ]
         for name in _only_shown(form, page.said):
             if (given := page.said.inputs[name]) is not None and given.strip():
                 facts.append(f"{plain(name)}: {plain(given)}")

@@ -551,6 +551,31 @@ def test_what_unsupported_calls_mention_is_asked_for_and_kept(engine: LocalEngin
     assert data.items[0][0] == {"applicant": "Ada", "address": "a@x.test", "score": 7}
 
 
+def test_what_is_given_at_the_start_is_not_asked_for_again() -> None:
+    """A gateway before all work reads the amount, and one after an approval does."""
+    above = "<conditionExpression>${amount &gt; %d}</conditionExpression></sequenceFlow>"
+    model = model_of(process(
+        '<startEvent id="s"/><exclusiveGateway id="g" default="f2"/>'
+        '<userTask id="t" name="Approve"/><exclusiveGateway id="h" default="f5"/>'
+        '<userTask id="u" name="Approve as director"/><endEvent id="e"/>'
+        '<sequenceFlow id="f0" sourceRef="s" targetRef="g"/>'
+        f'<sequenceFlow id="f1" sourceRef="g" targetRef="t">{above % 10}'
+        '<sequenceFlow id="f2" sourceRef="g" targetRef="e"/>'
+        '<sequenceFlow id="f3" sourceRef="t" targetRef="h"/>'
+        f'<sequenceFlow id="f4" sourceRef="h" targetRef="u">{above % 99}'
+        '<sequenceFlow id="f5" sourceRef="h" targetRef="e"/>'
+        '<sequenceFlow id="f6" sourceRef="u" targetRef="e"/>'
+    ))  # fmt: skip
+    assert list(started_by(model)[1]) == ["amount"]
+    forms = compiled(model).root.forms
+    assert {task: list(form.variables) for task, form in forms.items()} == {
+        "s": ["amount"],
+        "t": [],
+        "u": [],
+    }
+    assert verified(model) is Verdict.PROVED
+
+
 def test_what_no_field_is_for_is_given_by_hand() -> None:
     """Part of an object: a page has no field for it."""
     model = behind_the_start("${order.amount &gt; 100}")
