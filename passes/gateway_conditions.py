@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from orgflow.passes.wording import Namer
 
 from orgflow_ir.diagnostics import Category, Edit, Fix, Related, Rule, Severity
-from orgflow_ir.model import Flow, Gateway, Model, Scope
+from orgflow_ir.model import CallActivity, Event, Flow, Gateway, Model, Scope, Task
+from orgflow_ir.model.bindings import Form
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class GatewayConditions(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
+        chosen: dict[str, tuple[str, ...]] | None = None
         for scope in ctx.scopes(model):
             if not any(f.condition is not None for f in scope.flows):
                 continue
@@ -74,12 +76,49 @@ class GatewayConditions(Pass):
                 if isinstance(node, Gateway) and node.gateway_kind in ("exclusive", "inclusive"):
                     flows = out.get(node.id, [])
                     if len(flows) > 1:
-                        _check(node, flows, scope, namer, ctx)
+                        chosen = _chosen(model) if chosen is None else chosen
+                        _check(node, flows, scope, namer, chosen, ctx)
         return model
 
 
+def _chosen(model: Model) -> dict[str, tuple[str, ...]]:
+    """Variables that only people set, each by a choice in forms, and all the values that they may
+    choose."""
+    found: dict[str, tuple[str, ...]] = {}
+    others: set[str] = set()
+    for node in (n for scope in model.scopes() for n in scope.nodes):
+        if not isinstance(node, Task | CallActivity | Event) or node.binding is None:
+            continue
+        others.update(p.variable for p in node.binding.outputs)
+        if node.binding.result:
+            others.add(node.binding.result)
+        for field in node.binding.fields if isinstance(node.binding, Form) else ():
+            values = tuple(value for value, _ in field.values)
+            if not values or len(field.path) > 1:
+                others.add(field.path[0])
+            else:
+                found[field.path[0]] = (*found.get(field.path[0], ()), *values)
+    return {name: values for name, values in found.items() if name not in others}
+
+
+def _unlike(name: str, values: tuple[str, ...]) -> Tree:
+    """That a variable has none of these values."""
+    from orgflow_ir.analysis.expressions.syntax import Comparison, Constant, Logical, Variable
+
+    parts = [Comparison("!=", Variable((name,)), Constant(v), "juel") for v in values]
+    tree: Tree = parts[0]
+    for part in parts[1:]:
+        tree = Logical("and", tree, part, "juel")
+    return tree
+
+
 def _check(
-    gateway: Gateway, flows: list[Flow], scope: Scope, namer: Namer, ctx: PassContext
+    gateway: Gateway,
+    flows: list[Flow],
+    scope: Scope,
+    namer: Namer,
+    chosen: dict[str, tuple[str, ...]],
+    ctx: PassContext,
 ) -> None:
     from orgflow_ir.analysis.expressions.condition_completeness import (
         overlapping,
@@ -95,7 +134,11 @@ def _check(
             if both:
                 _overlap(gateway, one, two, values_text(both), namer, ctx)
     if len(coded) == len(flows):
-        none = uncovered([trees[f.id] for f in flows])
+        from orgflow_ir.analysis.expressions.syntax import variables
+
+        read = {path[0] for f in flows for path in variables(trees[f.id]) if len(path) == 1}
+        never = [_unlike(name, values) for name, values in chosen.items() if name in read]
+        none = uncovered([*(trees[f.id] for f in flows), *never])
         if none:
             last = flows[-1]
             ctx.emit(
