@@ -788,10 +788,10 @@ def compile_separately(
     for message in model.message_flows:
         sender, receiver = index.process(message.source), index.process(message.target)
         if sender is not None and receiver is not None:
+            to = f" to {ctx.name(message.target)}" if message.name.strip() else ""
             ctx.emit(
                 OpenMessage,
-                f"nothing delivers {ctx.name(message)} to {ctx.name(message.target)}: the "
-                "processes are compiled separately",
+                f"nothing delivers {ctx.name(message)}{to}: the processes are compiled separately",
                 element=message,
                 help="let the sending step call the process that waits for the message",
             )

@@ -77,6 +77,10 @@ def test_each_pool_becomes_a_file_and_messages_between_them_are_gaps(
     gap = " ".join(ran.err.split())
     assert "nothing delivers the message flow `order` from `Send order` to `Order came`" in gap
     assert ran.err.count("nothing delivers") == 1
+    trade.write_text(trade.read_text().replace(' name="order"', ' name=""'))
+    ran = invoke("compile", trade, "--target", "n8n", "-o", f"{tmp_path / 'out'}/", "-v")
+    gap = " ".join(ran.err.split())
+    assert "nothing delivers the message flow from `Send order` to `Order came`: the proc" in gap
 
 
 def test_a_bad_pool_does_not_stop_the_others(invoke: Invoke, half: Path, tmp_path: Path) -> None:
