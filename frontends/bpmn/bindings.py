@@ -161,6 +161,8 @@ def read_binding(
         found = read(source, args, inputs)
         if found is not None:
             return found, True
+    if node.local == "scriptTask" and (given := tuple(_given(source))):
+        args["inputs"] = (*args.get("inputs", ()), *given)
     if node.local == "scriptTask" and (setting := source.settings(ACTIVITI, AUTO_STORE)):
         args["parameters"] = setting
     if not args and not inputs:
@@ -424,6 +426,12 @@ def _activiti(
     if kind is not None:
         topic = source.attribute(ACTIVITI, "topic")
         by, target = ("topic", topic) if topic is not None else ("type", kind)
+        event = source.first(ACTIVITI, "eventType") if kind == "send-event" else None
+        if event is not None and event.text.strip():
+            target = f"{kind} {event.text.strip()}"
+            given = tuple(_event_inputs(source))
+            if given:
+                common = {**common, "inputs": (*common.get("inputs", ()), *given)}
         parameters += source.settings(ACTIVITI, "taskPriority")
         return Worker(by=by, target=target, **common, parameters=parameters)
     resource = source.attribute(ACTIVITI, "resource")
@@ -524,6 +532,24 @@ def _fields(source: _Source) -> dict[str, str]:
     for element in source.all(ACTIVITI, "field"):
         found[element.attrs.get("name", "")] = field_text(element)
     return found
+
+
+def _given(source: _Source) -> Iterator[Parameter]:
+    """What Flowable gives to a script: variables and expressions, by their names there."""
+    for element in source.all(ACTIVITI, "in"):
+        attrs = element.attrs
+        if attrs.get("target") and attrs.get("source"):
+            yield Parameter(name=attrs["target"], text=attrs["source"], language="variable")
+        elif attrs.get("target") and attrs.get("sourceExpression"):
+            yield Parameter(name=attrs["target"], text=attrs["sourceExpression"])
+
+
+def _event_inputs(source: _Source) -> Iterator[Parameter]:
+    """The payload of an event that Flowable sends: names, and constants or expressions."""
+    for element in source.all(ACTIVITI, "eventInParameter"):
+        text = element.attrs.get("source") or element.attrs.get("sourceExpression")
+        if text and element.attrs.get("target"):
+            yield Parameter(name=element.attrs["target"], text=text)
 
 
 def _beside(source: _Source) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Call,
     Comparison,
     ComparisonOperator,
+    Conditional,
     ConditionError,
     Constant,
     Empty,
@@ -72,6 +73,8 @@ class JuelParser(Parser):
                 return value
             case "exists", [Variable()] if there is not None:
                 return there
+            case "getOrDefault", [Variable() as value, other] if there is not None:
+                return Conditional(there, value, other, "juel", span)
             case (("empty" | "isEmpty"), [Variable() as value]):
                 return Empty(value, span)
             case (("notEmpty" | "isNotEmpty"), [Variable() as value]):
