@@ -374,7 +374,8 @@ def _passed(called: Iterable[Use]) -> str:
     received = "all process variables" if given else "only the inputs of each call below"
     if taken:
         return (
-            f"It receives {received} as one item. The fields that it passes on are the new values."
+            f"It receives {received} as one item. The fields that it passes on are the new values; "
+            "others are kept if the model mentions them in a later step."
         )
     return (
         f"It receives {received} as one item. Each call uses only the fields below of those that "
