@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import unescape
 
 from orgflow_ir.model import (
     CallActivity,
@@ -91,6 +90,8 @@ _ATTRIBUTE = r"""\b{}\s*=\s*(?:"([^"]*)"|'([^']*)')"""
 def chosen_by(sub: SubProcess) -> str:
     """What chooses the steps of an ad-hoc sub-process of Camunda 8: a worker (such as that of its
     AI agents), or a list; empty if its performers do."""
+    from html import unescape
+
     for name, attribute, words in (
         ("taskDefinition", "type", "a worker for the job type `{}` chooses its steps in each run"),
         ("adHoc", "activeElementsCollection", "the list `{}` chooses its steps in each run"),
