@@ -34,7 +34,7 @@ from orgflow.backends.n8n.emit.javascript import js_string, property_name, prope
 from orgflow.backends.n8n.emit.names import NO_IDENTIFIERS
 from orgflow.backends.n8n.feel import dates
 from orgflow.backends.n8n.feel.direct import HELPER_NAMES, Direct, Scope, helpers, is_truth
-from orgflow.backends.n8n.feel.values import TEMPORAL, Untranslated, Value
+from orgflow.backends.n8n.feel.values import TEMPORAL, Kind, Untranslated, Value
 
 from orgflow_ir.analysis.expressions.feel.evaluator import INPUT
 from orgflow_ir.analysis.expressions.feel.syntax import (
@@ -394,7 +394,8 @@ class _Plain:
             read = property_of("given", needed.name)
             kind = needed.type.name if isinstance(needed.type, SimpleType) else ""
             if self.computed and kind in ("date", "date and time"):
-                self.dated(name, f"{'date' if kind == 'date' else 'moment'}({read})")
+                of: Kind = "date" if kind == "date" else "moment"
+                self.dated(name, of, f"{of}({read})")
                 return name
             if kind in _KINDS:
                 read = f'{self.use("typed")}({read}, "{kind}")'
@@ -403,7 +404,7 @@ class _Plain:
             conversion = self.conversions.get(needed.key, "")
             if self.computed and conversion == "date":
                 self.local.add(name)
-                self.dated(name, f"{self.use('localMoment')}({read})")
+                self.dated(name, "moment", f"{self.use('localMoment')}({read})")
                 return name
             if conversion:
                 read = self.convert(read, conversion)
@@ -412,10 +413,9 @@ class _Plain:
             self.body.append(f"const {name} = {read};")
         return self.names[needed.key]
 
-    def dated(self, name: str, code: str) -> None:
+    def dated(self, name: str, kind: Kind, code: str) -> None:
         """Reads an input as a date, or as a date and time."""
-        of = dates.of_text("date" if code.startswith("date(") else "moment", name)
-        self.values[name] = of._replace(js=name)
+        self.values[name] = Value(name, kind, simple=True)
         self.body.append(f"const {name} = {code};")
 
     def path(self, tree: Tree, read: dict[str, str]) -> str:

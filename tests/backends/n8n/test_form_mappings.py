@@ -32,7 +32,7 @@ FIELDS = (
 
 def adds(event: str, text: str, *, first: bool = False) -> Listener:
     """Code that adds a text to the variable `x`."""
-    code = f"execution.setVariable('x', '{text}')" if first else f"x = x + '{text}'"
+    code = f"execution.setVariable('x', '{text}')" if first else f"execution.setVariable('x', x + '{text}')"
     return Listener(event=event, by="script", language="groovy", target=code)
 
 
