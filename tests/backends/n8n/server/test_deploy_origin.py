@@ -14,7 +14,12 @@ from cli_cases import Ran
 from deploy_origins import INVOICE, ORDER, ORIGINS, did, model, refused
 from n8n_stand_in import KEY, StandIn
 from orgflow.backends.n8n.server.deploy.deployment_marker import marker_of, renamed
-from orgflow.backends.n8n.server.deploy.process_similarity import Origin, origin_of, steps_of
+from orgflow.backends.n8n.server.deploy.process_similarity import (
+    Origin,
+    origin_of,
+    project_of,
+    steps_of,
+)
 from orgflow.cli import run
 
 
@@ -123,7 +128,8 @@ def test_places(tmp_path: Path) -> None:
     assert origin_of(str(file)).place == "a/order.bpmn"
     (tmp_path / "here/.git").mkdir()
     origin = origin_of(str(file))
-    assert origin == Origin(tmp_path / "here", "models/a/order.bpmn")
+    root = tmp_path / "here"
+    assert origin == Origin(root, "models/a/order.bpmn", project_of(root))
     assert origin.is_there("models/a/order.bpmn")
     for place in ("", "models/a", "a/order.bpmn", "../here/models/a/order.bpmn", str(file),
                   "x" * 5000, "\0"):  # fmt: skip
