@@ -32,7 +32,6 @@ from typing import Final
 
 from orgflow.backends.n8n.emit.javascript import js_string, property_name, property_of
 from orgflow.backends.n8n.emit.names import NO_IDENTIFIERS
-from orgflow.backends.n8n.feel import dates
 from orgflow.backends.n8n.feel.direct import HELPER_NAMES, Direct, Scope, helpers, is_truth
 from orgflow.backends.n8n.feel.values import TEMPORAL, Kind, Untranslated, Value
 

@@ -32,7 +32,8 @@ FIELDS = (
 
 def adds(event: str, text: str, *, first: bool = False) -> Listener:
     """Code that adds a text to the variable `x`."""
-    code = f"execution.setVariable('x', '{text}')" if first else f"execution.setVariable('x', x + '{text}')"
+    value = f"'{text}'" if first else f"x + '{text}'"
+    code = f"execution.setVariable('x', {value})"
     return Listener(event=event, by="script", language="groovy", target=code)
 
 
