@@ -737,7 +737,7 @@ def _numeric(column: TableInput, cells: Sequence[UnaryTests]) -> bool:
     used = [*cells, *([] if column.allowed is None else [column.allowed])]
     tests = [(test, cell.negated) for cell in used for test in cell.tests]
     return any(_ordered(test) for test, _ in tests) and all(
-        _ordered(test)
+        (_ordered(test) and all(map(_is_constant_number, _ends(test))))
         or (not negated and test.operator in (None, "=") and _is_constant_number(test.operand))
         for test, negated in tests
     )
@@ -746,6 +746,13 @@ def _numeric(column: TableInput, cells: Sequence[UnaryTests]) -> bool:
 def _is_constant_number(tree: Tree) -> bool:
     constant = tree.operand if isinstance(tree, Negation) else tree
     return isinstance(constant, Literal) and isinstance(constant.value, Decimal)
+
+
+def _ends(test: UnaryTest) -> list[Tree]:
+    """What a test compares with."""
+    if isinstance(test.operand, RangeLiteral):
+        return [end for end in (test.operand.low, test.operand.high) if end is not None]
+    return [test.operand]
 
 
 def _ordered(test: UnaryTest) -> bool:

@@ -224,7 +224,8 @@ COMPUTED: dict[str, tuple[list[str], list[str]]] = {
     "date(due) - day": (['> @"P1D"', "-", 'not(< @"PT36H")', "?.days > 30"], [""]),
     "amount > fee": (["true", "false", "-", "not(true)", "null"], ["", "boolean"]),
     "string(amount)": (['"5"', '"a", "5"', "-", 'not("5")', 'starts with(?, "5")'], ["", "string"]),
-    "amount": ([*NUMBER_CELLS, '"a"', 'contains(?, "a")', "list", "not(list)"], ["", "double"]),
+    "amount": ([*NUMBER_CELLS, '"a"', '>= "a"', '["5".."b"]', 'contains(?, "a")', "list",
+                "not(list)"], ["", "double"]),
     "if amount > 5 then fee else due": (["5", '"2024-02-29"', "-", "> 5", "fee"], [""]),
 }  # fmt: skip
 RESULTS = {
