@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
 from orgflow_ir.analysis.decisions import Decision, preceding_words
 from orgflow_ir.model import CallActivity, Event, Node, SubProcess, Task
 from orgflow_ir.model.bindings import PART, Field, Form, Pairs
@@ -104,6 +104,37 @@ def describes(task: Task, doc: str) -> bool:
     )
 
 
+def shown_fields(task: Task) -> tuple[AskedField, ...]:
+    """The fields of the form of a task that only show a value."""
+    form = task.binding
+    fields = form.fields if isinstance(form, Form) else ()
+    return tuple(_of_model(field) for field in fields if _only_shows(field))
+
+
+def known_before(graph: ControlFlow) -> dict[str, frozenset[str]]:
+    """The variables with a field in the form of a task that an element before it sets, by the task.
+    Engines show their values in the form (in Camunda 7 `FormFieldHandler`, in Camunda 8 the data
+    that the form is bound to)."""
+    forms = {
+        node.id: frozenset(field.path[0] for field in node.binding.fields)
+        for node in graph.scope.nodes
+        if isinstance(node, Task) and isinstance(node.binding, Form) and node.binding.fields
+    }
+    if not forms:
+        return {}
+    from orgflow_ir.analysis.variables import declared_by
+
+    found: dict[str, set[str]] = {}
+    for setter in graph.scope.nodes:
+        names = frozenset(declared_by(setter))
+        tasks = [task for task, fields in forms.items() if fields & names]
+        after = reach(graph.successors[setter.id], graph.successors) if tasks else frozenset()
+        for task in tasks:
+            if task in after:
+                found.setdefault(task, set()).update(forms[task] & names)
+    return {task: frozenset(names) for task, names in found.items()}
+
+
 def asked_at_start(
     graph: ControlFlow, decisions: Mapping[str, Decision], people: Iterable[str], start: str
 ) -> tuple[AskedField, ...]:
@@ -114,7 +145,8 @@ def asked_at_start(
     form = graph.nodes[start]
     if isinstance(form, Event) and isinstance(form.binding, Form):
         for field in form.binding.fields:
-            if (own := _of_model(field)) is not None:
+            if not _only_shows(field):
+                own = _of_model(field)
                 found.setdefault(own.path, own)
     tasks = _asking(graph, people)
     for gateway, fields in _read_by(graph, decisions):
@@ -163,8 +195,8 @@ def asked_fields(
         assert isinstance(node, Task)
         if isinstance(node.binding, Form):
             for field in node.binding.fields:
-                if (asked := _of_model(field)) is not None:
-                    found[task].setdefault(asked.path, asked)
+                if not _only_shows(field):
+                    found[task].setdefault((asked := _of_model(field)).path, asked)
             if node.binding.outputs and not node.binding.fields:
                 for asked in _mapped(task, node.binding, graph, decisions):
                     found[task].setdefault(asked.path, asked)
@@ -238,11 +270,14 @@ def _read_by(
             yield gateway, fields
 
 
-def _of_model(field: Field) -> AskedField | None:
-    """A field that the model defines; `None` for one that only shows something."""
+def _only_shows(field: Field) -> bool:
+    """Whether a field that the model defines only shows a value."""
     said = dict(field.constraints)
-    if said.get("readonly") in ("", "true") or said.get("writable") == "false":
-        return None
+    return said.get("readonly") in ("", "true") or said.get("writable") == "false"
+
+
+def _of_model(field: Field) -> AskedField:
+    """A field that the model defines."""
     word = field.type.strip().lower()
     type = _TYPES.get(word, "text")
     if field.values and type not in ("choice", "choices"):

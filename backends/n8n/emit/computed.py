@@ -19,10 +19,16 @@ from orgflow_ir.analysis.calls import (
     hands_everything,
     takes_everything,
 )
+from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
 from orgflow_ir.analysis.expressions.syntax import variables
 from orgflow_ir.analysis.facts.notes import own_text
-from orgflow_ir.analysis.forms import describes, is_done_by_a_person
+from orgflow_ir.analysis.forms import (
+    describes,
+    is_done_by_a_person,
+    known_before,
+    shown_fields,
+)
 from orgflow_ir.analysis.work.operations import CatalogueOperation
 from orgflow_ir.analysis.work.requests import Part, Request
 from orgflow_ir.analysis.work.scripts import decimals_in
@@ -77,7 +83,11 @@ def _decimals(task: Task, ctx: PassContext) -> frozenset[str]:
 
 def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:
     """Process variables that the work of tasks in a scope reads, and pending Code nodes."""
+    known = ctx.analysis(known_before, ctx.analysis(ControlFlow, scope))
     for node in scope.nodes:
+        if isinstance(node, Task) and isinstance(node.binding, Form):
+            yield from (shown.variable for shown in shown_fields(node))
+            yield from sorted(known.get(node.id, ()))
         if isinstance(node, Task) and (isinstance(node.binding, Form) or is_done_by_a_person(node)):
             if describes(node, doc := own_text(node.doc)):
                 from orgflow_ir.analysis.work.people import about_task

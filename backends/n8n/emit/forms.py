@@ -26,7 +26,9 @@ from orgflow_ir.analysis.forms import (
     Option,
     asked_at_start,
     asked_fields,
+    known_before,
     read_at_start,
+    shown_fields,
 )
 from orgflow_ir.model import Event, Lane, Node, Task
 from orgflow_ir.model.bindings import Form
@@ -109,31 +111,45 @@ class FormField(NamedTuple):
         """JavaScript for the value of an answer in `form`, otherwise undefined."""
         return f"((v) => {self._value()})(form[{js_string(self.label)}])"
 
-    def shown(self, node: str) -> str | None:
-        """JavaScript for the initial content of a field with a computed value; `None` for a field
-        without an initial choice."""
-        from orgflow.backends.n8n.emit.javascript import property_of
-
-        value = f"$({quote_node(node)}).first().json"
-        for name in self.asked.path[:-1]:
-            value = f"({property_of(value, name)} ?? {{}})"
-        value = property_of(value, self.asked.path[-1])
+    def shown(self, item: str) -> str | None:
+        """JavaScript for the initial content of a field, whose value is in an `item`; `None` for a
+        field without an initial choice."""
+        blank = NO if self.ticked and self.asked.type == "boolean" else ""
+        initial = js_string(self.parameters.get("defaultValue", blank))
         match self.asked.type:
             case "choices":
                 return None
             case "boolean":
-                blank = NO if self.ticked else ""
-                found = f'v === true ? "{YES}" : v === false ? "{NO}" : "{blank}"'
+                found = f'v === true ? "{YES}" : v === false ? "{NO}" : {initial}'
             case "choice":
-                ways = (
-                    f"v === {js_string(o.value)} ? {js_string(o.label)} : " for o in self.options
-                )
-                found = "".join(ways) + '""'
+                found = f"{self._labels} : {initial}"
             case "date":
-                found = 'typeof v === "string" ? v.slice(0, 10) : ""'
+                found = f'typeof v === "string" ? v.slice(0, 10) : {initial}'
             case _:
-                found = 'v == null ? "" : typeof v === "object" ? JSON.stringify(v) : String(v)'
-        return f"((v) => {found})({value})"
+                of = 'typeof v === "object" ? JSON.stringify(v) : String(v)'
+                found = f"v == null ? {initial} : {of}"
+        return f"((v) => {found})({_part_of(item, self.asked)})"
+
+    @property
+    def read(self) -> str:
+        """JavaScript for the text of a value `v` of a field that only shows it."""
+        match self.asked.type:
+            case "boolean":
+                return f'v === true ? "{YES}" : v === false ? "{NO}" : v'
+            case "choice":
+                return f"{self._labels} : v"
+            case "date":
+                return 'typeof v === "string" ? v.slice(0, 10) : v'
+            case _:
+                return (
+                    'v !== null && typeof v === "object" && !Array.isArray(v) '
+                    "? JSON.stringify(v) : v"
+                )
+
+    @property
+    def _labels(self) -> str:
+        ways = (f"v === {js_string(o.value)} ? {js_string(o.label)}" for o in self.options)
+        return " : ".join(ways)
 
     def _value(self) -> str:
         asked = self.asked
@@ -228,6 +244,8 @@ class TaskForm(NamedTuple):
         sets: variables that its output mappings set.
         by: the channel of the message that asks a person to fill it in; empty if it is only listed.
         dated: whether n8n adds the time of the answer to a message.
+        shown: values that its page shows, as fields.
+        begins: variables with whose values their fields begin.
     """
 
     fields: tuple[FormField, ...]
@@ -237,6 +255,8 @@ class TaskForm(NamedTuple):
     sets: tuple[str, ...] = ()
     by: str = ""
     dated: bool = True
+    shown: tuple[FormField, ...] = ()
+    begins: frozenset[str] = frozenset()
 
     def guard(self, node: str, counter: str = "") -> str | None:
         """JavaScript that is true if an item is a valid answer to this form, which a node asks, or
@@ -353,10 +373,13 @@ def plan_forms(
     asked = asked_fields(compiled.graph, compiled.decisions, alone)
     variables = {field.variable for fields in asked.values() for field in fields}
     variables |= {path[0] for decision in compiled.decisions.values() for path in decision.coded}
+    known = known_before(compiled.graph)
     forms = {
-        task: _within(made(fields, variables), compiled.graph.nodes[task])._replace(
-            by=by, dated=version.major > 1
-        )
+        task: _showing(
+            _within(made(fields, variables), compiled.graph.nodes[task]),
+            compiled.graph.nodes[task],
+            known.get(task, frozenset()),
+        )._replace(by=by, dated=version.major > 1)
         for task, fields in asked.items()
     }
     again = {task for task in forms if task in compiled.graph.cyclic}
@@ -400,6 +423,32 @@ def plan_start(compiled: CompiledScope, start: str, ctx: PassContext) -> TaskFor
         by_work = (f for f in read_by_work(compiled, start, ctx) if f.variable not in names)
         asked = (*(f for f in by_work if not defined or f.variable in starter), *asked)
     return made(asked, read | {field.variable for field in asked})
+
+
+def _showing(form: TaskForm, task: Node, known: frozenset[str]) -> TaskForm:
+    """The form with the values that its page shows: those of the fields that only show one, and
+    those of `known` variables that a person may enter again, which a blank answer keeps. An input
+    mapping gives fields another value."""
+    if isinstance(task, Task) and task.binding is not None:
+        known -= {one.name for one in task.binding.inputs}
+    again = [
+        one for one in form.fields if one.asked.source == "model" and one.asked.variable in known
+    ]
+    written = (
+        one.asked._replace(label=f"{one.asked.label} so far")
+        for one in again
+        if not _begins(one) and one.asked.type != "choices"
+    )
+    only = shown_fields(task) if isinstance(task, Task) else ()
+    return form._replace(
+        shown=made((*only, *written)).fields,
+        begins=frozenset(one.asked.variable for one in again if _begins(one)),
+    )
+
+
+def _begins(field: FormField) -> bool:
+    """Whether a field begins with the value of its variable: one that is never blank at first."""
+    return field.asked.type in ("boolean", "choice") or "defaultValue" in field.parameters
 
 
 def _within(form: TaskForm, task: Node) -> TaskForm:
@@ -521,14 +570,32 @@ def _number(text: str) -> int | float | None:
     return int(found) if found.is_integer() else found
 
 
+def _part_of(item: str, asked: AskedField) -> str:
+    """JavaScript for the value that a field is for, in an item."""
+    from orgflow.backends.n8n.emit.javascript import property_of
+
+    for name in asked.path[:-1]:
+        item = f"({property_of(item, name)} ?? {{}})"
+    return property_of(item, asked.path[-1])
+
+
 def fields_of(
-    form: TaskForm, counter: str = "", inputs: str = "", given: Iterable[str] = ()
+    form: TaskForm,
+    counter: str = "",
+    inputs: str = "",
+    given: Iterable[str] = (),
 ) -> list[dict[str, Any]]:
     """The rows of the node for a form; the fields of variables that are `given` are prefilled with
     the output of the node `inputs`."""
     rows = [field.parameters for field in form.fields]
     for field, row in zip(form.fields, rows, strict=True):
-        if inputs and field.asked.variable in given and (code := field.shown(inputs)):
+        if inputs and field.asked.variable in given:
+            code = field.shown(f"$({quote_node(inputs)}).first().json")
+        elif field.asked.variable in form.begins:
+            code = field.shown("$json") if _begins(field) else None
+        else:
+            continue
+        if code:
             row["defaultValue"] = expression(code)
     if form.page:
         rows.append(form_fields.hidden(PAGE, form.hidden(counter)))
@@ -596,8 +663,8 @@ def description(task: Task, form: TaskForm, page: Page, *, sent: bool = False) -
             if name in fixed
         ]
         for name in _only_shown(form, page.said):
-            if (given := page.said.inputs[name]) is not None and given.strip():
-                facts.append(f"{plain(name)}: {plain(given)}")
+            if (constant := page.said.inputs[name]) is not None and constant.strip():
+                facts.append(f"{plain(name)}: {plain(constant)}")
     lane = next((lane for lane in reversed(page.lanes) if task.id in lane.members), None)
     if lane is not None and plain(lane.caption):
         facts.append(f"Lane: {plain(lane.caption)}")
@@ -612,12 +679,11 @@ def description(task: Task, form: TaskForm, page: Page, *, sent: bool = False) -
     if sent:
         text = html.escape(text, quote=False)
     text = text.replace("\\n", "\\\u200bn")  # n8n takes a backslash with an n for a new line
-    if page.said is None:
+    inputs = [] if page.said is None else _only_shown(form, page.said)
+    given = [name for name in inputs if page.said is not None and page.said.inputs[name] is None]
+    if not form.shown and not given and not (page.said is not None and page.said.computed):
         return text
-    shown = [n for n in _only_shown(form, page.said) if page.said.inputs[n] is None]
-    if not page.said.computed and not shown:
-        return text
-    return expression(_with_computed(text, page.said, page.inputs, shown, sent))
+    return expression(_with_computed(text, form, page, given, sent))
 
 
 def _only_shown(form: TaskForm, said: About) -> list[str]:
@@ -625,37 +691,45 @@ def _only_shown(form: TaskForm, said: About) -> list[str]:
     return [name for name in said.inputs if name not in form.asks]
 
 
-def _with_computed(text: str, said: About, inputs: str, given: Iterable[str], sent: bool) -> str:
-    """JavaScript for a description: a text, and behind it what the node `inputs` has computed, with
-    what is `given` to the task; the documentation of the task before it if that is computed."""
+def _with_computed(text: str, form: TaskForm, page: Page, given: Iterable[str], sent: bool) -> str:
+    """JavaScript for a description: a text, and behind it what the node before the form has
+    computed, with the inputs that are `given` to the task and the values of fields that only show
+    one; the documentation of the task before it if that is computed."""
     from orgflow.backends.n8n.emit.javascript import property_of
 
     from orgflow_ir.analysis.work.people import ABOUT, DUE, TEXT
 
+    computed = page.said.computed if page.said is not None else ()
     found = []
     for what, name in _SAID:
-        if name in said.computed:
+        if name in computed:
             value = f"item.{DUE}" if name == "due" else f"(item.{ABOUT} ?? {{}}).{name}"
             found.append(f"[{js_string(what)}, {value}]")
     for name in given:
         value = property_of("item", name)
         value = f"((v) => v !== null && typeof v === 'object' ? JSON.stringify(v) : v)({value})"
         found.append(f"[{js_string(plain(name))}, {value}]")
-    item = f"$({quote_node(inputs)}).first().json"
+    item = f"$({quote_node(page.inputs)}).first().json"
     twice = '{ "&": "&amp;amp;", "<": "&amp;lt;", ">": "&amp;gt;" }'
     escaped = (
         f".replace(/[&<>]/g, (c) => ({twice})[c])"
         if sent
         else '.replace(/[&<>\\\\]/g, (c) => "&#" + c.charCodeAt(0) + ";")'
     )
+    known = (
+        '.filter((o) => o[1] != null).map((o) => o[0] + ": " + [].concat(o[1]).join(", ")'
+        f"{escaped})"
+    )
     lines = [js_string(text)]
-    if TEXT in said.computed:
+    if TEXT in computed:
         lines = [f'String(({item}.{ABOUT} ?? {{}}).{TEXT} ?? ""){escaped}']
         lines += [js_string(f"\n{text}")] if text else []
     if found:
-        lines.append(
-            f"...((item) => [{', '.join(found)}])({item})"
-            '.filter((o) => o[1] != null).map((o) => o[0] + ": " + [].concat(o[1]).join(", ")'
-            f"{escaped})"
+        lines.append(f"...((item) => [{', '.join(found)}])({item}){known}")
+    if form.shown:
+        values = (
+            f"[{js_string(one.label)}, ((v) => {one.read})({_part_of('$json', one.asked)})]"
+            for one in form.shown
         )
+        lines.append(f"...[{', '.join(values)}]{known}")
     return f"[{', '.join(lines)}]" + '.filter((o) => o !== "").join("\\n")'

@@ -163,11 +163,11 @@ def handed_back(compiled: CompiledScope, ctx: PassContext) -> tuple[str, ...]:
 
 
 def _computed_reads(compiled: CompiledScope) -> dict[str, tuple[str, ...]]:
-    """Variables that tasks read whose work the workflow does, and those that the model mentions
-    for work that somebody else implements, by the task."""
-    if not compiled.work:
-        return {}
+    """Variables that tasks read whose work the workflow does, those that the model mentions for
+    work that somebody else implements, and those that forms show, by the task."""
     forms = compiled.forms
+    if not compiled.work and not forms:
+        return {}
     found = {
         element: tuple(
             dict.fromkeys(
@@ -185,6 +185,9 @@ def _computed_reads(compiled: CompiledScope) -> dict[str, tuple[str, ...]]:
             from orgflow_ir.analysis.work.tasks import mentioned
 
             found[element] = (*found.get(element, ()), *mentioned(task.binding))
+    for element, form in forms.items():
+        if shown := (*(one.asked.variable for one in form.shown), *sorted(form.begins)):
+            found[element] = (*found.get(element, ()), *shown)
     return {element: names for element, names in found.items() if names}
 
 

@@ -18,7 +18,7 @@ from orgflow.evaluation.replay import replay_model
 from played_models import compiled as compiled_model
 
 from orgflow_ir.model import Event, Expression, Flow, Gateway, Model, Process, Task
-from orgflow_ir.model.bindings import Field, Form, Listener, Parameter
+from orgflow_ir.model.bindings import Field, Form, Http, Listener, Parameter
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.targets.verification import Verdict
@@ -255,6 +255,58 @@ def test_the_page_shows_what_inputs_give(engine: LocalEngine) -> None:
     }  # fmt: skip
 
 
+def test_the_page_shows_values_of_variables(engine: LocalEngine) -> None:
+    """As Camunda 7 does: those of fields that only show one, and of those that are asked for again,
+    also behind a request, whose answer replaces the item. An unset variable is left out."""
+    only = (("readonly", ""),)
+    kinds = (("a", "Type A"), ("b", "Type B"))
+    first = Task(id="a", name="Before", task_type="user", binding=Form(fields=(
+        Field(name="price", type="double"), Field(name="kind", type="enum", values=kinds),
+        Field(name="urgent", type="boolean"), Field(name="name", type="string"),
+        Field(name="day", type="date"))))  # fmt: skip
+    request = Task(id="r", name="Look up", task_type="service", binding=Http(
+        by="camunda", method="GET", url="https://x.example/rates"))  # fmt: skip
+    last = Task(id="t", name="Ask", task_type="user", binding=Form(fields=(
+        Field(name="price", label="Price", type="double", constraints=only),
+        Field(name="kind", label="Kind", type="enum", values=kinds, constraints=only),
+        Field(name="urgent", label="Urgent?", type="boolean", constraints=only),
+        Field(name="nobody", label="Nobody", type="string", constraints=only),
+        Field(name="name", label="Name", type="string"), Field(name="day", type="date"),
+        Field(name="kind", label="Kind", type="enum", values=kinds),
+        Field(name="new", label="New", type="string"))))  # fmt: skip
+    ids = ("s", "a", "r", "t", "e")
+    flows = tuple(Flow(id=f"f{i}", source=ids[i], target=ids[i + 1]) for i in range(4))
+    nodes = (Event(id="s", position="start"), first, request, last, Event(id="e", position="end"))
+    source = Model(id="m", processes=(Process(id="p", nodes=nodes, flows=flows),))
+    made, errors = compiled_model(source, Registry())
+    assert made is not None, errors
+    workflow = made.compiled["p"].root.workflow
+    ask = next(n for n in workflow["nodes"] if n["name"] == "Ask")
+    rows = {r["fieldLabel"]: r for r in ask["parameters"]["formFields"]["values"]
+            if "fieldLabel" in r}  # fmt: skip
+    assert list(rows) == ["Name", "Day", "Kind", "New"]
+    texts = {"text": ask["parameters"]["formDescription"], "kind": rows["Kind"]["defaultValue"]}
+    code = {k: t.removeprefix("={{").removesuffix("}}") for k, t in texts.items()}
+    shown = ", ".join(f"{k!r}: {t}" for k, t in code.items())
+    probe = {**ask, "type": "n8n-nodes-base.set", "typeVersion": 3.4,
+             "parameters": {"mode": "raw", "jsonOutput": "={{ ({ " + shown + " }) }}",
+                            "options": {}}}  # fmt: skip
+    workflow["nodes"][workflow["nodes"].index(ask)] = probe  # type: ignore[call-overload]
+    before = {"Price": "2.5", "Kind": "Type B", "Urgent": "Yes", "Name": "B<o", "Day": "2024-02-29"}
+    (run,) = engine.run_many([
+        RunRequest(workflow, "Start", answers={"Before": [before]}, data=True,
+                   stubs={"Look up": {"visits": [{"body": {"rate": 3}}], "mode": "replace"}})
+    ])  # fmt: skip
+    assert run.status == "success", run.error
+    (found,) = [n.items for n in run.order if n.node == "Ask"]
+    assert found is not None
+    assert found[0][0] == {
+        "text": "Price: 2.5\nKind: Type B\nUrgent?: Yes\nName so far: B&#60;o\n"
+        "Day so far: 2024-02-29",
+        "kind": "Type B",
+    }
+
+
 def test_the_page_shows_the_documentation_with_values(engine: LocalEngine) -> None:
     """As Camunda 7 and Flowable show it. What nobody has set, and what is not supported, stays; a
     value is no markup."""
@@ -285,7 +337,7 @@ def test_the_page_shows_the_documentation_with_values(engine: LocalEngine) -> No
     twice = int(BEFORE["Amount"]) * 2
     assert found[0][0] == {
         "text": f"B&#38;o asks for {twice} (${{nobody}}, ${{bean.call(1)}}).\n"
-        "Is it &#60;fine&#62;?\nFor: B&#38;o"
+        f"Is it &#60;fine&#62;?\nFor: B&#38;o\nAmount so far: {BEFORE['Amount']}"
     }
 
 
