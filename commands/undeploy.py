@@ -43,7 +43,7 @@ a workflow was kept; 3: the server failed.
 @click.option(
     "--deleted",
     is_flag=True,
-    help="Of folders: the workflows of models that are no longer there, instead of the others.",
+    help="Of folders: the workflows of models that no longer exist, instead of the others.",
 )
 @click.option("--as", "name", metavar="NAME", help="The name under which it was deployed.")
 @server_options

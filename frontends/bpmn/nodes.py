@@ -86,16 +86,17 @@ def read_task(r: Reading, node: XmlElement) -> dict[str, Any]:
     plain = _bpmn_binding(r, node) if can_bind else None
     binding, by_engine = read_binding(r, node, plain)
     engine = None if r.dialect is None else run_by(r.dialect.engine)
+    own = next(own_extensions(node, "binding"), None) is not None
     if (
         engine is not None
         and isinstance(binding, Script)
         and binding.language != "feel"
-        and next(own_extensions(node, "binding"), None) is None
+        and not own
     ):
         binding = binding.replace(by=engine)
     if can_bind or binding is not None:
         args["binding"] = binding
-    if by_engine:
+    if by_engine or (own and isinstance(plain, Worker)):
         _keep_unsaid(r, node, plain, args)
     if can_bind:
         if "messageRef" in node.attrs and task_type in ("send", "receive"):

@@ -149,8 +149,8 @@ class Script(_Binding):
 
     @property
     def stores(self) -> bool | None:
-        """Whether plain assignments set process variables; `None` if nothing states it. Engines
-        store them only where Flowable's attribute says so."""
+        """Whether plain assignments set process variables; `None` if nothing states it. Of
+        engines, only Flowable and Activiti store them, if their attribute is set."""
         setting = dict(self.parameters).get(AUTO_STORE)
         if self.by is None and setting is None:
             return None

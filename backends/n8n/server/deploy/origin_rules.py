@@ -202,7 +202,7 @@ class DeletedModel(Rule):
     """
     What it finds
         A workflow on the server that was deployed from a file in a folder of the command, and the
-        file is no longer there. It is an info if the workflow is not published. Files of another
+        file no longer exists. It is an info if the workflow is not published. Files of another
         project are not considered: git repositories are the same project if they were cloned from
         the same address, other folders if they have the same path. Compiled workflows that were
         deployed as files have no model.

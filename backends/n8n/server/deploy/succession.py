@@ -156,7 +156,7 @@ class Orphan(NamedTuple):
 def orphans(
     rows: Iterable[Json], folders: Sequence[str], kept: Container[str] = ()
 ) -> tuple[Orphan, ...]:
-    """Workflows of models that were in some folders and are no longer there; those that others call
+    """Workflows of models that were in some folders and no longer exist; those that others call
     are omitted.
 
     Args:
