@@ -179,8 +179,8 @@ def _git_folder(git: Path) -> Path:
 
 
 def deleted_in(folder: str, place: str, project: str) -> bool:
-    """Whether a file, known by its place and project, was in a folder or below it, and is no longer
-    there."""
+    """Whether a file, known by its place and project, was in a folder or below it, and no longer
+    exists."""
     if not place or not project:
         return False
     inside = Path(folder).resolve()
