@@ -93,6 +93,8 @@ def _chosen(model: Model) -> dict[str, tuple[str, ...]]:
         if node.binding.result:
             others.add(node.binding.result)
         for field in node.binding.fields if isinstance(node.binding, Form) else ():
+            if field.is_read_only:
+                continue
             values = tuple(value for value, _ in field.values)
             if not values or len(field.path) > 1:
                 others.add(field.path[0])

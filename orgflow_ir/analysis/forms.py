@@ -108,7 +108,7 @@ def shown_fields(task: Task) -> tuple[AskedField, ...]:
     """The fields of the form of a task that only show a value."""
     form = task.binding
     fields = form.fields if isinstance(form, Form) else ()
-    return tuple(_of_model(field) for field in fields if _only_shows(field))
+    return tuple(_of_model(field) for field in fields if field.is_read_only)
 
 
 def known_before(graph: ControlFlow) -> dict[str, frozenset[str]]:
@@ -145,7 +145,7 @@ def asked_at_start(
     form = graph.nodes[start]
     if isinstance(form, Event) and isinstance(form.binding, Form):
         for field in form.binding.fields:
-            if not _only_shows(field):
+            if not field.is_read_only:
                 own = _of_model(field)
                 found.setdefault(own.path, own)
     tasks = _asking(graph, people)
@@ -195,7 +195,7 @@ def asked_fields(
         assert isinstance(node, Task)
         if isinstance(node.binding, Form):
             for field in node.binding.fields:
-                if not _only_shows(field):
+                if not field.is_read_only:
                     found[task].setdefault((asked := _of_model(field)).path, asked)
             if node.binding.outputs and not node.binding.fields:
                 for asked in _mapped(task, node.binding, graph, decisions):
@@ -268,12 +268,6 @@ def _read_by(
         fields = [f for f in typed_variables(trees) if f.variable not in declared]
         if fields:
             yield gateway, fields
-
-
-def _only_shows(field: Field) -> bool:
-    """Whether a field that the model defines only shows a value."""
-    said = dict(field.constraints)
-    return said.get("readonly") in ("", "true") or said.get("writable") == "false"
 
 
 def _of_model(field: Field) -> AskedField:

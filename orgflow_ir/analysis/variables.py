@@ -510,7 +510,7 @@ def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
 
         yield from ((name, "script") for name in dict.fromkeys(sets(binding.listeners)))
     if isinstance(binding, Form):
-        yield from ((field.path[0], "form") for field in binding.fields)
+        yield from ((one.path[0], "form") for one in binding.fields if not one.is_read_only)
     yield from dict.fromkeys((p.variable, "mapping") for p in binding.outputs)
     if isinstance(binding, Script) and binding.code:
         yield from ((name, "script") for name in _set_by(binding, binding.code))

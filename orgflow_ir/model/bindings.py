@@ -100,6 +100,12 @@ class Field(Value):
         part = dict(self.constraints).get(PART)
         return tuple(part.split(".")) if part else (self.name,)
 
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it only shows a value."""
+        said = dict(self.constraints)
+        return said.get("readonly") in ("", "true") or said.get("writable") == "false"
+
 
 class _Binding(Value):
     inputs: tuple[Parameter, ...] = field(default=(), metadata={"exclude_if": _is_empty})

@@ -131,6 +131,17 @@ def test_what_is_set_only_behind_the_reader_is_open() -> None:
     assert [help for _, help in found] == ["let the input of the run set it"]
 
 
+@pytest.mark.parametrize("only", [True, False])
+def test_a_field_that_only_shows_a_variable_does_not_set_it(only: bool) -> None:
+    asks = form("amount")
+    if only:
+        rule = '<camunda:validation><camunda:constraint name="readonly"/></camunda:validation>'
+        asks = asks.replace('type="long"/>', f'type="long">{rule}</camunda:formField>')
+    shown = f'<userTask id="a" name="Look">{asks}</userTask>'
+    found = opened(process(f"{shown}{mapped(given='${amount}')}{flow('s', 'a', 't', 'e')}"))
+    assert len(found) == (1 if only else 0)
+
+
 def call(extra: str) -> str:
     return (
         '<callActivity id="c" name="Check" calledElement="q"><extensionElements>'

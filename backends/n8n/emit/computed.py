@@ -92,8 +92,7 @@ def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:
             if describes(node, doc := own_text(node.doc)):
                 from orgflow_ir.analysis.work.people import about_task
 
-                said = about_task(node, doc)
-                yield from (n.path[0] for n in said.work.reads()) if said is not None else ()
+                yield from (n.path[0] for n in about_task(node, doc).work.reads())
         elif isinstance(node, Task) and node.binding is not None:
             yield from (needed.path[0] for needed in work_in(node, ctx).reads())
         if isinstance(node, Event) and node.position == "catch" and node.binding is not None:

@@ -345,7 +345,7 @@ class _Emitter:
             by = str(self.ctx.options.get(PEOPLE, "form"))
             asked = [task for task in people if task in alone]
             channel = "" if by == "form" else by
-            self.e.forms = plan_forms(self.e, asked, channel, version_of(self.ctx))
+            self.e.forms = plan_forms(self.e, asked, channel, version_of(self.ctx), self.ctx)
 
     def _say_what_it_is_part_of(self) -> None:
         source = self.ctx.source
@@ -663,8 +663,6 @@ class _Emitter:
         from orgflow_ir.analysis.work.people import about_task
 
         found = about_task(task, doc)
-        if found is None:
-            return None
         if by == "mail":
             from orgflow.backends.n8n.emit.asking import reached
 

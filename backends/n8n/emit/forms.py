@@ -363,7 +363,7 @@ def round_of(counter: str) -> str:
 
 
 def plan_forms(
-    compiled: CompiledScope, people: Iterable[str], by: str, version: N8nVersion
+    compiled: CompiledScope, people: Iterable[str], by: str, version: N8nVersion, ctx: PassContext
 ) -> dict[str, TaskForm]:
     """The forms of these tasks of a scope, by task; `by` is the channel through which people are
     asked."""
@@ -373,7 +373,7 @@ def plan_forms(
     asked = asked_fields(compiled.graph, compiled.decisions, alone)
     variables = {field.variable for fields in asked.values() for field in fields}
     variables |= {path[0] for decision in compiled.decisions.values() for path in decision.coded}
-    known = known_before(compiled.graph)
+    known = ctx.analysis(known_before, compiled.graph)
     forms = {
         task: _showing(
             _within(made(fields, variables), compiled.graph.nodes[task]),
@@ -652,8 +652,7 @@ def description(task: Task, form: TaskForm, page: Page, *, sent: bool = False) -
     """The text above the fields: HTML in which neither the model nor a run contributes markup;
     escaped twice if it is `sent`, since n8n removes one level before it writes a message."""
     said = own_text(task.doc)
-    filled_in = page.said is not None and "text" in page.said.computed
-    lines = [said] if said and not filled_in else []
+    lines = [said] if said and not (page.said is not None and page.said.fills_in_text) else []
     facts = []
     if page.said is not None:
         fixed = page.said.fixed
@@ -716,8 +715,8 @@ def _with_computed(text: str, form: TaskForm, page: Page, given: Iterable[str], 
         if sent
         else '.replace(/[&<>\\\\]/g, (c) => "&#" + c.charCodeAt(0) + ";")'
     )
-    known = (
-        '.filter((o) => o[1] != null).map((o) => o[0] + ": " + [].concat(o[1]).join(", ")'
+    as_lines = (
+        '.filter((o) => o[1] != null).map((o) => (o[0] + ": " + [].concat(o[1]).join(", "))'
         f"{escaped})"
     )
     lines = [js_string(text)]
@@ -725,11 +724,11 @@ def _with_computed(text: str, form: TaskForm, page: Page, given: Iterable[str], 
         lines = [f'String(({item}.{ABOUT} ?? {{}}).{TEXT} ?? ""){escaped}']
         lines += [js_string(f"\n{text}")] if text else []
     if found:
-        lines.append(f"...((item) => [{', '.join(found)}])({item}){known}")
+        lines.append(f"...((item) => [{', '.join(found)}])({item}){as_lines}")
     if form.shown:
         values = (
             f"[{js_string(one.label)}, ((v) => {one.read})({_part_of('$json', one.asked)})]"
             for one in form.shown
         )
-        lines.append(f"...[{', '.join(values)}]{known}")
+        lines.append(f"...[{', '.join(values)}]{as_lines}")
     return f"[{', '.join(lines)}]" + '.filter((o) => o !== "").join("\\n")'

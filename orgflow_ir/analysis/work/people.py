@@ -23,7 +23,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     Variable,
     variables,
 )
-from orgflow_ir.analysis.forms import EXPRESSION, describes
+from orgflow_ir.analysis.forms import EXPRESSION
 from orgflow_ir.analysis.work.mappings import read_value
 from orgflow_ir.analysis.work.statements import Assign, Compose, Statement, Until, When, read
 from orgflow_ir.analysis.work.tasks import Unread, Work, only_mapped, work_by
@@ -62,16 +62,18 @@ class About(NamedTuple):
     only_mapped: bool = False
     mapped: bool = True
 
+    @property
+    def fills_in_text(self) -> bool:
+        """Whether the documentation of the task is computed."""
+        return TEXT in self.computed
+
     def is_inside(self, variable: str) -> bool:
         """Whether an answer with this name is local to the task."""
         return self.only_mapped or variable in self.inputs
 
 
-def about_task(task: Task, doc: str) -> About | None:
-    """The page description of a task with this documentation; `None` if the model contains nothing
-    of it but fixed text."""
-    if not describes(task, doc):
-        return None
+def about_task(task: Task, doc: str) -> About:
+    """The page description of a user or manual task with this documentation."""
     return about(task.binding if isinstance(task.binding, Form) else Form(), doc)
 
 

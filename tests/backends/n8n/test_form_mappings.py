@@ -211,6 +211,22 @@ def test_who_sees_what(
     assert at_the_end(played(engine, model(form), BEFORE, answers)) == expected
 
 
+def evaluating(node: Any, texts: dict[str, str]) -> Any:
+    """A node in the place of a form, in which n8n itself evaluates what the page shows."""
+    code = {name: text.removeprefix("={{").removesuffix("}}") for name, text in texts.items()}
+    shown = ", ".join(f"{name!r}: {text}" for name, text in code.items())
+    parameters = {"mode": "raw", "jsonOutput": "={{ ({ " + shown + " }) }}", "options": {}}
+    return {**node, "type": "n8n-nodes-base.set", "typeVersion": 3.4, "parameters": parameters}
+
+
+def evaluated(run: EngineRun) -> Any:
+    """What that node hands on."""
+    assert run.status == "success", run.error
+    (found,) = [node.items for node in run.order if node.node == "Ask"]
+    assert found is not None
+    return found[0][0]
+
+
 def test_the_page_shows_what_inputs_give(engine: LocalEngine) -> None:
     """Fields begin with the input of their name; what no field is about stands above them, and is
     no markup. What nobody has set is left out."""
@@ -232,24 +248,10 @@ def test_the_page_shows_what_inputs_give(engine: LocalEngine) -> None:
             if "fieldLabel" in r}  # fmt: skip
     texts = {"description": ask["parameters"]["formDescription"]}
     texts |= {label: row["defaultValue"] for label, row in rows.items() if "defaultValue" in row}
-    # n8n itself evaluates them, in a node put behind the one that computes them
-    code = {k: t.removeprefix("={{").removesuffix("}}") for k, t in texts.items()}
-    inputs = next(n for n in workflow["nodes"] if n["name"] == "Ask inputs")
-    shown = ", ".join(f"{k!r}: {t}" for k, t in code.items())
-    probe = {**ask, "name": "Probe", "id": "probe", "type": "n8n-nodes-base.set",
-             "typeVersion": 3.4, "webhookId": "x",
-             "parameters": {"mode": "raw", "jsonOutput": "={{ ({ " + shown + " }) }}",
-                            "options": {}}}  # fmt: skip
-    workflow["nodes"].append(probe)  # type: ignore[arg-type]
-    wires = workflow["connections"]
-    wires["Probe"] = wires[inputs["name"]]
-    wires[inputs["name"]] = {"main": [[{"node": "Probe", "type": "main", "index": 0}]]}
-    given = {"Before": [{**BEFORE, "Name": "B&o"}], "Ask": [{}]}
-    (run,) = engine.run_many([RunRequest(workflow, "Start", answers=given, data=True)])
-    assert run.status == "success", run.error
-    (found,) = [n.items for n in run.order if n.node == "Probe"]
-    assert found is not None
-    assert found[0][0] == {
+    workflow["nodes"][workflow["nodes"].index(ask)] = evaluating(ask, texts)
+    before = {"Before": [{**BEFORE, "Name": "B&o"}]}
+    (run,) = engine.run_many([RunRequest(workflow, "Start", answers=before, data=True)])
+    assert evaluated(run) == {
         "description": "hint: by &lt;b&gt;mail&lt;/b&gt;\nwho: for B&#38;o",
         "Amount": "5", "Kind": "Type B", "Note": "B&o", "OK?": "Yes",
     }  # fmt: skip
@@ -267,7 +269,7 @@ def test_the_page_shows_values_of_variables(engine: LocalEngine) -> None:
     request = Task(id="r", name="Look up", task_type="service", binding=Http(
         by="camunda", method="GET", url="https://x.example/rates"))  # fmt: skip
     last = Task(id="t", name="Ask", task_type="user", binding=Form(fields=(
-        Field(name="price", label="Price", type="double", constraints=only),
+        Field(name="price", label="Price <b>", type="double", constraints=only),
         Field(name="kind", label="Kind", type="enum", values=kinds, constraints=only),
         Field(name="urgent", label="Urgent?", type="boolean", constraints=only),
         Field(name="nobody", label="Nobody", type="string", constraints=only),
@@ -286,22 +288,14 @@ def test_the_page_shows_values_of_variables(engine: LocalEngine) -> None:
             if "fieldLabel" in r}  # fmt: skip
     assert list(rows) == ["Name", "Day", "Kind", "New"]
     texts = {"text": ask["parameters"]["formDescription"], "kind": rows["Kind"]["defaultValue"]}
-    code = {k: t.removeprefix("={{").removesuffix("}}") for k, t in texts.items()}
-    shown = ", ".join(f"{k!r}: {t}" for k, t in code.items())
-    probe = {**ask, "type": "n8n-nodes-base.set", "typeVersion": 3.4,
-             "parameters": {"mode": "raw", "jsonOutput": "={{ ({ " + shown + " }) }}",
-                            "options": {}}}  # fmt: skip
-    workflow["nodes"][workflow["nodes"].index(ask)] = probe  # type: ignore[call-overload]
+    workflow["nodes"][workflow["nodes"].index(ask)] = evaluating(ask, texts)
     before = {"Price": "2.5", "Kind": "Type B", "Urgent": "Yes", "Name": "B<o", "Day": "2024-02-29"}
     (run,) = engine.run_many([
         RunRequest(workflow, "Start", answers={"Before": [before]}, data=True,
                    stubs={"Look up": {"visits": [{"body": {"rate": 3}}], "mode": "replace"}})
     ])  # fmt: skip
-    assert run.status == "success", run.error
-    (found,) = [n.items for n in run.order if n.node == "Ask"]
-    assert found is not None
-    assert found[0][0] == {
-        "text": "Price: 2.5\nKind: Type B\nUrgent?: Yes\nName so far: B&#60;o\n"
+    assert evaluated(run) == {
+        "text": "Price &#60;b&#62;: 2.5\nKind: Type B\nUrgent?: Yes\nName so far: B&#60;o\n"
         "Day so far: 2024-02-29",
         "kind": "Type B",
     }
@@ -320,22 +314,12 @@ def test_the_page_shows_the_documentation_with_values(engine: LocalEngine) -> No
     assert made is not None, errors
     workflow = made.compiled["p"].root.workflow
     ask = next(n for n in workflow["nodes"] if n["name"] == "Ask")
-    text = ask["parameters"]["formDescription"].removeprefix("={{").removesuffix("}}")
-    probe = {**ask, "name": "Probe", "id": "probe", "type": "n8n-nodes-base.set",
-             "typeVersion": 3.4, "webhookId": "x",
-             "parameters": {"mode": "raw", "jsonOutput": "={{ ({ text: " + text + " }) }}",
-                            "options": {}}}  # fmt: skip
-    workflow["nodes"].append(probe)  # type: ignore[arg-type]
-    wires = workflow["connections"]
-    wires["Probe"] = wires["Ask inputs"]
-    wires["Ask inputs"] = {"main": [[{"node": "Probe", "type": "main", "index": 0}]]}
-    given = {"Before": [{**BEFORE, "Name": "B&o"}], "Ask": [{}]}
-    (run,) = engine.run_many([RunRequest(workflow, "Start", answers=given, data=True)])
-    assert run.status == "success", run.error
-    (found,) = [n.items for n in run.order if n.node == "Probe"]
-    assert found is not None
+    texts = {"text": ask["parameters"]["formDescription"]}
+    workflow["nodes"][workflow["nodes"].index(ask)] = evaluating(ask, texts)
+    before = {"Before": [{**BEFORE, "Name": "B&o"}]}
+    (run,) = engine.run_many([RunRequest(workflow, "Start", answers=before, data=True)])
     twice = int(BEFORE["Amount"]) * 2
-    assert found[0][0] == {
+    assert evaluated(run) == {
         "text": f"B&#38;o asks for {twice} (${{nobody}}, ${{bean.call(1)}}).\n"
         f"Is it &#60;fine&#62;?\nFor: B&#38;o\nAmount so far: {BEFORE['Amount']}"
     }

@@ -196,7 +196,7 @@ def test_a_process_of_another_program_is_never_ended(make: Make, home: Path) -> 
         other.communicate(b"\n")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_a_process_exists_until_its_last_thread_ends() -> None:
     """Its ports are in use until then."""
     code = (
