@@ -352,15 +352,18 @@ class OpenAIModelClient:
             finally:
                 done.set()
 
-        threading.Thread(target=work, daemon=True, name="orgflow-model-call").start()
+        thread = threading.Thread(target=work, daemon=True, name="orgflow-model-call")
         # A server that sends a byte now and then never times out by itself.
         limit = time.monotonic() + self.settings.seconds + 1
         try:
+            thread.start()  # may be interrupted when the request has been sent
             while not done.wait(0.05):
                 self._cancellation.check()
                 if time.monotonic() > limit:
                     raise _Unusable(f"did not answer within {self.settings.seconds:g} seconds")
         except KeyboardInterrupt:
+            if not thread.is_alive() and not done.is_set():
+                raise  # nothing was sent
             self._stopped = True
             seconds = f"{LAST_ANSWER:g} seconds"
             self._report(

@@ -205,6 +205,34 @@ def test_an_answer_that_does_not_come() -> None:
         client(server.url, seconds=0.2, tries=1).ask(QUESTION)
 
 
+@pytest.mark.parametrize("sent", [True, False])
+def test_a_stop_while_the_call_begins(
+    sent: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The request may be on its way when its thread has just been started."""
+    real = threading.Thread.start
+    with model_server([Scripted("2", delay=0.3)]) as server:
+
+        def start(thread: threading.Thread) -> None:
+            if thread.name != "orgflow-model-call":
+                return real(thread)
+            if sent:
+                real(thread)
+                while not server.requests:
+                    time.sleep(0.01)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(threading.Thread, "start", start)
+        lines = list[str]()
+        asking = client(server.url, report=lines.append, record=str(tmp_path / "calls"))
+        begun = time.monotonic()
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            asking.ask(QUESTION)
+        assert time.monotonic() - begun < 4
+    assert isinstance(stopped.value, StoppedAfterAnswer) == sent
+    assert len(lines) == asking.usage.total.calls == sent
+
+
 @pytest.mark.parametrize(("delay", "kept"), [(1.0, True), (30.0, False)])
 def test_cancellation_waits_a_moment_for_the_answer_in_flight(
     delay: float, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
