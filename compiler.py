@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from orgflow_ir.analysis.calls import called_from
 from orgflow_ir.diagnostics import Diagnostic, Rule, Severity
 from orgflow_ir.diagnostics.core_rules import (
     BrokenPlugin,
@@ -22,6 +21,7 @@ from orgflow_ir.diagnostics.core_rules import (
     UnknownFormat,
     UnreadableInput,
 )
+from orgflow_ir.flow.control_flow.calls import called_from
 from orgflow_ir.model import CallActivity, Model, Process
 from orgflow_ir.model.characters import writable
 from orgflow_ir.model.element_names import file_names, is_taken_over, listed
@@ -645,7 +645,7 @@ def fill_gaps(
     unchanged, and no agent is asked."""
     if not agents and not report_open:
         return model
-    from orgflow_ir.analysis.gaps.filling import fill_gaps as fill
+    from orgflow_ir.filling.gap_filling import fill_gaps as fill
 
     def errors(changed: Model) -> tuple[Diagnostic, ...]:
         quiet = PassContext(registry=ctx.registry, services=ctx.services)
@@ -678,10 +678,10 @@ def model_texts(model: Model) -> tuple[str, ...]:
 def draft_model(agent: ModelAgent, documents: Sequence[Document], ctx: PassContext) -> Model | None:
     """The model that an agent produces from documents, its evidence compared with them; `None`
     after an error."""
-    from orgflow_ir.analysis.evidence import check_evidence
     from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
+    from orgflow_ir.filling.agent_guards import AgentFailure, produced
+    from orgflow_ir.filling.evidence_check import check_evidence
     from orgflow_ir.pipeline.services import ServiceError
-    from orgflow_ir.plugins.agent_guards import AgentFailure, produced
 
     texts = {document.name: document.text for document in documents}
     read_ahead(texts.values(), ctx.services)
@@ -714,7 +714,7 @@ def with_called(model: Model, backend: Backend, ctx: PassContext) -> Model:
         isinstance(node, CallActivity) for scope in model.scopes() for node in scope.nodes
     ):
         return model
-    from orgflow_ir.analysis.called_processes import with_called_processes
+    from orgflow_ir.linking.called_processes import with_called_processes
 
     return with_called_processes(model, ctx)
 
@@ -762,7 +762,7 @@ def compile_separately(
     the processes that it calls; a faulty process does not affect the others. Messages between
     processes are reported as gaps, and findings about the whole model once. Files that a backend
     names after the model are named after the process; duplicate names get a number."""
-    from orgflow_ir.analysis.gaps.rules import OpenMessage
+    from orgflow_ir.gaps.gap_rules import OpenMessage
 
     index = ModelIndex(model)
     found: list[tuple[Model, Emitted]] = []

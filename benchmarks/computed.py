@@ -16,13 +16,13 @@ from pathlib import Path
 
 from orgflow.compiler import load
 
-from orgflow_ir.analysis.expressions.recognise import read_condition, recognise
-from orgflow_ir.analysis.expressions.syntax import ConditionError, is_plain
-from orgflow_ir.analysis.work.tasks import library_of, work_of
+from orgflow_ir.languages.recognise import read_condition, recognise
 from orgflow_ir.model import Model, Task
 from orgflow_ir.model.bindings import Decision, Script, Worker
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
+from orgflow_ir.program.syntax import ConditionError, is_plain
+from orgflow_ir.work.tasks import library_of, work_of
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"

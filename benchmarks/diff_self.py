@@ -20,7 +20,7 @@ from orgflow.commands.diff import diff_sources
 from orgflow.commands.session import Session
 from orgflow.compiler import InputError, read_source
 
-from orgflow_ir.analysis.model_changes import compare_models
+from orgflow_ir.comparison.model_changes import compare_models
 from orgflow_ir.model import Model
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.targets.comparison import Comparison

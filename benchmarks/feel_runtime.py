@@ -24,13 +24,13 @@ from orgflow.backends.n8n.feel.plain_tables import plain_decision
 from orgflow.backends.n8n.feel.printer import feel_expression
 from orgflow.frontends.dmn.reader import DmnError, read_dmn
 
-from orgflow_ir.analysis.expressions.feel import syntax
-from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
-from orgflow_ir.analysis.expressions.feel.reading import read_feel
-from orgflow_ir.analysis.expressions.syntax import ConditionError
 from orgflow_ir.decisions.found import Unusable
 from orgflow_ir.decisions.link import Logic
 from orgflow_ir.decisions.process_variables import linked
+from orgflow_ir.languages.feel import syntax
+from orgflow_ir.languages.feel.evaluator import Unsupported
+from orgflow_ir.languages.feel.reading import read_feel
+from orgflow_ir.program.syntax import ConditionError
 
 ROOT = Path(__file__).resolve().parent.parent
 _MODEL = re.compile(r"<(?:\w+:)?definitions[^>]*DMN.*?</(?:\w+:)?definitions>", re.DOTALL)

@@ -15,9 +15,9 @@ from pathlib import Path
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.compiler import compile_model, load
 
-from orgflow_ir.analysis.forms import is_done_by_a_person
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
+from orgflow_ir.work.form_fields import is_done_by_a_person
 
 FROM_MODEL = "form with fields of the model"
 INFERRED = "form with inferred fields"

@@ -190,8 +190,8 @@ class Target:
                 self._said(ctx, again)
 
     def _trace(self, model: Any) -> None:
-        from orgflow_ir.analysis.token_game.run_json import run_labels, run_to_dict
-        from orgflow_ir.analysis.token_game.runs import enumerate_runs
+        from orgflow_ir.flow.token_game.run_json import run_labels, run_to_dict
+        from orgflow_ir.flow.token_game.runs import enumerate_runs
         from orgflow_ir.targets import executable_processes
 
         labels = run_labels(model)

@@ -22,8 +22,8 @@ from orgflow.backends.n8n.emit import inclusive  # noqa: E402
 from orgflow.compiler import compile_model  # noqa: E402
 from random_processes import process as random_process  # noqa: E402
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow  # noqa: E402
-from orgflow_ir.analysis.soundness import analyse  # noqa: E402
+from orgflow_ir.flow.control_flow.graph import ControlFlow  # noqa: E402
+from orgflow_ir.flow.soundness import analyse  # noqa: E402
 from orgflow_ir.model import Model, Process  # noqa: E402
 from orgflow_ir.pipeline import PassContext  # noqa: E402
 from orgflow_ir.plugins import Registry  # noqa: E402

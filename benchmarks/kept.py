@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 
 from orgflow.compiler import load
 
-from orgflow_ir.analysis.facts import all_statements
+from orgflow_ir.facts import all_statements
 from orgflow_ir.model import Model
 from orgflow_ir.model.value import Value
 from orgflow_ir.pipeline import PassContext

@@ -25,11 +25,11 @@ from orgflow.compiler import compile_model, load
 from orgflow.evaluation.replay import judge
 from random_walks import complete, random_walks
 
-from orgflow_ir.analysis.stub_data import OTHERWISE, Unplayable, decided_by, solve
-from orgflow_ir.analysis.token_game.replay import follow
-from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.token_game.replay import follow
+from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game, Policy
+from orgflow_ir.flow.token_game.stub_data import OTHERWISE, Unplayable, decided_by, solve
 from orgflow_ir.model import Event, Gateway, Model, Process
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

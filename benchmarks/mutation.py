@@ -25,9 +25,11 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 
 AREAS: dict[str, tuple[str, ...]] = {
-    "orgflow_ir/analysis": (
-        "tests/semantics", "tests/passes", "tests/expressions", "tests/gaps", "tests/decisions",
-    ),
+    "orgflow_ir/flow": ("tests/semantics", "tests/passes"),
+    "orgflow_ir/program": ("tests/expressions", "tests/decisions"),
+    "orgflow_ir/languages": ("tests/expressions", "tests/decisions"),
+    "orgflow_ir/work": ("tests/expressions", "tests/gaps", "tests/passes"),
+    "orgflow_ir/gaps": ("tests/gaps",),
     "passes": ("tests/test_diagnostics.py", "tests/passes", "tests/test_fixing.py"),
     "backends/n8n/emit": (
         "tests/test_examples.py", "tests/backends/n8n/test_lowerings.py", "tests/backends/n8n",

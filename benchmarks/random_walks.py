@@ -6,10 +6,10 @@ import random
 import zlib
 from collections.abc import Iterator, Sequence
 
-from orgflow_ir.analysis.token_game.runs import Choice, Run
-from orgflow_ir.analysis.token_game.semantics import Game, NotEnabled
-from orgflow_ir.analysis.token_game.state import State
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.token_game.runs import Choice, Run
+from orgflow_ir.flow.token_game.semantics import Game, NotEnabled
+from orgflow_ir.flow.token_game.state import State
 
 
 def random_walks(game: Game, process: str, seed: str, tries: int) -> Iterator[Run]:

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from soundness_speed import MEMORY, SECONDS, SHARED, read
 
-from orgflow_ir.analysis.soundness import Analysis, Property, analyse
+from orgflow_ir.flow.soundness import Analysis, Property, analyse
 from orgflow_ir.model import Model, Process
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))

@@ -17,8 +17,8 @@ from orgflow.backends.n8n.target import unsupported_times
 from orgflow.backends.n8n.timed_starts import starts_once
 from orgflow.compiler import load
 
-from orgflow_ir.analysis.gaps import find_gaps
-from orgflow_ir.analysis.gaps.rules import OpenTime
+from orgflow_ir.gaps import find_gaps
+from orgflow_ir.gaps.gap_rules import OpenTime
 from orgflow_ir.model import Event, Process
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

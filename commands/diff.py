@@ -105,7 +105,7 @@ def diff_sources(
     targets = [_target(frontend, registry.backends) for frontend, _ in filter(None, read)]
     if targets[0] is not None and targets[0] is targets[1]:
         return targets[0].diff(old, new, ctx)
-    from orgflow_ir.analysis.model_changes import compare_models
+    from orgflow_ir.comparison.model_changes import compare_models
 
     # With the diagram: that only a drawing differs is reported.
     models = [compiler.parse(*one, ctx, diagram=True) for one in filter(None, read)]

@@ -181,7 +181,7 @@ def discovered(
     from orgflow.agents.english import parser
     from orgflow.store.embedder import HashedWords, local_embedder
 
-    from orgflow_ir.analysis.evidence import check_evidence
+    from orgflow_ir.filling.evidence_check import check_evidence
     from orgflow_ir.plugins.packages import install_command, pip_command
 
     try:

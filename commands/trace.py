@@ -55,8 +55,8 @@ def command(
 def _print_runs(model: Model, maximum: int, session: Session) -> None:
     import json
 
-    from orgflow_ir.analysis.token_game.run_json import run_labels, run_to_dict
-    from orgflow_ir.analysis.token_game.runs import enumerate_runs
+    from orgflow_ir.flow.token_game.run_json import run_labels, run_to_dict
+    from orgflow_ir.flow.token_game.runs import enumerate_runs
 
     labels = run_labels(model)
     for process in executable_processes(model):

@@ -12,15 +12,15 @@ from typing import Literal
 
 from orgflow.evaluation.replay import ReplayReport, RunReport
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.decisions import Decision, DecisionConventions, decide, with_gateways
-from orgflow_ir.analysis.stub_data import Choice, Unplayable, values
 from orgflow_ir.diagnostics import Category, Diagnostic
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.flow.token_game.stub_data import Choice, Unplayable, values
 from orgflow_ir.model import Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.value import Value
 from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.work.gateway_decisions import Decision, DecisionConventions, decide, with_gateways
 
 Stage = Literal["compile", "deploy", "activation", "execution", "logical", "none"]
 Source = str

@@ -9,9 +9,8 @@ from typing import NamedTuple, assert_never
 from orgflow.backends.svg.render import element_ids, render
 from orgflow.evaluation.page import BranchRow, ElementRow, Finding
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.decisions import preceding_words, target_words
 from orgflow_ir.diagnostics import Diagnostic, Step
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.layout.keep import drawn
 from orgflow_ir.model import (
     CallActivity,
@@ -27,6 +26,7 @@ from orgflow_ir.model import (
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.targets.artifact import SourceMap
+from orgflow_ir.work.gateway_decisions import preceding_words, target_words
 
 _ROLES = {
     "trigger": "starts the run",

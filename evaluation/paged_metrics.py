@@ -20,7 +20,7 @@ from typing import NamedTuple
 from orgflow.agents.text.bleu import bleu
 from orgflow.evaluation.text_metrics import assign, f1, steps_of
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event, Gateway, Model, Scope
 
 PARTS = (

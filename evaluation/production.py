@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from orgflow.evaluation.failures import Failure, by_message, unknown
 
-from orgflow_ir.analysis.token_game.replay import FollowResult, follow
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.token_game.replay import FollowResult, follow
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Model
 from orgflow_ir.model.codec import to_data
 from orgflow_ir.model.index import ModelIndex

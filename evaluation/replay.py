@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from orgflow_ir.analysis.calls import called_from
-from orgflow_ir.analysis.token_game.replay import FollowResult, follow
-from orgflow_ir.analysis.token_game.runs import Run, RunSet, enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.control_flow.calls import called_from
+from orgflow_ir.flow.token_game.replay import FollowResult, follow
+from orgflow_ir.flow.token_game.runs import Run, RunSet, enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Event, Model, Process, SubProcess, Task
 from orgflow_ir.model.element_names import ElementNames
 from orgflow_ir.model.index import ModelIndex

@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple
 
 from orgflow.agents.text.coverage import content_words
 
-from orgflow_ir.analysis.control_flow.concurrency import Concurrency
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, SubProcess, Task
 from orgflow_ir.pipeline.agent_services import Embedder
 

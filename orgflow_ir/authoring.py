@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.control_flow.graph import ControlFlow
-    from orgflow_ir.analysis.facts import keep
     from orgflow_ir.diagnostics import Category, Diagnostic, Fix, Rule, Severity
+    from orgflow_ir.facts import keep
+    from orgflow_ir.flow.control_flow.graph import ControlFlow
     from orgflow_ir.lowering.common import LOWERINGS, mixed_gateways
     from orgflow_ir.model import (
         CallActivity,

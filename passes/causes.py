@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
-from orgflow_ir.analysis.soundness import Fault
-from orgflow_ir.analysis.soundness.net import SOURCE
+from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.nets.net import SOURCE
+from orgflow_ir.flow.soundness import Fault
 from orgflow_ir.model import Event, Flow, Gateway
 from orgflow_ir.model.records import NamedTuple
 

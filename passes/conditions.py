@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event, Flow, Gateway, Model, Opaque, Scope
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pipeline import Pass, PassContext, Stage
@@ -237,16 +237,16 @@ def _unconditional(
 
 def _asks_for_labels(ctx: PassContext) -> bool:
     """Whether branches without label and condition are reported as gaps."""
-    from orgflow_ir.analysis.gaps.rules import UnlabelledBranch  # needed for few models
+    from orgflow_ir.gaps.gap_rules import UnlabelledBranch  # needed for few models
 
     return ctx.grading.reports(UnlabelledBranch)
 
 
 def _covered(flows: list[Flow]) -> bool:
     """Whether no values were found for which none of the conditions holds."""
-    from orgflow_ir.analysis.expressions.condition_completeness import uncovered
-    from orgflow_ir.analysis.expressions.recognise import read_condition
-    from orgflow_ir.analysis.expressions.syntax import ConditionError
+    from orgflow_ir.languages.recognise import read_condition
+    from orgflow_ir.program.condition_completeness import uncovered
+    from orgflow_ir.program.syntax import ConditionError
 
     trees = []
     for flow in flows:

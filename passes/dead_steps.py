@@ -7,9 +7,9 @@ from typing import ClassVar
 from orgflow.passes.flow_findings import FlowPass, analyses
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.analysis.soundness import Property
-from orgflow_ir.analysis.soundness.wiring import Wiring
 from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.flow.nets.wiring import Wiring
+from orgflow_ir.flow.soundness import Property
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 

@@ -72,9 +72,9 @@ class DecisionTables(Pass):
 
 def _check(task: Task, reference: str, ctx: PassContext) -> None:
     # Imported for a model that refers to a decision.
-    from orgflow_ir.analysis.work.tasks import library_for
     from orgflow_ir.decisions.completeness import completeness
     from orgflow_ir.decisions.found import Unusable
+    from orgflow_ir.work.tasks import library_for
 
     library = library_for(task, ctx)
     try:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, assert_never
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.pipeline import Pass, PassContext, Stage

@@ -9,8 +9,8 @@ from orgflow.passes.event_placement import EventSubProcessStart
 from orgflow.passes.missing_ends import NoEnd
 from orgflow.passes.process_ends import NoStart
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event, Model, Opaque, Scope, SubProcess
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.model.element_names import listed, one_line

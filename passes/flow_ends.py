@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from orgflow.passes.flow_attachment import Attachment, attachment
 
-from orgflow_ir.analysis.soundness.wiring import Wiring
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
+from orgflow_ir.flow.nets.wiring import Wiring
 from orgflow_ir.model import Event, Flow, Gateway, Model, Scope
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.model.element_names import listed

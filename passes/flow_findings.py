@@ -9,13 +9,13 @@ from typing import ClassVar
 
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.analysis.soundness import Analysis, Fault, analyse
-from orgflow_ir.analysis.soundness.analysis import Games
-from orgflow_ir.analysis.soundness.findings import MAX_STATES
-from orgflow_ir.analysis.soundness.memory import Memory
-from orgflow_ir.analysis.soundness.verdicts import Kind
-from orgflow_ir.analysis.soundness.wiring import Wiring
 from orgflow_ir.diagnostics import Fix, Related
+from orgflow_ir.flow.nets.wiring import Wiring
+from orgflow_ir.flow.soundness import Analysis, Fault, analyse
+from orgflow_ir.flow.soundness.analysis import Games
+from orgflow_ir.flow.soundness.findings import MAX_STATES
+from orgflow_ir.flow.soundness.memory import Memory
+from orgflow_ir.flow.soundness.verdicts import Kind
 from orgflow_ir.model import Event, Model, Scope
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import Pass, PassContext, Stage

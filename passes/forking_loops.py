@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -17,7 +17,7 @@ from orgflow_ir.model import (
 from orgflow_ir.model import Node as ModelNode
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.token_game.semantics import Game
+    from orgflow_ir.flow.token_game.semantics import Game
 
 _ENDING = frozenset({"terminate", "error", "cancel"})
 

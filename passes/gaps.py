@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow_ir.analysis.gaps import GAP_RULES, report_gaps
 from orgflow_ir.diagnostics import Rule
+from orgflow_ir.gaps import GAP_RULES, report_gaps
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 

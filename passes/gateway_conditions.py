@@ -13,7 +13,7 @@ from orgflow_ir.model.bindings import Form
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.expressions.syntax import Tree
+    from orgflow_ir.program.syntax import Tree
 
 
 class NoBranchFits(Rule):
@@ -105,7 +105,7 @@ def _chosen(model: Model) -> dict[str, tuple[str, ...]]:
 
 def _unlike(name: str, values: tuple[str, ...]) -> Tree:
     """That a variable has none of these values."""
-    from orgflow_ir.analysis.expressions.syntax import Comparison, Constant, Logical, Variable
+    from orgflow_ir.program.syntax import Comparison, Constant, Logical, Variable
 
     parts = [Comparison("!=", Variable((name,)), Constant(v), "juel") for v in values]
     tree: Tree = parts[0]
@@ -122,7 +122,7 @@ def _check(
     chosen: dict[str, tuple[str, ...]],
     ctx: PassContext,
 ) -> None:
-    from orgflow_ir.analysis.expressions.condition_completeness import (
+    from orgflow_ir.program.condition_completeness import (
         overlapping,
         uncovered,
         values_text,
@@ -136,7 +136,7 @@ def _check(
             if both:
                 _overlap(gateway, one, two, values_text(both), namer, ctx)
     if len(coded) == len(flows):
-        from orgflow_ir.analysis.expressions.syntax import variables
+        from orgflow_ir.program.syntax import variables
 
         read = {path[0] for f in flows for path in variables(trees[f.id]) if len(path) == 1}
         never = [_unlike(name, values) for name, values in chosen.items() if name in read]
@@ -167,8 +167,8 @@ def _check(
 def _tree(flow: Flow) -> Tree | None:
     if flow.condition is None:
         return None
-    from orgflow_ir.analysis.expressions.recognise import read_condition
-    from orgflow_ir.analysis.expressions.syntax import ConditionError
+    from orgflow_ir.languages.recognise import read_condition
+    from orgflow_ir.program.syntax import ConditionError
 
     try:
         return read_condition(flow.condition)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event, Flow, Gateway, Model, Scope
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 

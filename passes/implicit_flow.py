@@ -7,9 +7,9 @@ from typing import ClassVar
 from orgflow.passes.dead_ends import has_end, needs_way_out, undoes
 from orgflow.passes.process_ends import NeverRuns
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.soundness.wiring import Wiring, is_handler
 from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.flow.nets.wiring import Wiring, is_handler
 from orgflow_ir.model import Event, Flow, Gateway, Model, Opaque, Scope, SubProcess
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.model.element_names import listed

@@ -16,9 +16,9 @@ from orgflow.passes.flow_findings import (
 from orgflow.passes.forking_loops import endless_forks, round_trip
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
-from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.diagnostics import Category, Related, Rule, Severity, Step
+from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.soundness import Fault
 from orgflow_ir.model import Event, Gateway, Model, Process, Scope
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext

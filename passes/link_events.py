@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event, Model, Scope
 from orgflow_ir.model.links import Links, link_names
 from orgflow_ir.pipeline import Pass, PassContext, Stage

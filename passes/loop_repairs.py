@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from orgflow.passes.repair_edits import KINDS, Candidate, ScopeRepair
 
-from orgflow_ir.analysis.control_flow.graph import reach
-from orgflow_ir.analysis.soundness import Fault
+from orgflow_ir.flow.control_flow.graph import reach
+from orgflow_ir.flow.soundness import Fault
 from orgflow_ir.model import Event, Flow, Gateway
 
 MOST = 20

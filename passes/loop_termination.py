@@ -8,8 +8,8 @@ from orgflow.passes.flow_findings import MASKED, FlowPass, findings
 from orgflow.passes.forking_loops import endless_forks
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 

@@ -9,9 +9,9 @@ from orgflow.passes.causes import BrokenOff, begins, broken_off, own_loop
 from orgflow.passes.flow_findings import MASKED, FlowPass, findings, related
 from orgflow.passes.wording import Branch, Namer
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.soundness import Fault
 from orgflow_ir.diagnostics import Category, Related, Rule, Severity
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.flow.soundness import Fault
 from orgflow_ir.model import Event, Gateway, Model
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext

@@ -10,7 +10,7 @@ from orgflow_ir.model import Element, Model
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.collaboration_analysis import CollaborationFault
+    from orgflow_ir.flow.soundness.collaboration import CollaborationFault
 
 
 class UnsentMessage(Rule):
@@ -104,7 +104,7 @@ class MessageExchange(Pass):
 
     def run(self, model: Model, ctx: PassContext) -> Model:
         """Report the findings and return the model unchanged."""
-        from orgflow_ir.analysis.collaboration_analysis import (
+        from orgflow_ir.flow.soundness.collaboration import (
             analyse_collaboration,  # brings the token game with it
         )
 

@@ -6,9 +6,9 @@ from typing import ClassVar, assert_never
 
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.soundness.wiring import Wiring, is_handler
 from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.flow.nets.wiring import Wiring, is_handler
 from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, Scope, SubProcess, Task
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.model.element_names import listed

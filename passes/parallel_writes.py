@@ -60,9 +60,9 @@ class ParallelWritesPass(Pass):
 
 def _conflicts(scope: Scope, ctx: PassContext) -> Iterator[tuple[str, str, str]]:
     """Variables that are read, each with two elements that set it at the same time."""
-    from orgflow_ir.analysis.control_flow.graph import ControlFlow
-    from orgflow_ir.analysis.decisions import DecisionConventions, decide
-    from orgflow_ir.analysis.variables import Variables
+    from orgflow_ir.flow.control_flow.graph import ControlFlow
+    from orgflow_ir.work.gateway_decisions import DecisionConventions, decide
+    from orgflow_ir.work.process_variables import Variables
 
     graph = ctx.analysis(ControlFlow, scope)
     variables = Variables(graph, {}, ctx)

@@ -8,9 +8,9 @@ from orgflow.passes.dead_ends import undoes
 from orgflow.passes.event_placement import cancels_nothing, never_begun, waits_in_vain
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.soundness.wiring import Wiring, is_handler
 from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.flow.nets.wiring import Wiring, is_handler
 from orgflow_ir.model import (
     CallActivity,
     Event,

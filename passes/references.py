@@ -11,7 +11,7 @@ from orgflow_ir.model import CallActivity, Event, Model, Process, Scope, SubProc
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.called_processes import Neighbours
+    from orgflow_ir.linking.called_processes import Neighbours
 
 
 class UnattachedBoundary(Rule):
@@ -154,7 +154,7 @@ def _nodes(
 
 
 def _neighbours(model: Model, ctx: PassContext) -> Neighbours:
-    from orgflow_ir.analysis.called_processes import Neighbours  # few models call others
+    from orgflow_ir.linking.called_processes import Neighbours  # few models call others
 
     return Neighbours(model, ctx)
 
@@ -173,11 +173,11 @@ def _called_elsewhere(
         )
         return
     if model.opaque:
-        from orgflow_ir.analysis.calls import global_task
+        from orgflow_ir.flow.control_flow.calls import global_task
 
         if global_task(node, model) is not None:
             return
-    from orgflow_ir.analysis.called_processes import NotFound
+    from orgflow_ir.linking.called_processes import NotFound
 
     found = neighbours().find(node)
     if not isinstance(found, NotFound):

@@ -17,9 +17,9 @@ from orgflow.passes.repair_candidates import Candidates
 from orgflow.passes.repair_edits import Candidate
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.soundness import Analysis, Fault, Property, analyse
 from orgflow_ir.diagnostics import Fix, Severity, apply
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.flow.soundness import Analysis, Fault, Property, analyse
 from orgflow_ir.model import CallActivity, Event, Gateway, Model
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.provenance import elements_by_id

@@ -11,10 +11,10 @@ from orgflow.passes.causes import Jump, begins, beside, broken_off, jump, own_lo
 from orgflow.passes.loop_repairs import bounding, joining, leaving
 from orgflow.passes.repair_edits import KINDS, Candidate, ScopeRepair
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
-from orgflow_ir.analysis.soundness import Fault
-from orgflow_ir.analysis.soundness.net import Net
 from orgflow_ir.diagnostics import Applicability
+from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.nets.net import Net
+from orgflow_ir.flow.soundness import Fault
 from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Node, Task
 from orgflow_ir.model.element_names import listed
 

@@ -7,8 +7,8 @@ from typing import NamedTuple, cast
 
 from orgflow.passes.wording import Namer
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
 from orgflow_ir.diagnostics import Applicability, Fix
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event, Flow, Gateway, GatewayKind, Model, Node, Scope
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.rewriter import Rewriter

@@ -55,9 +55,9 @@ class ScriptAssignments(Pass):
 
 def _check(node: Node, script: Script, scope: Scope, model: Model, ctx: PassContext) -> None:
     # Imported for a model with scripts.
-    from orgflow_ir.analysis.local_variables import first_reader
-    from orgflow_ir.analysis.variables import declared_by
-    from orgflow_ir.analysis.work.scripts import kept_in_script
+    from orgflow_ir.work.local_variables import first_reader
+    from orgflow_ir.work.process_variables import declared_by
+    from orgflow_ir.work.scripts import kept_in_script
 
     names = kept_in_script(script)
     elsewhere = {v for s in model.scopes() for n in s.nodes for v in declared_by(n)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from orgflow_ir.analysis.soundness.net import FIRST, Net
+from orgflow_ir.flow.nets.net import FIRST, Net
 from orgflow_ir.model import Element, Flow, Gateway
 from orgflow_ir.model.element_names import ElementNames, listed
 from orgflow_ir.model.records import NamedTuple

@@ -13,6 +13,7 @@ from typing import ClassVar
 import pytest
 
 from orgflow_ir import authoring
+from orgflow_ir.analysis import NEW_NAMES
 from orgflow_ir.authoring import (
     Category,
     Model,
@@ -110,7 +111,7 @@ def test_it_loads_what_is_used() -> None:
         "import sys, orgflow_ir.authoring; "
         "assert 'orgflow_ir.model' not in sys.modules; "
         "from orgflow_ir.authoring import Task; "
-        "assert 'orgflow_ir.analysis' not in sys.modules"
+        "assert 'orgflow_ir.flow' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
 
@@ -128,3 +129,29 @@ def test_small_models_are_what_their_lines_say() -> None:
     flows = {f.id: f for f in model.processes[0].flows}
     assert flows["x1_Ship"].name == "Yes"
     assert flows["x1_Refuse"].default
+
+
+@pytest.mark.parametrize("old", sorted(NEW_NAMES))
+def test_old_names_of_modules_keep_working_with_a_warning(old: str) -> None:
+    """Modules of 0.2 by their old names: the same objects, and a warning that names the new one."""
+    new_name = f"orgflow_ir.{NEW_NAMES[old]}"
+    script = (
+        "import importlib, warnings\n"
+        "with warnings.catch_warnings(record=True) as issued:\n"
+        "    warnings.simplefilter('always')\n"
+        f"    old = importlib.import_module('orgflow_ir.{old}')\n"
+        f"new = importlib.import_module({new_name!r})\n"
+        "public = [n for n in vars(new) if not n.startswith('__')]\n"
+        "assert all(getattr(old, n) is getattr(new, n) for n in public)\n"
+        f"assert any(str(w.message).startswith('orgflow_ir.{old} is now {new_name};')"
+        " for w in issued), issued\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_names_that_no_version_had_are_not_found() -> None:
+    with pytest.raises(ModuleNotFoundError):
+        import_module("orgflow_ir.analysis.nothing_like_it")

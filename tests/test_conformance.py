@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
 from orgflow_ir.diagnostics import Category, Rule, Severity
+from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
 from orgflow_ir.lowering.common import mixed_gateways
 from orgflow_ir.model import Model, Opaque, Task
 from orgflow_ir.model.verifier import violations

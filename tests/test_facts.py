@@ -12,8 +12,8 @@ import pytest
 from orgflow.commands.report import markdown
 from orgflow.compiler import compile_model, load
 
-from orgflow_ir.analysis.facts import keep
 from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.facts import keep
 from orgflow_ir.model import Artifact, Event, Model, Process, Task
 from orgflow_ir.model.bindings import _ENGINE_NAMES, ENGINES
 from orgflow_ir.model.source import SourceFile

@@ -7,9 +7,9 @@ from game_models import read_bpmn, shared
 from orgflow.compiler import compile_model
 from orgflow.passes.link_events import LinkEvents
 
-from orgflow_ir.analysis.soundness.wiring import Wiring
-from orgflow_ir.analysis.token_game.semantics import Game
 from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.flow.nets.wiring import Wiring
+from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.model import Event, EventDefinition, Flow, Model, Process
 from orgflow_ir.model.links import Links
 from orgflow_ir.pipeline import PassContext

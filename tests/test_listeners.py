@@ -9,16 +9,16 @@ import pytest
 from one_task import HEAD
 from orgflow.compiler import compile_model, load
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.decisions import DecisionConventions, decide
-from orgflow_ir.analysis.variables import Read, Setter, Variables
-from orgflow_ir.analysis.work.listeners import place
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.lowering.listeners import listeners_as_steps
 from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import Element, Model, Task
 from orgflow_ir.model.bindings import Worker
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
+from orgflow_ir.work.gateway_decisions import DecisionConventions, decide
+from orgflow_ir.work.listeners import place
+from orgflow_ir.work.process_variables import Read, Setter, Variables
 
 SETS = "<camunda:script scriptFormat='groovy'>execution.setVariable('x', 1)</camunda:script>"
 CODE = f"<camunda:executionListener event='EVENT'>{SETS}</camunda:executionListener>"

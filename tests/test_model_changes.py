@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from orgflow_ir.analysis.model_changes import compare_models
+from orgflow_ir.comparison.model_changes import compare_models
 from orgflow_ir.model import (
     Event,
     EventDefinition,

@@ -25,8 +25,8 @@ from orgflow.evaluation.page_runs import replay_page
 from orgflow.evaluation.replay import ReplayReport, replay_model
 from orgflow.evaluation.wording import choices_line
 
-from orgflow_ir.analysis.token_game.runs import Run
 from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.flow.token_game.runs import Run
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult

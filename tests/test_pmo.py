@@ -15,8 +15,8 @@ from orgflow.compiler import choose_backend, compile_model, load
 from orgflow.evaluation.pmo import COLUMNS, Compiled, PmoReport, evaluate
 from orgflow.evaluation.replay import judge
 
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
+from orgflow_ir.flow.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

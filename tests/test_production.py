@@ -30,7 +30,7 @@ from orgflow.evaluation.page_production import production_page, ways
 from orgflow.evaluation.production import ProductionReport, replay_executions
 from stored_executions import plain, production, stored
 
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

@@ -19,9 +19,9 @@ from orgflow.evaluation.page_runs import replay_page
 from orgflow.evaluation.replay import ReplayReport, StubPart, judge, replay_model
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
 
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Severity
+from orgflow_ir.flow.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Model, Opaque
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.model.verifier import violations

@@ -9,10 +9,10 @@ from orgflow.agents.filling.choose import Unusable, described
 from orgflow.agents.filling.context import TaskContext
 from orgflow.agents.prompting import render
 
-from orgflow_ir.analysis.expressions.syntax import ConditionError, variables
-from orgflow_ir.analysis.work.mappings import read_value, variable_name
 from orgflow_ir.model.bindings import Parameter
+from orgflow_ir.program.syntax import ConditionError, variables
 from orgflow_ir.targets.catalogue import Catalogue, Operation
+from orgflow_ir.work.mappings import read_value, variable_name
 
 _TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
 SCHEMA: dict[str, Any] = {

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from orgflow.agents.prompting import visible
 
-from orgflow_ir.analysis.expressions.recognise import read_condition
-from orgflow_ir.analysis.expressions.syntax import ConditionError, variables
-from orgflow_ir.analysis.gaps.gap import Gap
+from orgflow_ir.gaps.gap import Gap
+from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Model, Scope, Task
 from orgflow_ir.model.bindings import Form, Http, Script, Worker
+from orgflow_ir.program.syntax import ConditionError, variables
 
 _MOST_TEXT = 1_500
 _MOST_NAMES = 60

@@ -9,8 +9,8 @@ from orgflow.agents.filling.labels import LabelReader, label_prompt
 from orgflow.agents.model_client.usage import Expected, estimate_tokens
 from orgflow.agents.prompting import render
 
-from orgflow_ir.analysis.gaps.find import find_gaps
-from orgflow_ir.analysis.gaps.gap import Gap
+from orgflow_ir.gaps.find import find_gaps
+from orgflow_ir.gaps.gap import Gap
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.catalogue import Catalogue

@@ -29,8 +29,8 @@ from orgflow.agents.filling.rules import LeftOutParameter, UnfilledTask
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
 from orgflow.agents.prompting import render, visible
 
-from orgflow_ir.analysis.gaps.gap import Gap, GapKind
 from orgflow_ir.diagnostics import Rule, Severity
+from orgflow_ir.gaps.gap import Gap, GapKind
 from orgflow_ir.model import Model
 from orgflow_ir.model.bindings import AnyBinding, Parameter
 from orgflow_ir.model.codec import to_data

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
 from orgflow.agents.prompting import render, visible
 
-from orgflow_ir.analysis.gaps.gap import Gap, GapKind
+from orgflow_ir.gaps.gap import Gap, GapKind
 from orgflow_ir.model import Element, Flow, Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import required

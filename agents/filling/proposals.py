@@ -11,8 +11,8 @@ from orgflow.agents.filling.filler import as_json
 from orgflow.agents.filling.rules import ProposedOperation
 from orgflow.agents.filling.search import Candidate, index_of
 
-from orgflow_ir.analysis.gaps.gap import Gap, GapKind
 from orgflow_ir.diagnostics import Rule
+from orgflow_ir.gaps.gap import Gap, GapKind
 from orgflow_ir.model import Model, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import required

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from orgflow_ir.analysis.gaps.gap import Gap, GapKind
+from orgflow_ir.gaps.gap import Gap, GapKind
 from orgflow_ir.model import Event, Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.agents import Answer, GapAgent, Refusal

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from orgflow_ir.analysis.control_flow.regions import reduce
+from orgflow_ir.flow.nets.regions import reduce
 from orgflow_ir.model import Event, Gateway, GatewayKind, Model, Node, Process
 from orgflow_ir.model.element_names import listed, one_line
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from orgflow.backends.asl.plan import END, Arrival, Branch, Jump, Step
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event
 
 

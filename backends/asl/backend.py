@@ -12,7 +12,7 @@ from orgflow.backends.asl.format import dumps
 from orgflow.backends.asl.source_map import parts
 from orgflow.backends.asl.target import ASL_TARGET
 
-from orgflow_ir.analysis.facts import keep
+from orgflow_ir.facts import keep
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import slug, title
 from orgflow_ir.pipeline import PassContext

@@ -6,7 +6,7 @@ from orgflow.backends.asl import choice
 from orgflow.backends.asl.choice import Rule
 from orgflow.backends.asl.graph import ProcessGraph, branch_fields
 
-from orgflow_ir.analysis.decisions import Branch, Decision
+from orgflow_ir.work.gateway_decisions import Branch, Decision
 
 
 def rule(graph: ProcessGraph, decision: Decision, branch: Branch) -> Rule:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from orgflow.backends.asl.names import safe_path
 
-from orgflow_ir.analysis.expressions.evaluator import evaluate, is_truthy
-from orgflow_ir.analysis.expressions.recognise import read_condition
-from orgflow_ir.analysis.expressions.syntax import (
+from orgflow_ir.languages.recognise import read_condition
+from orgflow_ir.model import Expression
+from orgflow_ir.program.evaluator import evaluate, is_truthy
+from orgflow_ir.program.syntax import (
     Arithmetic,
     Call,
     Comparison,
@@ -34,10 +35,9 @@ from orgflow_ir.analysis.expressions.syntax import (
     Variable,
     variables,
 )
-from orgflow_ir.model import Expression
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.expressions.feel.syntax import Tree as FeelTree
+    from orgflow_ir.languages.feel.syntax import Tree as FeelTree
 
 Rule = dict[str, Any]
 """A comparison, or an `And`, `Or`, `Not` of comparisons; without `Next`."""
@@ -161,7 +161,7 @@ def _empty(path: str) -> Rule:
 def _plain(tree: FeelTree) -> Tree:
     """A test of FEEL as one of the language that all share, where it is one: comparisons, and tests
     whether something is defined. Raises `ConditionError`."""
-    from orgflow_ir.analysis.expressions.feel import syntax as feel  # few conditions need it
+    from orgflow_ir.languages.feel import syntax as feel  # few conditions need it
 
     match tree:
         case feel.Name(name):

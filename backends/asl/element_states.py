@@ -11,11 +11,10 @@ from orgflow.backends.asl.format import Definition, State
 from orgflow.backends.asl.graph import branch_fields
 from orgflow.backends.asl.names import error_name, path_of
 
-from orgflow_ir.analysis.decisions import Decision
-from orgflow_ir.analysis.gaps import Defaults
-from orgflow_ir.analysis.gaps.rules import OpenList, OpenMessage, OpenTask, OpenTime
-from orgflow_ir.analysis.gaps.times import is_open
 from orgflow_ir.diagnostics import Severity
+from orgflow_ir.gaps import Defaults
+from orgflow_ir.gaps.gap_rules import OpenList, OpenMessage, OpenTask, OpenTime
+from orgflow_ir.gaps.timer_times import is_open
 from orgflow_ir.model import (
     CallActivity,
     CatalogEntry,
@@ -30,6 +29,7 @@ from orgflow_ir.model import (
 from orgflow_ir.model.element_names import listed, one_line
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedTime
+from orgflow_ir.work.gateway_decisions import Decision
 
 if TYPE_CHECKING:
     from orgflow.backends.asl.compiled_process import CompiledProcess

@@ -18,8 +18,7 @@ from orgflow.backends.asl.names import FieldNames, path_of
 from orgflow.backends.asl.plan import END, START, Jump, Machine, Step
 from orgflow.backends.asl.variables import NEVER_SET, NO_TRUTH, NOT_TOLD, VARS
 
-from orgflow_ir.analysis.control_flow.graph import reach
-from orgflow_ir.analysis.decisions import Decision
+from orgflow_ir.flow.control_flow.graph import reach
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -34,6 +33,7 @@ from orgflow_ir.model import (
 from orgflow_ir.model.element_names import listed, one_line, title
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.artifact import STUB_ROLE
+from orgflow_ir.work.gateway_decisions import Decision
 
 MOST_NAMED = 4
 """Maximum number of steps that a message names as possible setters of a variable."""
@@ -290,7 +290,7 @@ class Emitter:
         return stop
 
     def _never_set(self, variable: str, decision: Decision, frame: Frame) -> str:
-        from orgflow_ir.analysis.variables import Read
+        from orgflow_ir.work.process_variables import Read
 
         gateway = decision.gateway.id
         label = self.s.names[gateway]

@@ -15,9 +15,9 @@ from orgflow.backends.asl.names import path_of
 from orgflow.backends.asl.plan import Branch, Fork, Step
 from orgflow.backends.asl.variables import BRANCH_VARS, CONFLICT, NOWHERE, Kept
 
-from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.model import Event, Gateway
 from orgflow_ir.model.element_names import one_line
+from orgflow_ir.work.gateway_decisions import Decision
 
 if TYPE_CHECKING:
     from orgflow.backends.asl.emit import Emitter

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from orgflow.backends.asl.graph import ProcessGraph
 
-from orgflow_ir.analysis.decisions import Decision, DecisionConventions
-from orgflow_ir.analysis.facts.notes import HEADING
-from orgflow_ir.analysis.gaps import Defaults, has_implementation
-from orgflow_ir.analysis.gaps.rules import (
+from orgflow_ir.facts.notes import HEADING
+from orgflow_ir.gaps import Defaults, has_implementation
+from orgflow_ir.gaps.gap_rules import (
     OpenDecision,
     OpenStart,
     OpenTask,
@@ -20,6 +19,7 @@ from orgflow_ir.model.element_names import listed, one_line
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedBinding, UnsupportedCondition
+from orgflow_ir.work.gateway_decisions import Decision, DecisionConventions
 
 _KEPT = 2000
 """Maximum length of documentation in a comment."""

@@ -18,14 +18,7 @@ from orgflow.backends.asl.plan import Branch, Fork, Machine, Plan, Step
 from orgflow.backends.asl.structure import plan
 from orgflow.backends.asl.variables import ProcessVariables
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.decisions import (
-    Decision,
-    DecisionConventions,
-    decide,
-    preceding_words,
-    target_words,
-)
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -40,9 +33,16 @@ from orgflow_ir.model import (
 )
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.work.gateway_decisions import (
+    Decision,
+    DecisionConventions,
+    decide,
+    preceding_words,
+    target_words,
+)
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.variables import Variables
+    from orgflow_ir.work.process_variables import Variables
 
 CONVENTIONS = DecisionConventions(field_name, compile_sayable)
 
@@ -75,7 +75,7 @@ class ScopeGraph:
     @cached_property
     def variables(self) -> Variables:
         """The readers and setters of the variables of the scope."""
-        from orgflow_ir.analysis.variables import Variables
+        from orgflow_ir.work.process_variables import Variables
 
         return Variables(self.graph, self.decisions, self.ctx)
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
-from orgflow_ir.analysis.decisions import describe_gateway
+from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
 from orgflow_ir.model import Event, Flow, Gateway
+from orgflow_ir.work.gateway_decisions import describe_gateway
 
 JOINING = ("parallel", "inclusive")
 """Gateways that wait for the branches of a fork."""

@@ -13,13 +13,13 @@ from orgflow.backends.asl.format import Definition, State, all_states
 from orgflow.backends.asl.schedule import Schedule, ends_early, order_of
 from orgflow.backends.asl.stub_data import StubData, stub_data_of
 
-from orgflow_ir.analysis.stub_data import Unplayable
+from orgflow_ir.flow.token_game.stub_data import Unplayable
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
 from orgflow_ir.targets.artifact import Emitted
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.token_game.runs import Run
+    from orgflow_ir.flow.token_game.runs import Run
 
 MOST_SECONDS = 30.0
 """Maximum elapsed time of one run."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from orgflow_ir.model import Event, Process, SubProcess
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.token_game.runs import Run
+    from orgflow_ir.flow.token_game.runs import Run
 
 IDLE_SECONDS = 0.5
 """Seconds after which an unfollowed schedule is abandoned."""

@@ -26,8 +26,8 @@ from orgflow.backends.asl.plan import (
 )
 from orgflow.backends.asl.regions import JOINING, Group, Regions
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.control_flow.regions import ScopeReduction
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.flow.nets.regions import ScopeReduction
 from orgflow_ir.model import CallActivity, Event, Flow, Gateway, Opaque, SubProcess, Task
 
 MAX_DEPTH = 60

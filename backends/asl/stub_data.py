@@ -10,13 +10,13 @@ from orgflow.backends.asl.engine import Answer
 from orgflow.backends.asl.graph import ScopeGraph, branch_fields, loops
 from orgflow.backends.asl.times import timer_seconds
 
-from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli, stub_data
+from orgflow_ir.flow.token_game.stub_data import Unplayable, data_stimuli, stub_data
 from orgflow_ir.model import Event, SubProcess, Task
 
 if TYPE_CHECKING:
     from orgflow.backends.asl.compiled_process import CompiledProcess
 
-    from orgflow_ir.analysis.token_game.runs import Run
+    from orgflow_ir.flow.token_game.runs import Run
 
 
 @dataclass

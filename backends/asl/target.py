@@ -10,7 +10,7 @@ from orgflow.backends.asl.structure import plan
 from orgflow.backends.asl.times import is_kept, timer_seconds, unsaid
 from orgflow.backends.asl.unseen import unseen_variables
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.lowering.ad_hoc import AD_HOC
 from orgflow_ir.lowering.common import (
     LOWERINGS,

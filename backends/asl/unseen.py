@@ -10,13 +10,13 @@ from orgflow.backends.asl.graph import CONVENTIONS, loops
 from orgflow.backends.asl.rules import UnseenVariable
 from orgflow.backends.asl.variables import holds_variables
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
-from orgflow_ir.analysis.decisions import Decision, decide
+from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
 from orgflow_ir.model import Event, Model, Node, Process, Scope, SubProcess, Task
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import executable_processes
+from orgflow_ir.work.gateway_decisions import Decision, decide
 
 MOST_NAMED = 3
 """Maximum number of tasks that a message names."""
@@ -88,7 +88,7 @@ def unseen(process: Process, ctx: PassContext) -> Iterator[Unseen]:
 
 class _Search:
     def __init__(self, process: Process, ctx: PassContext) -> None:
-        from orgflow_ir.analysis.variables import Variables
+        from orgflow_ir.work.process_variables import Variables
 
         self.ctx = ctx
         self.scopes = list(process.scopes())

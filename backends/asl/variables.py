@@ -19,16 +19,16 @@ from orgflow.backends.asl.names import path_of
 from orgflow.backends.asl.plan import Fork, Jump, Machine
 from orgflow.backends.asl.times import variable_path
 
-from orgflow_ir.analysis.control_flow.graph import reach
-from orgflow_ir.analysis.decisions import Decision
-from orgflow_ir.analysis.expressions.syntax import Empty, Variable
+from orgflow_ir.flow.control_flow.graph import reach
 from orgflow_ir.model import Event, Gateway, Node, SubProcess, Task
+from orgflow_ir.program.syntax import Empty, Variable
+from orgflow_ir.work.gateway_decisions import Decision
 
 if TYPE_CHECKING:
     from orgflow.backends.asl.graph import ProcessGraph, ScopeGraph
 
-    from orgflow_ir.analysis.expressions.syntax import Tree
-    from orgflow_ir.analysis.variables import Guards
+    from orgflow_ir.program.syntax import Tree
+    from orgflow_ir.work.process_variables import Guards
 
 INPUT = "$.input"
 """The place of the execution's input in a machine without variables."""
@@ -240,7 +240,7 @@ class ProcessVariables:
         that holds if it is needed and unset."""
         if not decision.coded:
             return []
-        from orgflow_ir.analysis.variables import needed, null_tested
+        from orgflow_ir.work.process_variables import needed, null_tested
 
         trees = [b.tree for b in decision.branches if b.tree is not None]
         found: list[tuple[str, Rule]] = []
@@ -269,7 +269,7 @@ class ProcessVariables:
         holds if it is read and is another value, where an engine ends with an error."""
         if not decision.coded:
             return []
-        from orgflow_ir.analysis.demands import demands
+        from orgflow_ir.program.demands import demands
 
         trees = [b.tree for b in decision.branches if b.tree is not None]
         found: dict[str, tuple[str, Rule]] = {}
@@ -290,7 +290,7 @@ def _asked_for_content(
 ) -> Iterator[tuple[Guards, tuple[str, ...]]]:
     """Variables of which conditions ask whether they are empty, in the order of an evaluation, each
     with what has to hold for it to be asked."""
-    from orgflow_ir.analysis.variables import walked
+    from orgflow_ir.work.process_variables import walked
 
     before: Guards = ()
     for tree in trees:

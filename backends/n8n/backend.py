@@ -25,8 +25,8 @@ from orgflow.backends.n8n.format.merge_base import MOST_CHARACTERS, base_path
 from orgflow.backends.n8n.format.workflow_check import check_workflow
 from orgflow.backends.n8n.target import N8N_TARGET
 
-from orgflow_ir.analysis.calls import called_from
-from orgflow_ir.analysis.facts import keep
+from orgflow_ir.facts import keep
+from orgflow_ir.flow.control_flow.calls import called_from
 from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import slug

@@ -9,14 +9,14 @@ from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun
 from orgflow.backends.n8n.engine_model.stimulated import play
 from orgflow.backends.n8n.runner import LocalRunner, unexecuted
 
-from orgflow_ir.analysis.stub_data import Unplayable
-from orgflow_ir.analysis.token_game.stimulus import StimulusError
+from orgflow_ir.flow.token_game.stimulus import StimulusError
+from orgflow_ir.flow.token_game.stub_data import Unplayable
 from orgflow_ir.plugins.contracts import RunResult
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
 
-    from orgflow_ir.analysis.token_game.runs import Run
+    from orgflow_ir.flow.token_game.runs import Run
 
 
 class ModelRunner(LocalRunner):

@@ -13,11 +13,11 @@ from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.stub_data import stub_data
 
-from orgflow_ir.analysis.calls import takes_everything, variable_in
-from orgflow_ir.analysis.control_flow.graph import reach
-from orgflow_ir.analysis.failures import CaughtError, steps_called
-from orgflow_ir.analysis.stub_data import Unplayable, data_stimuli
-from orgflow_ir.analysis.token_game.stimulus import Stimulus
+from orgflow_ir.flow.control_flow.calls import takes_everything, variable_in
+from orgflow_ir.flow.control_flow.graph import reach
+from orgflow_ir.flow.nets.failures import CaughtError, steps_called
+from orgflow_ir.flow.token_game.stimulus import Stimulus
+from orgflow_ir.flow.token_game.stub_data import Unplayable, data_stimuli
 from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import CallActivity, Event, Model, Node, Task
 from orgflow_ir.model.provenance import source_ids
@@ -28,7 +28,7 @@ from orgflow_ir.targets.artifact import Emitted
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.forms import TaskForm
 
-    from orgflow_ir.analysis.token_game.runs import Run
+    from orgflow_ir.flow.token_game.runs import Run
 
 
 NODES_PER_STEP = 10
@@ -242,7 +242,7 @@ class LocalRunner(Runner):
                 rows_of = mapped.get(name, visits.get(name, []))
                 stubs[f"{place}{name}"] = {"visits": rows_of, "mode": "merge"}
             for name in _timed(scope):
-                from orgflow_ir.analysis.work.waiting import UNTIL
+                from orgflow_ir.work.waiting import UNTIL
 
                 often = max(s.at for s in stimuli) + 1
                 stubs[f"{place}{name}"] = {"visits": [{UNTIL: _OVER}] * often, "mode": "merge"}

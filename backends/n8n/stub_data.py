@@ -9,8 +9,8 @@ from typing import Any
 from orgflow.backends.n8n.emit.decisions import reads_body
 from orgflow.backends.n8n.emit.emitter import CompiledScope
 
-from orgflow_ir.analysis.stub_data import stub_data as data_of
-from orgflow_ir.analysis.token_game.stimulus import Stimulus
+from orgflow_ir.flow.token_game.stimulus import Stimulus
+from orgflow_ir.flow.token_game.stub_data import stub_data as data_of
 
 
 @dataclass

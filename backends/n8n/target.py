@@ -15,12 +15,10 @@ from orgflow.backends.n8n.emit.settings import (
 from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 from orgflow.backends.n8n.timed_starts import TIMED_STARTS
 
-from orgflow_ir.analysis.calls import called_from, callee, takes_everything
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.control_flow.outgoing import outgoing
-from orgflow_ir.analysis.expressions.syntax import variables
-from orgflow_ir.analysis.signals import other_end
-from orgflow_ir.analysis.variables import declared_by
+from orgflow_ir.flow.control_flow.calls import called_from, callee, takes_everything
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.flow.control_flow.signals import other_end
 from orgflow_ir.lowering.ad_hoc import AD_HOC, why_not_in_order
 from orgflow_ir.lowering.calls import CALLS
 from orgflow_ir.lowering.common import (
@@ -52,8 +50,10 @@ from orgflow_ir.model.bindings import SubProcessCall
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import listed, one_line
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.program.syntax import variables
 from orgflow_ir.targets import Illegal, Legal, LegalIf, TargetSpec
 from orgflow_ir.targets.rules import UnsupportedTime
+from orgflow_ir.work.process_variables import declared_by
 
 
 def unstructured_inclusive(model: Model, ctx: PassContext) -> Iterator[ConstructUse]:
@@ -133,7 +133,7 @@ def _named(use: ConstructUse, ctx: PassContext) -> str:
 
 def _beside(use: ConstructUse, ctx: PassContext) -> list[Node]:
     """What may be under way, gateways and events that a token is about to leave included."""
-    from orgflow_ir.analysis.control_flow.concurrency import Concurrency
+    from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
 
     assert use.scope is not None
     graph = ctx.analysis(ControlFlow, use.scope)
@@ -147,7 +147,7 @@ def leads_on(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
 
 def why_not_on_error(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     """The reason why an error boundary event cannot be connected; empty if it can."""
-    from orgflow_ir.analysis.failures import caught_errors
+    from orgflow_ir.flow.nets.failures import caught_errors
 
     event, scope = use.element, use.scope
     assert isinstance(event, Event)
@@ -220,7 +220,7 @@ def why_not_returned(use: ConstructUse, model: Model, ctx: PassContext) -> str:
 
 def leaves_its_process(use: ConstructUse, model: Model, ctx: PassContext) -> bool:
     """Whether an event throws only an escalation that the caller of the process catches."""
-    from orgflow_ir.analysis.escalations import heard_escalations
+    from orgflow_ir.flow.nets.escalations import heard_escalations
 
     del ctx
     event = use.element
@@ -268,7 +268,7 @@ def _adds_only(call: CallActivity) -> bool:
     binding = call.binding
     if not isinstance(binding, SubProcessCall) or not binding.all_variables or binding.outputs:
         return False
-    from orgflow_ir.analysis.work.tasks import call_mappings
+    from orgflow_ir.work.tasks import call_mappings
 
     values = call_mappings(call).inputs
     read = {path[0] for _, value in values for path in variables(value)}
@@ -308,7 +308,7 @@ def why_not_call(use: ConstructUse, model: Model, ctx: PassContext) -> str:
     if settings.get("waitForCompletion") == "false":
         return f"it continues while {ctx.name(called)} is active"
     if call.binding is not None and (call.binding.inputs or call.binding.outputs):
-        from orgflow_ir.analysis.work.tasks import call_mappings
+        from orgflow_ir.work.tasks import call_mappings
 
         for what, text, reason in call_mappings(call).unread:
             shown = one_line(text).replace("`", "'")
@@ -322,7 +322,7 @@ def _lost_results(call: CallActivity, called: Process, ctx: PassContext) -> str:
     binding = call.binding
     if binding is None or not (binding.outputs or getattr(binding, "all_results", False)):
         return ""
-    from orgflow_ir.analysis.control_flow.concurrency import Concurrency
+    from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
 
     graph = ctx.analysis(ControlFlow, called)
     concurrency = ctx.analysis(Concurrency, graph)
@@ -330,7 +330,7 @@ def _lost_results(call: CallActivity, called: Process, ctx: PassContext) -> str:
     beside = dict.fromkeys(one for end in ends for one in sorted(concurrency.beside(end)))
     if not beside:
         return ""
-    from orgflow_ir.analysis.work.tasks import call_mappings
+    from orgflow_ir.work.tasks import call_mappings
 
     values = (value for _, value in call_mappings(call).outputs)
     taken = {path[0] for value in values for path in variables(value)}

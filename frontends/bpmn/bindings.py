@@ -21,7 +21,7 @@ from orgflow.frontends.bpmn.reading import Reading, describe
 from orgflow.frontends.bpmn.reading_rules import InvalidValue
 from orgflow.frontends.xml.tree import XmlElement
 
-from orgflow_ir.analysis.calls import variable_of
+from orgflow_ir.flow.control_flow.calls import variable_of
 from orgflow_ir.model.bindings import (
     AUTO_STORE,
     BINDINGS,

@@ -12,7 +12,6 @@ from orgflow.frontends.dmn.names import NAMESPACES
 from orgflow.frontends.xml.parser import Limits, XmlFault, parse_xml
 from orgflow.frontends.xml.tree import XmlElement
 
-from orgflow_ir.analysis.expressions.feel.syntax import Aggregation, HitPolicy
 from orgflow_ir.decisions.languages import is_feel, simple
 from orgflow_ir.decisions.model import (
     Boxed,
@@ -40,6 +39,7 @@ from orgflow_ir.decisions.model import (
     Rule,
     Table,
 )
+from orgflow_ir.languages.feel.syntax import Aggregation, HitPolicy
 
 _BOXES = (
     "literalExpression", "context", "list", "relation", "invocation", "functionDefinition",

@@ -11,9 +11,11 @@ import itertools
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from orgflow_ir.analysis.expressions.feel.evaluator import Scope, passes
-from orgflow_ir.analysis.expressions.feel.functions.conversions import text_of
-from orgflow_ir.analysis.expressions.feel.syntax import (
+from orgflow_ir.decisions.found import FoundDecision
+from orgflow_ir.decisions.link import Logic
+from orgflow_ir.languages.feel.evaluator import Scope, passes
+from orgflow_ir.languages.feel.functions.conversions import text_of
+from orgflow_ir.languages.feel.syntax import (
     Coerced,
     DecisionTable,
     Literal,
@@ -26,9 +28,7 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
     UnaryTests,
     parts,
 )
-from orgflow_ir.analysis.expressions.feel.values import Value
-from orgflow_ir.decisions.found import FoundDecision
-from orgflow_ir.decisions.link import Logic
+from orgflow_ir.languages.feel.values import Value
 from orgflow_ir.model.records import NamedTuple
 
 MAX_TRIES = 20_000

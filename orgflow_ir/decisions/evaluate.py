@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orgflow_ir.analysis.expressions.feel.boundary import from_json, to_json
-from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported, arguments, evaluate
-from orgflow_ir.analysis.expressions.feel.parser import normal_name
-from orgflow_ir.analysis.expressions.feel.types import ANY
-from orgflow_ir.analysis.expressions.feel.values import Function, Value, coerced
 from orgflow_ir.decisions.link import DecisionModel, Input, Logic, Service, Unit
+from orgflow_ir.languages.feel.boundary import from_json, to_json
+from orgflow_ir.languages.feel.evaluator import Unsupported, arguments, evaluate
+from orgflow_ir.languages.feel.parser import normal_name
+from orgflow_ir.languages.feel.types import ANY
+from orgflow_ir.languages.feel.values import Function, Value, coerced
 
 
 def decide(model: DecisionModel, name: str, given: Mapping[str, Value]) -> Value:

@@ -13,13 +13,33 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
-from orgflow_ir.analysis.expressions.feel.parser import (
+from orgflow_ir.decisions.languages import is_feel, simple
+from orgflow_ir.decisions.model import (
+    Boxed,
+    BoxedContext,
+    BoxedFilter,
+    BoxedFunction,
+    BoxedIteration,
+    BoxedList,
+    BusinessKnowledge,
+    Conditional,
+    Decision,
+    DecisionService,
+    Definitions,
+    InputData,
+    Invocation,
+    ItemDefinition,
+    LiteralExpression,
+    Relation,
+    Table,
+)
+from orgflow_ir.languages.feel.parser import (
     normal_name,
     parse_expression,
     parse_unary_tests,
 )
-from orgflow_ir.analysis.expressions.feel.reading import EXTENSIONS, without_extensions
-from orgflow_ir.analysis.expressions.feel.syntax import (
+from orgflow_ir.languages.feel.reading import EXTENSIONS, without_extensions
+from orgflow_ir.languages.feel.syntax import (
     AtLiteral,
     Call,
     Coerced,
@@ -52,7 +72,7 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
     reads_input,
     with_children,
 )
-from orgflow_ir.analysis.expressions.feel.types import (
+from orgflow_ir.languages.feel.types import (
     ANY,
     SIMPLE_NAMES,
     ConstrainedType,
@@ -62,27 +82,7 @@ from orgflow_ir.analysis.expressions.feel.types import (
     SimpleType,
     Type,
 )
-from orgflow_ir.analysis.expressions.syntax import NOWHERE, Node, Span
-from orgflow_ir.decisions.languages import is_feel, simple
-from orgflow_ir.decisions.model import (
-    Boxed,
-    BoxedContext,
-    BoxedFilter,
-    BoxedFunction,
-    BoxedIteration,
-    BoxedList,
-    BusinessKnowledge,
-    Conditional,
-    Decision,
-    DecisionService,
-    Definitions,
-    InputData,
-    Invocation,
-    ItemDefinition,
-    LiteralExpression,
-    Relation,
-    Table,
-)
+from orgflow_ir.program.syntax import NOWHERE, Node, Span
 
 _CONSTANTS: dict[str, type] = {"number": Decimal, "string": str, "boolean": bool}
 """Kinds of literals in an output column of a type, besides null."""

@@ -19,14 +19,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from orgflow_ir.analysis.expressions.feel.parser import normal_name
-from orgflow_ir.analysis.expressions.feel.reading import free_names, tested_names
-from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
-from orgflow_ir.analysis.expressions.feel.syntax import (
-    Name,
-    Path,
-)
-from orgflow_ir.analysis.expressions.feel.types import ANY
 from orgflow_ir.decisions.found import FoundDecision, Unusable
 from orgflow_ir.decisions.link import (
     DecisionModel,
@@ -38,6 +30,14 @@ from orgflow_ir.decisions.link import (
     link,
 )
 from orgflow_ir.decisions.model import Decision, Definitions, Engine, InputData, Table
+from orgflow_ir.languages.feel.parser import normal_name
+from orgflow_ir.languages.feel.reading import free_names, tested_names
+from orgflow_ir.languages.feel.signatures import SIGNATURES
+from orgflow_ir.languages.feel.syntax import (
+    Name,
+    Path,
+)
+from orgflow_ir.languages.feel.types import ANY
 
 
 def linked(

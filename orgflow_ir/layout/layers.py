@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from orgflow_ir.analysis.control_flow.graph import dominators
+from orgflow_ir.flow.control_flow.graph import dominators
 from orgflow_ir.layout.stacking import Block, merge, postorder
 
 _ROOT = "\x00root"

@@ -6,7 +6,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from orgflow_ir.analysis.calls import callee, global_task, hands_everything, takes_everything
+from orgflow_ir.flow.control_flow.calls import (
+    callee,
+    global_task,
+    hands_everything,
+    takes_everything,
+)
 from orgflow_ir.lowering.common import as_task
 from orgflow_ir.model import CallActivity
 from orgflow_ir.model.bindings import SubProcessCall

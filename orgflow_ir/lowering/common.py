@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, assert_never
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.control_flow.outgoing import outgoing
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.flow.control_flow.outgoing import outgoing
 from orgflow_ir.model import (
     CallActivity,
     Event,

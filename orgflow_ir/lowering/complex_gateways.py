@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Gateway, GatewayKind
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.pipeline import PassContext

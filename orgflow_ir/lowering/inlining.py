@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from orgflow_ir.analysis.control_flow.concurrency import Concurrency
-from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
-from orgflow_ir.analysis.control_flow.outgoing import outgoing
-from orgflow_ir.analysis.escalations import (
+from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
+from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.flow.nets.activity_summaries import Nesting
+from orgflow_ir.flow.nets.escalations import (
     LeavingEscalation,
     caught_escalations,
     throwing_calls,
 )
-from orgflow_ir.analysis.failures import failing_steps, steps_called, throws_by_code
-from orgflow_ir.analysis.soundness.activity_summaries import Nesting
+from orgflow_ir.flow.nets.failures import failing_steps, steps_called, throws_by_code
 from orgflow_ir.lowering.listeners import is_listener_step
 from orgflow_ir.model import (
     CallActivity,
@@ -219,7 +219,7 @@ def _may_fail(call: CallActivity, caught: EventDefinition, model: Model, nesting
 def why_no_error_of(call: CallActivity, event: Event, model: Model, ctx: PassContext) -> str:
     """The reason why an error boundary event on a call cannot catch the errors of the called
     process; empty if it can."""
-    from orgflow_ir.analysis.calls import called_from, callee
+    from orgflow_ir.flow.control_flow.calls import called_from, callee
 
     called = callee(call, model)
     if called is None or not event.definitions:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import (
     CallActivity,
     Element,
@@ -30,8 +30,8 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import RewritePattern, rewrite_all
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.work.listeners import Placement
     from orgflow_ir.model.rewriter import Rewriter
+    from orgflow_ir.work.listeners import Placement
 
 LISTENER = "listener"
 """The derived construct: an element with listeners that can become steps."""
@@ -66,7 +66,7 @@ def _placement(element: Element, scope: Scope, ctx: PassContext) -> Placement | 
         element.id in node.derived_from for node in element.nodes
     ):
         return None
-    from orgflow_ir.analysis.work.listeners import once, place
+    from orgflow_ir.work.listeners import once, place
 
     found = place(element, scope, ctx.analysis(ControlFlow, scope))
     original, holder = _at_source(element, ctx)
@@ -223,7 +223,7 @@ class _Steps:
 
     def _chain(self, listeners: Sequence[Listener], name: str) -> list[str]:
         """Tasks one after the other; their ids."""
-        from orgflow_ir.analysis.work.listeners import binding_of
+        from orgflow_ir.work.listeners import binding_of
 
         ids: list[str] = []
         for one in listeners:
@@ -277,7 +277,7 @@ def is_listener_step(step: Task | CallActivity, ctx: PassContext) -> bool:
     original, _ = _at_source(step, ctx)
     if original is None or original.id == step.id or step.binding is None:
         return False
-    from orgflow_ir.analysis.work.listeners import all_listeners, binding_of
+    from orgflow_ir.work.listeners import all_listeners, binding_of
 
     return step.binding in [binding_of(one) for one in all_listeners(original)]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event, Model, Scope, SubProcess, Task
 from orgflow_ir.model.bindings import Parameter, Script
 from orgflow_ir.model.constructs import ConstructUse
@@ -69,8 +69,8 @@ def why_unmapped(event: Event) -> str:
 
 def _unread(mapped: ScopeMappings) -> Iterator[str]:
     """What is not supported in mappings."""
-    from orgflow_ir.analysis.expressions.syntax import ConditionError
-    from orgflow_ir.analysis.work.mappings import read_value
+    from orgflow_ir.program.syntax import ConditionError
+    from orgflow_ir.work.mappings import read_value
 
     if mapped.unread:
         yield f"its mapping of `{mapped.unread}` is no expression or text"
@@ -83,9 +83,9 @@ def _unread(mapped: ScopeMappings) -> Iterator[str]:
 
 def obstacles(sub: SubProcess, scope: Scope, model: Model, ctx: PassContext) -> Iterator[str]:
     """Why the mappings of a sub-process cannot become steps in the scope around it."""
-    from orgflow_ir.analysis.expressions.syntax import ConditionError, variables
-    from orgflow_ir.analysis.local_variables import locals_of, outlived, read_afterwards
-    from orgflow_ir.analysis.work.mappings import read_value
+    from orgflow_ir.program.syntax import ConditionError, variables
+    from orgflow_ir.work.local_variables import locals_of, outlived, read_afterwards
+    from orgflow_ir.work.mappings import read_value
 
     mapped = scope_mappings(sub)
     if mapped.unread:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orgflow_ir.analysis.gaps.implementation import has_implementation
+from orgflow_ir.gaps.implementation import has_implementation
 from orgflow_ir.lowering.common import as_task
 from orgflow_ir.model import Event, Flow, Model
 from orgflow_ir.model.constructs import ConstructUse

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
 from orgflow_ir.model import Event, Gateway, Model, Node, Scope, SubProcess, Task
 from orgflow_ir.model.bindings import Script
 from orgflow_ir.model.constructs import ConstructUse
@@ -122,8 +122,8 @@ def _at_once(node: Node) -> bool:
         case SubProcess():
             return node.flavour == "event" or (node.loop is None and all(map(_at_once, node.nodes)))
         case Task(binding=Script(code=str() as code) as script) if node.loop is None:
-            from orgflow_ir.analysis.expressions.syntax import ConditionError
-            from orgflow_ir.analysis.work.scripts import read_script
+            from orgflow_ir.program.syntax import ConditionError
+            from orgflow_ir.work.scripts import read_script
 
             try:
                 read_script(code, script.language, sets=script.stores, engine=script.by)

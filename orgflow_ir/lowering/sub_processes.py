@@ -131,7 +131,7 @@ class UncaughtEscalation(RewritePattern):
         nesting = nesting_of(scope, rewriter.model)
         if len(event.definitions) != 1 or nesting.caught(scope, event.definitions[0]).by:
             return None
-        from orgflow_ir.analysis.escalations import heard_escalations
+        from orgflow_ir.flow.nets.escalations import heard_escalations
 
         if event.id in heard_escalations(rewriter.model):
             return None  # whoever calls the process catches it

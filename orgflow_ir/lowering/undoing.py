@@ -7,19 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from orgflow_ir.analysis.control_flow.concurrency import Concurrency
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.repetition import NotRepeatable, read_repetition
-from orgflow_ir.analysis.token_game.moves import (
+from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.flow.token_game.moves import (
     Move,
     Moves,
     completed,
     handlers_due,
     throws_compensation,
 )
-from orgflow_ir.analysis.token_game.net import Policy
-from orgflow_ir.analysis.token_game.semantics import Game
-from orgflow_ir.analysis.token_game.state import State
+from orgflow_ir.flow.token_game.net import Policy
+from orgflow_ir.flow.token_game.semantics import Game
+from orgflow_ir.flow.token_game.state import State
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -35,6 +34,7 @@ from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.elements import Node
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.work.repetition import NotRepeatable, read_repetition
 
 if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter

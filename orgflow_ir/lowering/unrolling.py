@@ -6,22 +6,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.control_flow.outgoing import outgoing
-from orgflow_ir.analysis.local_variables import (
-    locals_of,
-    names_inside,
-    outlived,
-    read_afterwards,
-)
-from orgflow_ir.analysis.repetition import (
-    COUNTS,
-    NotRepeatable,
-    Repetition,
-    counted_in,
-    read_repetition,
-    waits_in,
-)
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.flow.control_flow.outgoing import outgoing
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -37,6 +23,20 @@ from orgflow_ir.model import (
 from orgflow_ir.model.bindings import Parameter, Script
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.work.local_variables import (
+    locals_of,
+    names_inside,
+    outlived,
+    read_afterwards,
+)
+from orgflow_ir.work.repetition import (
+    COUNTS,
+    NotRepeatable,
+    Repetition,
+    counted_in,
+    read_repetition,
+    waits_in,
+)
 
 if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter

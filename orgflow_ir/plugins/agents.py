@@ -15,7 +15,7 @@ from orgflow_ir.model import Evidence, Model
 from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.gaps.gap import Gap, GapKind
+    from orgflow_ir.gaps.gap import Gap, GapKind
 
 GAP_KINDS: frozenset[str] = frozenset(
     ("task", "decision", "branch", "time", "message", "condition", "list")

@@ -15,7 +15,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import TargetSpec
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.token_game.runs import Run
+    from orgflow_ir.flow.token_game.runs import Run
     from orgflow_ir.plugins.deployment import Deployer
     from orgflow_ir.plugins.engines import EngineProvider
     from orgflow_ir.plugins.executions import ExecutionReader

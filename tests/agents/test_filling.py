@@ -20,7 +20,7 @@ from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.settings import ModelSettings
 from small_catalogue import small_catalogue
 
-from orgflow_ir.analysis.gaps import find_gaps
+from orgflow_ir.gaps import find_gaps
 from orgflow_ir.model import Event, Expression, Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.bindings import Field as FormField
 from orgflow_ir.model.bindings import Form, Parameter, Worker

@@ -23,6 +23,7 @@ from orgflow.agents.model_client.settings import (
 )
 from orgflow.agents.model_client.usage import Expected
 
+from orgflow_ir.filling.agent_guards import AgentFailure, produced
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.agent_services import Tool
 from orgflow_ir.pipeline.services import (
@@ -34,7 +35,6 @@ from orgflow_ir.pipeline.services import (
     required,
 )
 from orgflow_ir.plugins import Document, ModelAgent
-from orgflow_ir.plugins.agent_guards import AgentFailure, produced
 
 KEY = "sk-secret-0001"
 QUESTION = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Two?"}]

@@ -9,10 +9,10 @@ import pytest
 from dmn_kit import agrees, read_suite
 from orgflow.frontends.dmn.reader import NAMESPACES, DmnError, read_dmn
 
-from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
-from orgflow_ir.analysis.expressions.feel.values import Value, imported
 from orgflow_ir.decisions.evaluate import decide
 from orgflow_ir.decisions.link import DecisionModel, link
+from orgflow_ir.languages.feel.evaluator import Unsupported
+from orgflow_ir.languages.feel.values import Value, imported
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "dmn-tck"
 SUITES = sorted(path for path in SHARED.glob("compliance-level-*/*") if path.is_dir())

@@ -11,10 +11,10 @@ from orgflow.backends.n8n.feel.decisions import decision_code
 from orgflow.backends.n8n.feel.plain_tables import plain_decision
 from orgflow.frontends.dmn.reader import read_dmn
 
-from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
 from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.found import FoundDecision, Unusable
 from orgflow_ir.decisions.process_variables import linked
+from orgflow_ir.languages.feel.evaluator import Unsupported
 
 CAMUNDA7 = 'modeler:executionPlatform="Camunda Platform"'
 CAMUNDA8 = 'modeler:executionPlatform="Camunda Cloud"'

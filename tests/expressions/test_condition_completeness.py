@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from orgflow_ir.analysis.expressions.condition_completeness import uncovered, values_text
-from orgflow_ir.analysis.expressions.recognise import read_condition
-from orgflow_ir.analysis.expressions.syntax import Tree
+from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Expression
+from orgflow_ir.program.condition_completeness import uncovered, values_text
+from orgflow_ir.program.syntax import Tree
 
 
 def trees(*texts: str) -> list[Tree]:

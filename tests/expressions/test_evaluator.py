@@ -13,12 +13,12 @@ from expression_texts import PARSERS, PATHS, SCALARS, tree
 from orgflow.backends.n8n.emit.javascript import to_js
 from orgflow.backends.n8n.engine.node import find_node
 
-from orgflow_ir.analysis.expressions import syntax
-from orgflow_ir.analysis.expressions.evaluator import evaluate, is_truthy
-from orgflow_ir.analysis.expressions.recognise import read_condition
-from orgflow_ir.analysis.expressions.syntax import ConditionError, Path, as_javascript
-from orgflow_ir.analysis.work.mappings import read_value
+from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Expression
+from orgflow_ir.program import syntax
+from orgflow_ir.program.evaluator import evaluate, is_truthy
+from orgflow_ir.program.syntax import ConditionError, Path, as_javascript
+from orgflow_ir.work.mappings import read_value
 
 _REFEREE = """
 const cases = JSON.parse(require('fs').readFileSync(0, 'utf8'));

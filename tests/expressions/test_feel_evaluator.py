@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from orgflow_ir.analysis.expressions.feel import calendar
-from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported, evaluate
-from orgflow_ir.analysis.expressions.feel.functions import IMPLEMENTATIONS
-from orgflow_ir.analysis.expressions.feel.functions.conversions import text_of
-from orgflow_ir.analysis.expressions.feel.parser import parse_expression
-from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
-from orgflow_ir.analysis.expressions.feel.values import Date, imported
+from orgflow_ir.languages.feel import calendar
+from orgflow_ir.languages.feel.evaluator import Unsupported, evaluate
+from orgflow_ir.languages.feel.functions import IMPLEMENTATIONS
+from orgflow_ir.languages.feel.functions.conversions import text_of
+from orgflow_ir.languages.feel.parser import parse_expression
+from orgflow_ir.languages.feel.signatures import SIGNATURES
+from orgflow_ir.languages.feel.values import Date, imported
 
 
 def shown(text: str, **values: Any) -> str:

@@ -6,13 +6,13 @@ from decimal import Decimal
 
 import pytest
 
-from orgflow_ir.analysis.expressions.feel.parser import (
+from orgflow_ir.languages.feel.parser import (
     MAX_DEPTH,
     normal_name,
     parse_expression,
     parse_unary_tests,
 )
-from orgflow_ir.analysis.expressions.feel.syntax import (
+from orgflow_ir.languages.feel.syntax import (
     Arithmetic,
     Between,
     Call,
@@ -34,7 +34,7 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
     UnaryTests,
     parts,
 )
-from orgflow_ir.analysis.expressions.syntax import Span
+from orgflow_ir.program.syntax import Span
 
 ONE, TWO, THREE = (Literal(Decimal(n)) for n in (1, 2, 3))
 

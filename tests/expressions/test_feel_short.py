@@ -20,10 +20,11 @@ from orgflow.backends.n8n.feel.direct import direct_expression
 from orgflow.backends.n8n.format.expressions import read_parameter
 from seeds import seeds
 
-from orgflow_ir.analysis.expressions.evaluator import evaluate, is_truthy
-from orgflow_ir.analysis.expressions.feel.reading import read_feel, value_of
-from orgflow_ir.analysis.expressions.recognise import read_condition
-from orgflow_ir.analysis.expressions.syntax import (
+from orgflow_ir.languages.feel.reading import read_feel, value_of
+from orgflow_ir.languages.recognise import read_condition
+from orgflow_ir.model import Expression
+from orgflow_ir.program.evaluator import evaluate, is_truthy
+from orgflow_ir.program.syntax import (
     ConditionError,
     KnownType,
     Path,
@@ -31,8 +32,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     variables,
     with_types,
 )
-from orgflow_ir.analysis.work.mappings import read_value
-from orgflow_ir.model import Expression
+from orgflow_ir.work.mappings import read_value
 
 VALUES: tuple[Any, ...] = (
     None, True, False, "", "a", "b", "5", "\uff5e", "\U0001f600", 0, -1, 1, 5, 0.1, 0.2, 0.3, -0.5,

@@ -8,9 +8,10 @@ import pytest
 from expression_texts import PARSERS, text, tree
 from orgflow.backends.n8n.emit.javascript import to_js
 
-from orgflow_ir.analysis.expressions.parsers.javascript import JavaScriptParser
-from orgflow_ir.analysis.expressions.recognise import read_condition, recognise
-from orgflow_ir.analysis.expressions.syntax import (
+from orgflow_ir.languages.javascript import JavaScriptParser
+from orgflow_ir.languages.recognise import read_condition, recognise
+from orgflow_ir.model import Expression
+from orgflow_ir.program.syntax import (
     Call,
     Comparison,
     ConditionError,
@@ -23,7 +24,6 @@ from orgflow_ir.analysis.expressions.syntax import (
     as_javascript,
     nodes,
 )
-from orgflow_ir.model import Expression
 
 
 @pytest.mark.parametrize("language", PARSERS)

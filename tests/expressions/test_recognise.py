@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from orgflow_ir.analysis.expressions.evaluator import evaluate
-from orgflow_ir.analysis.expressions.recognise import read_condition
-from orgflow_ir.analysis.expressions.syntax import Comparison, ConditionError, as_javascript
-from orgflow_ir.analysis.work.scripts import read_script
+from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Expression
+from orgflow_ir.program.evaluator import evaluate
+from orgflow_ir.program.syntax import Comparison, ConditionError, as_javascript
+from orgflow_ir.work.scripts import read_script
 
 JAVA = "http://www.java.com/java"
 MVEL = "http://www.mvel.org/2.0"

@@ -15,9 +15,9 @@ from gap_models import answerable, gaps, good_answer, open_model
 from orgflow.compiler import fill_gaps as fill
 from scripted_agent import Scripted
 
-from orgflow_ir.analysis.gaps import Gap
-from orgflow_ir.analysis.gaps.filling import Filled, fill_gaps
 from orgflow_ir.diagnostics import Category, Diagnostic, Rule, Severity
+from orgflow_ir.filling.gap_filling import Filled, fill_gaps
+from orgflow_ir.gaps import Gap
 from orgflow_ir.model import Event, Evidence, Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.pipeline import PassContext
@@ -166,7 +166,7 @@ def test_compiling_without_agents_loads_nothing_of_them(tmp_path: Path) -> None:
     script = (
         "import sys, orgflow\n"
         f"orgflow.compile(orgflow.read({str(EXAMPLE)!r}))\n"
-        "names = ('gaps.filling', 'filler', 'agent_guards', 'jsonschema', 'analysis.evidence')\n"
+        "names = ('gap_filling', 'filler', 'agent_guards', 'jsonschema', 'evidence_check')\n"
         "print([m for m in sys.modules if m.endswith(names)])\n"
     )
     import subprocess

@@ -11,7 +11,7 @@ import pytest
 from gap_models import good_answer, open_model
 from scripted_agent import Scripted
 
-from orgflow_ir.analysis.gaps import Gap
+from orgflow_ir.gaps import Gap
 from orgflow_ir.model import Event, Evidence, Flow, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.agent_services import Reply

@@ -13,11 +13,10 @@ import pytest
 from gap_models import answerable, gaps, good_answer, open_model
 from orgflow.passes.pipelines import CHECK
 
-from orgflow_ir.analysis.expressions.evaluator import evaluate
-from orgflow_ir.analysis.expressions.recognise import read_condition
-from orgflow_ir.analysis.gaps import Gap, GapKind
-from orgflow_ir.analysis.gaps.answers import AnswerError, fix
 from orgflow_ir.diagnostics import Severity, apply
+from orgflow_ir.gaps import Gap, GapKind
+from orgflow_ir.gaps.answers import AnswerError, fix
+from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Event, Expression, Flow, Model, SubProcess, Task
 from orgflow_ir.model.bindings import Form, Script, Worker
 from orgflow_ir.model.codec import to_data
@@ -26,6 +25,7 @@ from orgflow_ir.model.rewriter import Rewriter
 from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import PassContext, PassManager
 from orgflow_ir.plugins.agents import GAP_KINDS
+from orgflow_ir.program.evaluator import evaluate
 from orgflow_ir.testing import minimal_models
 
 ROOT = Path(__file__).resolve().parents[2]

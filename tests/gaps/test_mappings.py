@@ -10,7 +10,7 @@ import pytest
 from bpmn_text import parse
 from cli_cases import orgflowc
 
-from orgflow_ir.analysis.gaps.find import find_gaps
+from orgflow_ir.gaps.find import find_gaps
 from orgflow_ir.pipeline import PassContext
 
 HEAD = (

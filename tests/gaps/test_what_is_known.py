@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bpmn_text import parse
 
-from orgflow_ir.analysis.gaps.find import find_gaps
+from orgflow_ir.gaps.find import find_gaps
 from orgflow_ir.pipeline import PassContext
 
 HEAD = (

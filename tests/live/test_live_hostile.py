@@ -26,8 +26,8 @@ from orgflow.backends.n8n.server.executions.runner import ServerRunner
 from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import judge
 
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
+from orgflow_ir.flow.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 

@@ -24,13 +24,13 @@ from orgflow.store.embedder import HashedWords
 from orgflow.store.messages import MessageStore
 from small_corpus import corpus, truth_json
 
-from orgflow_ir.analysis.evidence import check_evidence
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.diagnostics.message_rules import (
     NoMessageStore,
     NothingDiscovered,
     SimplerDiscovery,
 )
+from orgflow_ir.filling.evidence_check import check_evidence
 from orgflow_ir.model import Model
 from orgflow_ir.model.message import Attachment, Message, Person, bare_subject
 from orgflow_ir.pipeline import PassContext
@@ -55,7 +55,7 @@ def test_cases_processes_and_noise(found: Discovery) -> None:
 
 
 def test_every_element_has_evidence_that_is_there(found: Discovery) -> None:
-    from orgflow_ir.analysis.evidence import check_evidence
+    from orgflow_ir.filling.evidence_check import check_evidence
     from orgflow_ir.model.provenance import all_elements
 
     texts = {m.id: m.text for m in corpus()[0]}

@@ -25,8 +25,8 @@ from orgflow.store.messages import MessageStore
 from scripted_reader import SHOWN_MESSAGE, STEPS, Killed, ScriptedReader
 from small_corpus import corpus
 
-from orgflow_ir.analysis.evidence import check_evidence
 from orgflow_ir.diagnostics import Severity
+from orgflow_ir.filling.evidence_check import check_evidence
 from orgflow_ir.model import Gateway, Task
 from orgflow_ir.model.message import Message, Person
 from orgflow_ir.model.provenance import all_elements

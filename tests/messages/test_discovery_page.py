@@ -31,7 +31,7 @@ from orgflow.store.messages import MessageStore
 from scripted_reader import ScriptedReader
 from small_corpus import corpus
 
-from orgflow_ir.analysis.evidence import check_evidence
+from orgflow_ir.filling.evidence_check import check_evidence
 from orgflow_ir.model.message import Message
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.pipeline import PassContext

@@ -23,8 +23,8 @@ from scripted_reader import SHOWN_MESSAGE
 from seeds import seeds
 from small_corpus import corpus
 
-from orgflow_ir.analysis.evidence import check_evidence
 from orgflow_ir.diagnostics import Severity
+from orgflow_ir.filling.evidence_check import check_evidence
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 

@@ -19,7 +19,7 @@ from orgflow.evaluation.corpus.language import Language
 from orgflow.store.embedder import HashedWords
 from small_corpus import corpus
 
-from orgflow_ir.analysis.evidence import check_evidence
+from orgflow_ir.filling.evidence_check import check_evidence
 from orgflow_ir.model import Model
 from orgflow_ir.model.message import Message, Person
 from orgflow_ir.pipeline import PassContext

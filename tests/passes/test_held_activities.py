@@ -7,8 +7,8 @@ import pytest
 from game_models import process, sub
 from soundness_fuzzing import compare
 
-from orgflow_ir.analysis.soundness.analysis import analyse
-from orgflow_ir.analysis.soundness.verdicts import Property
+from orgflow_ir.flow.soundness.analysis import analyse
+from orgflow_ir.flow.soundness.verdicts import Property
 from orgflow_ir.model import Process
 
 HANGS = sub("hangs", "start i; or x; task a; task b; and j; end o", "i x, x a, x b, a j, b j, j o")

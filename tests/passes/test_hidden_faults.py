@@ -5,9 +5,9 @@ from __future__ import annotations
 from orgflow.passes.pipelines import CHECK
 from text_model import model
 
-from orgflow_ir.analysis.token_game.replay import replay
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.flow.token_game.replay import replay
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.pipeline import PassContext, PassManager
 
 

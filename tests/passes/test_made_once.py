@@ -8,10 +8,10 @@ import pytest
 from orgflow.passes.pipelines import CHECK
 from text_model import model
 
-from orgflow_ir.analysis.soundness.analysis import Games
-from orgflow_ir.analysis.soundness.wiring import Wiring
-from orgflow_ir.analysis.token_game import semantics
-from orgflow_ir.analysis.token_game.net import Net, Policy
+from orgflow_ir.flow.nets.wiring import Wiring
+from orgflow_ir.flow.soundness.analysis import Games
+from orgflow_ir.flow.token_game import semantics
+from orgflow_ir.flow.token_game.net import Net, Policy
 from orgflow_ir.model import CallActivity, Model, Process, Scope, Task
 from orgflow_ir.pipeline import PassContext, PassManager
 

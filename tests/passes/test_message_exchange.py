@@ -14,8 +14,8 @@ from game_models import process
 from orgflow import compiler
 from orgflow.passes.message_exchange import MessageExchange
 
-from orgflow_ir.analysis.collaboration_analysis import analyse_collaboration
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
+from orgflow_ir.flow.soundness.collaboration import analyse_collaboration
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import MessageFlow, Model, Pool
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

@@ -8,8 +8,8 @@ import time
 import pytest
 from seeds import seeds
 
-from orgflow_ir.analysis.control_flow.regions import MatchedPair, reduce
-from orgflow_ir.analysis.soundness import analyse
+from orgflow_ir.flow.nets.regions import MatchedPair, reduce
+from orgflow_ir.flow.soundness import analyse
 from orgflow_ir.model import Event, Flow, Gateway, Node, Process, Task
 
 
@@ -103,7 +103,7 @@ def test_tree_tells_branches_in_the_order_of_the_flows() -> None:
 def test_every_live_element_is_in_the_tree(seed: int) -> None:
     from random_processes import process as random_process
 
-    from orgflow_ir.analysis.soundness.wiring import Wiring
+    from orgflow_ir.flow.nets.wiring import Wiring
 
     process = random_process(seed)
     assert set(reduce(process).tree.elements()) == set(Wiring(process).live)

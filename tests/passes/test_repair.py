@@ -14,14 +14,14 @@ from orgflow.passes.pipelines import CHECK
 from orgflow.passes.repair_candidates import Candidates
 from text_model import model
 
-from orgflow_ir.analysis.soundness import memory
-from orgflow_ir.analysis.soundness.findings import ScopeVerdict
-from orgflow_ir.analysis.soundness.net import Net
-from orgflow_ir.analysis.soundness.scope import judge
-from orgflow_ir.analysis.soundness.wiring import Wiring
-from orgflow_ir.analysis.token_game.replay import replay
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Diagnostic, Severity, apply
+from orgflow_ir.flow.nets.net import Net
+from orgflow_ir.flow.nets.wiring import Wiring
+from orgflow_ir.flow.soundness import memory
+from orgflow_ir.flow.soundness.findings import ScopeVerdict
+from orgflow_ir.flow.soundness.scope import judge
+from orgflow_ir.flow.token_game.replay import replay
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Flow, Model, SubProcess
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.pipeline import PassContext, PassManager

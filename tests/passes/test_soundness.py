@@ -17,10 +17,10 @@ from soundness_fuzzing import compare, plays, replays
 from soundness_oracle import Oracle
 from soundness_random import process as random_process
 
-from orgflow_ir.analysis.soundness import Analysis, Property, analyse
-from orgflow_ir.analysis.soundness.witness_search import Play
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.flow.soundness import Analysis, Property, analyse
+from orgflow_ir.flow.soundness.witness_search import Play
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import (
     CallActivity,
     Catalog,

@@ -12,8 +12,8 @@ from soundness_models import CROSSED, CYCLE, DEEP, NESTED, build, end, flows, ti
 from soundness_oracle import Oracle
 from soundness_random import process as random_process
 
-from orgflow_ir.analysis.soundness import Analysis, Property, analyse
 from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.flow.soundness import Analysis, Property, analyse
 from orgflow_ir.model import Event, EventDefinition, Flow, Model, Process, SubProcess, Task
 from orgflow_ir.pipeline import PassContext, PassManager
 

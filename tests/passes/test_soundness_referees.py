@@ -10,7 +10,7 @@ import pytest
 from soundness_models import DEEP, build
 from soundness_spiff import Seen, verdict
 
-from orgflow_ir.analysis.soundness import Property, analyse
+from orgflow_ir.flow.soundness import Property, analyse
 from orgflow_ir.model import Process
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext

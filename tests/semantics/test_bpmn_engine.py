@@ -28,9 +28,9 @@ from game_models import model, process, sub
 from node_tools import NodeChild, tool
 from seeds import at_least, seeds
 
-from orgflow_ir.analysis.token_game.replay import follow
-from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
+from orgflow_ir.flow.token_game.replay import follow
+from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Model, Scope
 
 # 17.3.0 is the newest of the elements that this engine takes: its gateways are what is refereed by.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from game_models import can, explore, play, process, sub, traces
 
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
-from orgflow_ir.analysis.token_game.state import Left
+from orgflow_ir.flow.token_game.semantics import Game, Policy
+from orgflow_ir.flow.token_game.state import Left
 from orgflow_ir.model import MessageFlow, Model, Pool
 
 FLOWS = Policy(messages="flows", once=True)

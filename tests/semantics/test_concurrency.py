@@ -9,9 +9,9 @@ from game_models import flows, model, node
 from model_gen import random_model
 from seeds import at_least, seeds
 
-from orgflow_ir.analysis.control_flow.concurrency import Concurrency
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.token_game.semantics import Game
+from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.model import Gateway, Model, SubProcess
 
 MOST_STATES = 2_000

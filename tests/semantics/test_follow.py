@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from game_models import model, node, read_bpmn, shared, sub
 
-from orgflow_ir.analysis.token_game.replay import FollowResult, follow
-from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
+from orgflow_ir.flow.token_game.replay import FollowResult, follow
+from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Event, Model, Task
 
 

@@ -9,9 +9,9 @@ from interpreted_models import failing, random_scopes
 from orgflow.backends.n8n.target import N8N_TARGET
 from seeds import at_least, seeds
 
-from orgflow_ir.analysis.token_game.net import Policy
-from orgflow_ir.analysis.token_game.semantics import Game
-from orgflow_ir.analysis.token_game.state import State
+from orgflow_ir.flow.token_game.net import Policy
+from orgflow_ir.flow.token_game.semantics import Game
+from orgflow_ir.flow.token_game.state import State
 from orgflow_ir.model import Model, SubProcess, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import legalise

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import pytest
 from game_models import explore, read_bpmn, shared, tell
 
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game
+from orgflow_ir.flow.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game
 
 
 class Case(NamedTuple):

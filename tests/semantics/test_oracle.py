@@ -9,8 +9,8 @@ from game_random import random_process
 from oracle_token_game import Marking, reachable
 from seeds import at_least, seeds
 
-from orgflow_ir.analysis.token_game.semantics import Game
-from orgflow_ir.analysis.token_game.state import State
+from orgflow_ir.flow.token_game.semantics import Game
+from orgflow_ir.flow.token_game.state import State
 from orgflow_ir.model import Gateway, Model, Process
 
 

@@ -6,7 +6,7 @@ import csv
 
 from game_models import read_bpmn, shared
 
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Model
 
 LIMIT = 700

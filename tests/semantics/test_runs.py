@@ -12,11 +12,11 @@ from game_models import model, node, process, read_bpmn, shared, sub
 from game_random import random_process
 from seeds import at_least, seeds
 
-from orgflow_ir.analysis.token_game.replay import replay
-from orgflow_ir.analysis.token_game.run_json import run_to_dict, run_to_json
-from orgflow_ir.analysis.token_game.runs import coverage_report, enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.token_game.replay import replay
+from orgflow_ir.flow.token_game.run_json import run_to_dict, run_to_json
+from orgflow_ir.flow.token_game.runs import coverage_report, enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Event, Model, Process
 
 PMO = [f"{i:02}" for i in range(1, 56)]

@@ -13,9 +13,9 @@ from SpiffWorkflow.bpmn.parser import BpmnParser
 from SpiffWorkflow.bpmn.script_engine import PythonScriptEngine, TaskDataEnvironment
 from SpiffWorkflow.util.task import TaskState
 
-from orgflow_ir.analysis.token_game.replay import follow
-from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game
+from orgflow_ir.flow.token_game.replay import follow
+from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.model import Event, Flow, Gateway, Model, Node, Process, Scope, SubProcess, Task
 
 TAGS = {

@@ -16,10 +16,9 @@ from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import judge
 
-from orgflow_ir.analysis.stub_data import with_data
-from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
-from orgflow_ir.analysis.token_game.stimulus import (
+from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game, Policy
+from orgflow_ir.flow.token_game.stimulus import (
     Payload,
     Stimulus,
     StimulusError,
@@ -28,6 +27,7 @@ from orgflow_ir.analysis.token_game.stimulus import (
     stimuli_of,
     stimuli_to_json,
 )
+from orgflow_ir.flow.token_game.stub_data import with_data
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import legalise

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from game_models import can, explore, model, node, play, sub, tell, traces
 
-from orgflow_ir.analysis.token_game.semantics import Game, NotEnabled, Policy
-from orgflow_ir.analysis.token_game.state import Left
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.token_game.semantics import Game, NotEnabled, Policy
+from orgflow_ir.flow.token_game.state import Left
 from orgflow_ir.model import Task
 
 

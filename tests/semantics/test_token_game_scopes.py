@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from game_models import can, explore, model, node, play, process, sub, traces
 
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
-from orgflow_ir.analysis.token_game.state import Left
+from orgflow_ir.flow.token_game.semantics import Game, Policy
+from orgflow_ir.flow.token_game.state import Left
 from orgflow_ir.model import Artifact, Loop, Model, Task
 
 

@@ -11,8 +11,8 @@ from n8n_language import Seen, difference, in_both
 from orgflow.compiler import load
 from random_processes import process as random_process
 
-from orgflow_ir.analysis.model_changes import compare_models
-from orgflow_ir.analysis.token_game.trace_equivalence import compare_processes
+from orgflow_ir.comparison.model_changes import compare_models
+from orgflow_ir.flow.token_game.trace_equivalence import compare_processes
 from orgflow_ir.model import Model, Process, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

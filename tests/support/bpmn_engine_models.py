@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from orgflow_ir.analysis.token_game.runs import Run
+from orgflow_ir.flow.token_game.runs import Run
 from orgflow_ir.model import (
     CallActivity,
     Event,

@@ -7,9 +7,9 @@ from typing import Any
 
 from bpmn_engine_models import elements, hosts
 
-from orgflow_ir.analysis.token_game.runs import Run
-from orgflow_ir.analysis.token_game.semantics import Game
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.token_game.runs import Run
+from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.model import (
     Event,
     EventDefinition,

@@ -15,12 +15,12 @@ from orgflow.backends.n8n.engine.node import find_node
 from orgflow.backends.n8n.feel.decisions import decision_values
 from orgflow.frontends.dmn.reader import read_dmn
 
-from orgflow_ir.analysis.expressions.feel import calendar
-from orgflow_ir.analysis.expressions.feel.evaluator import equal
-from orgflow_ir.analysis.expressions.feel.functions.conversions import text_of
-from orgflow_ir.analysis.expressions.feel.parser import normal_name
-from orgflow_ir.analysis.expressions.feel.values import Value, kind
 from orgflow_ir.decisions.link import DecisionModel, link
+from orgflow_ir.languages.feel import calendar
+from orgflow_ir.languages.feel.evaluator import equal
+from orgflow_ir.languages.feel.functions.conversions import text_of
+from orgflow_ir.languages.feel.parser import normal_name
+from orgflow_ir.languages.feel.values import Value, kind
 
 _NIL = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 _TYPE = "{http://www.w3.org/2001/XMLSchema-instance}type"

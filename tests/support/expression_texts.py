@@ -6,11 +6,11 @@ import json
 import random
 from typing import assert_never
 
-from orgflow_ir.analysis.expressions.parsers.core import Parser
-from orgflow_ir.analysis.expressions.parsers.feel import FeelParser
-from orgflow_ir.analysis.expressions.parsers.javascript import GroovyParser, JavaScriptParser
-from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
-from orgflow_ir.analysis.expressions.syntax import (
+from orgflow_ir.languages.expression_parser import Parser
+from orgflow_ir.languages.feel_conditions import FeelParser
+from orgflow_ir.languages.javascript import GroovyParser, JavaScriptParser
+from orgflow_ir.languages.juel import JuelParser
+from orgflow_ir.program.syntax import (
     Arithmetic,
     Comparison,
     Constant,

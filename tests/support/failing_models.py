@@ -10,8 +10,8 @@ from model_gen import random_model
 from n8n_scopes import flows
 from sub_process_models import ANY_ERROR, CATALOG, ERROR, definition, end, split, task
 
-from orgflow_ir.analysis.control_flow.concurrency import Concurrency
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
+from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import (
     CallActivity,
     Event,

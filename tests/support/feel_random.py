@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dmn_kit import run_javascript
 from orgflow.backends.n8n.feel.printer import Printer
 
-from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported, evaluate
-from orgflow_ir.analysis.expressions.feel.functions.conversions import text_of
-from orgflow_ir.analysis.expressions.feel.parser import parse_expression
-from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
+from orgflow_ir.languages.feel.evaluator import Unsupported, evaluate
+from orgflow_ir.languages.feel.functions.conversions import text_of
+from orgflow_ir.languages.feel.parser import parse_expression
+from orgflow_ir.languages.feel.signatures import SIGNATURES
 
 NUMBERS = (
     "0", "1", "2", "3", "-1", "0.5", "2.5", "-2.5", "10", "100", "0.1", "0.333", "1e20", "1e-20",

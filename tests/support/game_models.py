@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from orgflow_ir.analysis.token_game.semantics import Game
-from orgflow_ir.analysis.token_game.state import State
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.token_game.semantics import Game
+from orgflow_ir.flow.token_game.state import State
 from orgflow_ir.model import (
     CallActivity,
     Event,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from orgflow_ir.analysis.gaps import Gap, find_gaps
+from orgflow_ir.gaps import Gap, find_gaps
 from orgflow_ir.model import (
     Event,
     EventDefinition,

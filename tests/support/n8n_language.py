@@ -13,11 +13,11 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from orgflow_ir.analysis.token_game.net import Policy
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game
-from orgflow_ir.analysis.token_game.state import State
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.token_game.net import Policy
+from orgflow_ir.flow.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game
+from orgflow_ir.flow.token_game.state import State
 from orgflow_ir.model import Event, Gateway, Model, Process
 
 Trace = tuple[str, ...]

@@ -18,7 +18,7 @@ from orgflow.backends.powl.format import (
     partial_order,
 )
 
-from orgflow_ir.analysis.token_game.semantics import Game
+from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.model import Model, Task
 
 Trace = tuple[str, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from orgflow_ir.analysis.gaps import Gap
+from orgflow_ir.gaps import Gap
 from orgflow_ir.model import Evidence, Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Answer, GapAgent, Refusal

@@ -19,8 +19,8 @@ from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.server.client.client import Client
 from server_recording import Scenario, record
 
-from orgflow_ir.analysis.stub_data import Unplayable
-from orgflow_ir.analysis.token_game.runs import Run
+from orgflow_ir.flow.token_game.runs import Run
+from orgflow_ir.flow.token_game.stub_data import Unplayable
 from orgflow_ir.plugins.contracts import RunResult
 
 Json = dict[str, Any]

@@ -6,10 +6,10 @@ from collections import Counter
 
 from soundness_oracle import Oracle, Verdict
 
-from orgflow_ir.analysis.control_flow.graph import ENTRY, ControlFlow
-from orgflow_ir.analysis.soundness import Analysis, Fault, Property, analyse
-from orgflow_ir.analysis.token_game.semantics import Game, NotEnabled, Policy
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.control_flow.graph import ENTRY, ControlFlow
+from orgflow_ir.flow.soundness import Analysis, Fault, Property, analyse
+from orgflow_ir.flow.token_game.semantics import Game, NotEnabled, Policy
 from orgflow_ir.model import Event, Gateway, Model, Process
 
 DECIDED = {"proved": False, "violated": True}

@@ -10,7 +10,7 @@ from SpiffWorkflow.bpmn.parser import BpmnParser
 from SpiffWorkflow.bpmn.script_engine import PythonScriptEngine, TaskDataEnvironment
 from SpiffWorkflow.util.task import TaskState
 
-from orgflow_ir.analysis.token_game.runs import Run
+from orgflow_ir.flow.token_game.runs import Run
 from orgflow_ir.model import Event, Expression, Flow, Gateway, Model, Scope, SubProcess, Task
 
 MOST_STEPS = 500

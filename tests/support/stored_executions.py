@@ -12,7 +12,7 @@ from cli_cases import orgflowc
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import Emitted

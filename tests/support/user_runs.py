@@ -29,7 +29,7 @@ from orgflow.backends.n8n.server.executions.execution import (
     read_execution,
 )
 
-from orgflow_ir.analysis.token_game.stimulus import Stimulus
+from orgflow_ir.flow.token_game.stimulus import Stimulus
 
 Json = dict[str, Any]
 

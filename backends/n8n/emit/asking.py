@@ -15,11 +15,11 @@ from orgflow.backends.n8n.emit.settings import INBOX, SENDER
 from orgflow.backends.n8n.node_types import send_and_wait
 from orgflow.backends.n8n.node_types.conditions import expression
 
-from orgflow_ir.analysis.expressions.syntax import Call, Constant
-from orgflow_ir.analysis.work.people import ABOUT, About
-from orgflow_ir.analysis.work.statements import Compose, Fail, When
 from orgflow_ir.model import Task
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.program.syntax import Call, Constant
+from orgflow_ir.work.people import ABOUT, About
+from orgflow_ir.work.statements import Compose, Fail, When
 
 Channel = Literal["mail", "slack", "teams"]
 

@@ -14,26 +14,29 @@ from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.emit.work import Answers, mapping_code, work_code
 from orgflow.backends.n8n.node_types import code
 
-from orgflow_ir.analysis.calls import (
+from orgflow_ir.facts.notes import own_text
+from orgflow_ir.flow.control_flow.calls import (
     hands_computed,
     hands_everything,
     takes_everything,
 )
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
-from orgflow_ir.analysis.expressions.syntax import variables
-from orgflow_ir.analysis.facts.notes import own_text
-from orgflow_ir.analysis.forms import (
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.languages.feel.evaluator import Unsupported
+from orgflow_ir.model import CallActivity, Event, Node, Scope, Task
+from orgflow_ir.model.bindings import Decision, Form, Script, Worker
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.program.syntax import variables
+from orgflow_ir.work.form_fields import (
     describes,
     is_done_by_a_person,
     known_before,
     shown_fields,
 )
-from orgflow_ir.analysis.work.operations import CatalogueOperation
-from orgflow_ir.analysis.work.requests import Part, Request
-from orgflow_ir.analysis.work.scripts import decimals_in
-from orgflow_ir.analysis.work.statements import assigned, read
-from orgflow_ir.analysis.work.tasks import (
+from orgflow_ir.work.operations import CatalogueOperation
+from orgflow_ir.work.requests import Part, Request
+from orgflow_ir.work.scripts import decimals_in
+from orgflow_ir.work.statements import assigned, read
+from orgflow_ir.work.tasks import (
     Unread,
     Work,
     call_mappings,
@@ -42,9 +45,6 @@ from orgflow_ir.analysis.work.tasks import (
     work_by,
     work_of,
 )
-from orgflow_ir.model import CallActivity, Event, Node, Scope, Task
-from orgflow_ir.model.bindings import Decision, Form, Script, Worker
-from orgflow_ir.pipeline import PassContext
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
@@ -90,7 +90,7 @@ def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:
             yield from sorted(known.get(node.id, ()))
         if isinstance(node, Task) and (isinstance(node.binding, Form) or is_done_by_a_person(node)):
             if describes(node, doc := own_text(node.doc)):
-                from orgflow_ir.analysis.work.people import about_task
+                from orgflow_ir.work.people import about_task
 
                 yield from (n.path[0] for n in about_task(node, doc).work.reads())
         elif isinstance(node, Task) and node.binding is not None:
@@ -101,11 +101,11 @@ def computed_in(scope: Scope, ctx: PassContext) -> Iterator[str]:
             mappings = call_mappings(node)
             yield from (path[0] for _, value in mappings.inputs for path in variables(value))
         if isinstance(node, Event) and node.position == "catch" and node.trigger == "timer":
-            from orgflow_ir.analysis.work.waiting import waiting_until  # of computed times only
+            from orgflow_ir.work.waiting import waiting_until  # of computed times only
 
             yield from (n.path[0] for n in waiting_until(node.definitions[0]).reads())
         if isinstance(node, Event) and node.construct == "event.catch.conditional":
-            from orgflow_ir.analysis.work.waiting import holding
+            from orgflow_ir.work.waiting import holding
 
             work = holding(node.definitions[0], "")
             yield from (n.path[0] for n in work.reads()) if work is not None else ()

@@ -22,17 +22,17 @@ from orgflow.backends.n8n.emit.references import read_field
 from orgflow.backends.n8n.node_types import if_, stop_and_error, switch
 from orgflow.backends.n8n.node_types.conditions import equals, expression, is_true
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.decisions import Branch, Decision
-from orgflow_ir.analysis.expressions.syntax import Call, Path, Variable, with_types
+from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event
 from orgflow_ir.model.element_names import listed
+from orgflow_ir.program.syntax import Call, Path, Variable, with_types
+from orgflow_ir.work.gateway_decisions import Branch, Decision
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
 
-    from orgflow_ir.analysis.demands import Demand
-    from orgflow_ir.analysis.variables import Guards, Need
+    from orgflow_ir.program.demands import Demand
+    from orgflow_ir.work.process_variables import Guards, Need
 
 
 def emit_decision(decision: Decision, compiled: CompiledScope) -> None:
@@ -127,7 +127,7 @@ def _path_of(demand: Demand) -> Path:
 
 
 def _needs(decision: Decision) -> tuple[Need, ...]:
-    from orgflow_ir.analysis.variables import needed, null_tested
+    from orgflow_ir.work.process_variables import needed, null_tested
 
     trees = [b.tree for b in decision.branches if b.tree is not None]
     return needed(trees, null_tested(trees), in_turn=not decision.several)
@@ -136,7 +136,7 @@ def _needs(decision: Decision) -> tuple[Need, ...]:
 def _asked(decision: Decision) -> tuple[tuple[Guards, Call], ...]:
     """Methods that the conditions call on variables: an engine ends with an error if a variable
     does not have the method."""
-    from orgflow_ir.analysis.variables import asked
+    from orgflow_ir.work.process_variables import asked
 
     trees = [b.tree for b in decision.branches if b.tree is not None]
     return asked(trees, in_turn=not decision.several)
@@ -144,7 +144,7 @@ def _asked(decision: Decision) -> tuple[tuple[Guards, Call], ...]:
 
 def _demands(decision: Decision, compiled: CompiledScope) -> tuple[Demand, ...]:
     """Types that the operands of the conditions must have."""
-    from orgflow_ir.analysis.demands import demands
+    from orgflow_ir.program.demands import demands
 
     trees = [b.tree for b in decision.branches if b.tree is not None]
     types = known_types(decision.gateway.id, compiled)
@@ -251,7 +251,7 @@ def unset_text(
 ) -> str:
     """The message of a run if an element reads an unset variable, with its possible setters:
     `itself` includes the element, whose output mapping reads it."""
-    from orgflow_ir.analysis.variables import Read
+    from orgflow_ir.work.process_variables import Read
 
     setters = compiled.variables.setters(Read(element, (name,), "condition"))
     names = [f"“{compiled.name_of(s.element)}”" for s in setters if s.by != "payload"]

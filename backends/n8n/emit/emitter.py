@@ -30,22 +30,15 @@ from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types import merge, set_
 from orgflow.backends.n8n.rules import UnstatedCallData
 
-from orgflow_ir.analysis.calls import (
+from orgflow_ir.flow.control_flow.calls import (
     called_from,
     callee,
     hands_computed,
     states_data,
     takes_computed,
 )
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.decisions import (
-    Decision,
-    DecisionConventions,
-    decide,
-    preceding_words,
-    target_words,
-)
-from orgflow_ir.analysis.gaps import Defaults
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.gaps import Defaults
 from orgflow_ir.model import (
     CallActivity,
     Event,
@@ -63,6 +56,13 @@ from orgflow_ir.model.element_names import listed, slug
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import executable_processes
+from orgflow_ir.work.gateway_decisions import (
+    Decision,
+    DecisionConventions,
+    decide,
+    preceding_words,
+    target_words,
+)
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.forms import TaskForm
@@ -72,10 +72,10 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.outside import OutsideNode
     from orgflow.backends.n8n.emit.variables import Carried
 
-    from orgflow_ir.analysis.variables import Variables
-    from orgflow_ir.analysis.work.people import About
-    from orgflow_ir.analysis.work.tasks import CallMappings, Work
     from orgflow_ir.model.elements import Scope
+    from orgflow_ir.work.people import About
+    from orgflow_ir.work.process_variables import Variables
+    from orgflow_ir.work.tasks import CallMappings, Work
 
 MERGE_INPUTS = 10
 """Maximum number of inputs of a Merge node (DESIGN); wider joins are nested."""
@@ -140,7 +140,7 @@ class CompiledScope:
     @cached_property
     def variables(self) -> Variables:
         """The readers and setters of process variables."""
-        from orgflow_ir.analysis.variables import Variables
+        from orgflow_ir.work.process_variables import Variables
 
         return Variables(self.graph, self.decisions, self.ctx)
 
@@ -333,7 +333,7 @@ class _Emitter:
             return
         from orgflow.backends.n8n.emit.waiting_alone import is_awaited, waiting_alone
 
-        from orgflow_ir.analysis.forms import is_done_by_a_person
+        from orgflow_ir.work.form_fields import is_done_by_a_person
 
         people = [node.id for node in nodes if with_forms and is_done_by_a_person(node)]
         tasks = [node for node in nodes if node.id in people or is_awaited(node)]
@@ -511,7 +511,7 @@ class _Emitter:
         call of the workflow that stands for the process, with the same mappings."""
         if not isinstance(task.binding, SubProcessCall):
             return False
-        from orgflow_ir.analysis.work.tasks import call_mappings
+        from orgflow_ir.work.tasks import call_mappings
 
         made = None if call_mappings(task).unread else self._named_work(task)
         if made is None:
@@ -563,8 +563,8 @@ class _Emitter:
         """Whether a node computes what a call hands over; its mappings are written at the end."""
         if not hands_computed(call) and not takes_computed(call):
             return False
-        from orgflow_ir.analysis.work.statements import Evaluate
-        from orgflow_ir.analysis.work.tasks import Work, call_mappings
+        from orgflow_ir.work.statements import Evaluate
+        from orgflow_ir.work.tasks import Work, call_mappings
 
         mappings = call_mappings(call)
         self.e.mapped[call.id] = mappings
@@ -609,7 +609,7 @@ class _Emitter:
         said = self._say_of(task, form.by)
         computed = ""
         if said is not None and said.work.before:
-            from orgflow_ir.analysis.work.people import TEXT
+            from orgflow_ir.work.people import TEXT
 
             said_there = notes.about(mapped=bool(said.inputs) or TEXT in said.computed)
             self._before(task.id, f"{task.name or task.id} inputs", said_there)
@@ -655,12 +655,12 @@ class _Emitter:
     def _say_of(self, task: Task, by: str) -> About | None:
         """What the page of a task says of it, who is asked `by` a channel; `None` where the model
         says nothing."""
-        from orgflow_ir.analysis.facts.notes import own_text
-        from orgflow_ir.analysis.forms import describes
+        from orgflow_ir.facts.notes import own_text
+        from orgflow_ir.work.form_fields import describes
 
         if not describes(task, doc := own_text(task.doc)):
             return None
-        from orgflow_ir.analysis.work.people import about_task
+        from orgflow_ir.work.people import about_task
 
         found = about_task(task, doc)
         if by == "mail":
@@ -835,7 +835,7 @@ class _Emitter:
         """What computes until when an event waits; `None` where nothing says when."""
         if definition is None or definition.time is None:
             return None
-        from orgflow_ir.analysis.work.waiting import waiting_until
+        from orgflow_ir.work.waiting import waiting_until
 
         work = waiting_until(definition)
         self.e.work[event.id] = work
@@ -855,7 +855,7 @@ class _Emitter:
         """What a task computes; `None` where that is nothing."""
         from orgflow.backends.n8n.emit.computed import work_in
 
-        from orgflow_ir.analysis.work.tasks import Unread, Work
+        from orgflow_ir.work.tasks import Unread, Work
 
         work = work_in(task, self.ctx)
         if work.act is not None and decisions:
@@ -888,7 +888,7 @@ class _Emitter:
             found = wait.for_timer(definition)
             work = self._waiting(event, definition) if found is None else None
             if work is not None:
-                from orgflow_ir.analysis.work.waiting import UNTIL
+                from orgflow_ir.work.waiting import UNTIL
 
                 found = wait.until_field(UNTIL)
                 self._before(event.id, f"{event.name or _event_words(event)} time", notes.moment())
@@ -919,7 +919,7 @@ class _Emitter:
 
     def _takes(self, event: Event, node: GraphNode) -> None:
         """Behind an event a node with what its mappings make of what comes."""
-        from orgflow_ir.analysis.work.tasks import work_by
+        from orgflow_ir.work.tasks import work_by
 
         assert event.binding is not None
         work = work_by(event.binding, None)
@@ -935,7 +935,7 @@ class _Emitter:
 
     def _unread_of_error(self, event: Event, binding: AnyBinding) -> list[str]:
         """Note of mappings of what comes with an error beside its code and message."""
-        from orgflow_ir.analysis.work.tasks import Unread
+        from orgflow_ir.work.tasks import Unread
 
         reason = "the data of an error other than its code and message is unknown"
         unread = [
@@ -950,8 +950,8 @@ class _Emitter:
         a node that stops the run where it does not hold."""
         if event.construct != "event.catch.conditional":
             return False
-        from orgflow_ir.analysis.control_flow.concurrency import Concurrency
-        from orgflow_ir.analysis.work.waiting import holding
+        from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
+        from orgflow_ir.work.waiting import holding
 
         if self.ctx.analysis(Concurrency, self.graph).beside(event.id):
             return False

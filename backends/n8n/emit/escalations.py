@@ -26,7 +26,7 @@ from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.node_types import if_, set_, switch
 from orgflow.backends.n8n.node_types.conditions import expression, is_true
 
-from orgflow_ir.analysis.escalations import (
+from orgflow_ir.flow.nets.escalations import (
     CaughtEscalation,
     caught_escalations,
     heard_escalations,

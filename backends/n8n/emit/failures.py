@@ -13,13 +13,13 @@ from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.node_types import if_, set_, stop_and_error, switch
 from orgflow.backends.n8n.node_types.conditions import expression, is_true
 
-from orgflow_ir.analysis.failures import CaughtError, caught_errors
+from orgflow_ir.flow.nets.failures import CaughtError, caught_errors
 from orgflow_ir.model import CallActivity, Event, Task
 from orgflow_ir.model.bindings import ERROR_CODE, ERROR_MESSAGE
 from orgflow_ir.model.element_names import listed
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.work.statements import Statement
+    from orgflow_ir.work.statements import Statement
 
 LAST_ERROR = "lastError"
 """The field that stores the failure. It is a sibling of n8n's `error`: every node with an error
@@ -84,7 +84,7 @@ def hands_variables(host: str, compiled: CompiledScope) -> bool:
     work = compiled.work.get(host)
     if work is None or host not in caught_in(compiled):
         return False
-    from orgflow_ir.analysis.work.statements import assigned, ends_with_error
+    from orgflow_ir.work.statements import assigned, ends_with_error
 
     return ends_with_error(work.statements) and any(True for _ in assigned(work.statements))
 
@@ -179,7 +179,7 @@ def wire_failures(compiled: CompiledScope) -> None:
 def _known_codes(host: str, compiled: CompiledScope) -> list[str]:
     """Codes of the errors of the process that a task may throw: those of the model, those that its
     work throws, and the word that stands for any."""
-    from orgflow_ir.analysis.work.statements import thrown_codes
+    from orgflow_ir.work.statements import thrown_codes
 
     work = compiled.work.get(host)
     found = [entry.code for entry in compiled.scope.model.catalog.errors if entry.code]
@@ -198,8 +198,8 @@ def _codes_called(call: CallActivity, compiled: CompiledScope) -> Iterator[str]:
     """Codes that tasks throw in the process that a call runs, and in those that it calls."""
     from orgflow.backends.n8n.emit.computed import work_in
 
-    from orgflow_ir.analysis.calls import called_from, callee
-    from orgflow_ir.analysis.work.statements import thrown_codes
+    from orgflow_ir.flow.control_flow.calls import called_from, callee
+    from orgflow_ir.work.statements import thrown_codes
 
     called = callee(call, compiled.scope.model)
     if called is None:
@@ -220,7 +220,7 @@ def _as_said(code: str, compiled: CompiledScope) -> str:
 
 def _statuses(host: str, compiled: CompiledScope) -> str:
     """What is asked beside the codes: whether it is a status that a request makes an error."""
-    from orgflow_ir.analysis.work.statements import handles
+    from orgflow_ir.work.statements import handles
 
     work = compiled.work.get(host)
     return r" || /^HTTP\d{3}\b/.test(said)" if work is not None and handles(work.after) else ""
@@ -231,7 +231,7 @@ def _throwing(host: str, compiled: CompiledScope) -> list[HelperKey]:
     work = compiled.work.get(host)
     if work is None:
         return []
-    from orgflow_ir.analysis.work.statements import throws
+    from orgflow_ir.work.statements import throws
 
     graph = compiled.workflow_graph
     sides: tuple[tuple[Role, tuple[Statement, ...]], ...] = (

@@ -8,10 +8,10 @@ from orgflow.backends.n8n.emit.javascript import js_string
 from orgflow.backends.n8n.emit.outside import OutsideNode
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
 
-from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
-from orgflow_ir.analysis.expressions.syntax import Constant
-from orgflow_ir.analysis.work.operations import GIVEN, CatalogueOperation
-from orgflow_ir.analysis.work.tasks import SENT
+from orgflow_ir.languages.feel.evaluator import Unsupported
+from orgflow_ir.program.syntax import Constant
+from orgflow_ir.work.operations import GIVEN, CatalogueOperation
+from orgflow_ir.work.tasks import SENT
 
 BACKEND = "n8n"
 

@@ -20,8 +20,12 @@ from orgflow.backends.n8n.format import form_fields
 from orgflow.backends.n8n.node_types import send_and_wait
 from orgflow.backends.n8n.node_types.conditions import expression
 
-from orgflow_ir.analysis.facts.notes import own_text
-from orgflow_ir.analysis.forms import (
+from orgflow_ir.facts.notes import own_text
+from orgflow_ir.model import Event, Lane, Node, Task
+from orgflow_ir.model.bindings import Form
+from orgflow_ir.model.element_names import listed, slug
+from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.work.form_fields import (
     AskedField,
     Option,
     asked_at_start,
@@ -30,17 +34,13 @@ from orgflow_ir.analysis.forms import (
     read_at_start,
     shown_fields,
 )
-from orgflow_ir.model import Event, Lane, Node, Task
-from orgflow_ir.model.bindings import Form
-from orgflow_ir.model.element_names import listed, slug
-from orgflow_ir.model.records import NamedTuple
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
     from orgflow.backends.n8n.format.versions import N8nVersion
 
-    from orgflow_ir.analysis.work.people import About
     from orgflow_ir.pipeline import PassContext
+    from orgflow_ir.work.people import About
 
 YES, NO = "Yes", "No"
 OTHER = "Something else"
@@ -458,8 +458,8 @@ def _within(form: TaskForm, task: Node) -> TaskForm:
         binding.inputs or binding.outputs or binding.listeners
     ):
         return form
-    from orgflow_ir.analysis.work.people import about
-    from orgflow_ir.analysis.work.statements import assigned
+    from orgflow_ir.work.people import about
+    from orgflow_ir.work.statements import assigned
 
     said = about(binding)
     inside = frozenset(
@@ -696,7 +696,7 @@ def _with_computed(text: str, form: TaskForm, page: Page, given: Iterable[str], 
     one; the documentation of the task before it if that is computed."""
     from orgflow.backends.n8n.emit.javascript import property_of
 
-    from orgflow_ir.analysis.work.people import ABOUT, DUE, TEXT
+    from orgflow_ir.work.people import ABOUT, DUE, TEXT
 
     computed = page.said.computed if page.said is not None else ()
     found = []

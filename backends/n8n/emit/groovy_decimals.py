@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from orgflow_ir.analysis.expressions.decimals import MORE_DIGITS, PLACES
-from orgflow_ir.analysis.expressions.syntax import (
+from orgflow_ir.program.decimals import MORE_DIGITS, PLACES
+from orgflow_ir.program.syntax import (
     MOST_INT,
     Arithmetic,
     Call,

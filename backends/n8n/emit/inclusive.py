@@ -17,10 +17,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
-from orgflow_ir.analysis.control_flow.outgoing import outgoing
-from orgflow_ir.analysis.control_flow.regions import ScopeReduction
-from orgflow_ir.analysis.soundness.reduction import Reduction
+from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.flow.nets.reduction import Reduction
+from orgflow_ir.flow.nets.regions import ScopeReduction
 from orgflow_ir.model import Gateway, Process
 from orgflow_ir.model.elements import Scope
 from orgflow_ir.model.records import NamedTuple
@@ -95,7 +95,7 @@ def _comes_alone(join: Gateway, scope: Scope) -> bool:
     """Whether nothing else is under way when a token comes to a join. It goes on at once then, with
     that token alone, and is an exclusive one: where nothing is beside the join if it is one, runs
     of both are the same."""
-    from orgflow_ir.analysis.control_flow.concurrency import Concurrency  # of few models
+    from orgflow_ir.flow.concurrency.parallel_steps import Concurrency  # of few models
 
     exclusive = join.replace(gateway_kind="exclusive")
     changed = scope.replace(nodes=tuple(exclusive if n is join else n for n in scope.nodes))
@@ -108,7 +108,7 @@ def _is_sound(scope: Scope, ctx: PassContext) -> bool:
 
 
 def _proved_sound(process: Process) -> bool:
-    from orgflow_ir.analysis.soundness import Property, analyse  # of few models
+    from orgflow_ir.flow.soundness import Property, analyse  # of few models
 
     wanted = (Property.DOUBLE, Property.STUCK, Property.IMPROPER)
     verdicts = analyse(process, show=False).verdicts

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import assert_never
 
-from orgflow_ir.analysis.expressions.syntax import (
+from orgflow_ir.program.syntax import (
     Arithmetic,
     Call,
     Comparison,

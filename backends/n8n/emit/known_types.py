@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.node_types import form_trigger
 
-from orgflow_ir.analysis.forms import AskedField, AskedType, brings_values
+from orgflow_ir.work.form_fields import AskedField, AskedType, brings_values
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
 
-    from orgflow_ir.analysis.expressions.syntax import KnownType, Path
+    from orgflow_ir.program.syntax import KnownType, Path
 
 _TYPES: dict[AskedType, KnownType] = {
     "number": "number", "whole": "whole", "boolean": "truth", "text": "text", "lines": "text",

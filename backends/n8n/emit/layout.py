@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from orgflow.backends.n8n.emit.graph import NodeKey
 
-from orgflow_ir.analysis.control_flow.graph import dominators
+from orgflow_ir.flow.control_flow.graph import dominators
 from orgflow_ir.layout.stacking import Block, merge, postorder
 
 COLUMN = 256

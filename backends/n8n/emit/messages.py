@@ -12,12 +12,12 @@ from orgflow.backends.n8n.emit.settings import REQUEST
 from orgflow.backends.n8n.node_types.conditions import expression
 from orgflow.backends.n8n.rules import SettingNeeded
 
-from orgflow_ir.analysis.gaps import has_implementation
-from orgflow_ir.analysis.work.tasks import SENT, Work, work_of
+from orgflow_ir.gaps import has_implementation
 from orgflow_ir.model import Event, Model, Task
 from orgflow_ir.model.bindings import Http
 from orgflow_ir.model.element_names import slug
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.work.tasks import SENT, Work, work_of
 
 _NOWHERE = "https://address-to-set.invalid"
 """An address without a server (RFC 2606): a request to it fails."""

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING
 from orgflow.backends.n8n.emit.names import literal, plain, title
 from orgflow.backends.n8n.emit.scopes import WorkflowScope
 
-from orgflow_ir.analysis.calls import hands_everything, takes_everything
-from orgflow_ir.analysis.expressions.syntax import variables
-from orgflow_ir.analysis.gaps import has_implementation
+from orgflow_ir.flow.control_flow.calls import hands_everything, takes_everything
+from orgflow_ir.gaps import has_implementation
 from orgflow_ir.model import CallActivity, Event, Flow, Model, Process, Task
 from orgflow_ir.model.binding_text import doer, statements
 from orgflow_ir.model.bindings import (
@@ -36,12 +35,13 @@ from orgflow_ir.model.bindings import (
 )
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.program.syntax import variables
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
 
-    from orgflow_ir.analysis.variables import Read
     from orgflow_ir.pipeline import PassContext
+    from orgflow_ir.work.process_variables import Read
 
 STUBS, WORKFLOW = "stubs", "workflow"
 """The option for work that is only named, and its value for a call."""
@@ -299,7 +299,7 @@ def linked(made: Sequence[list[CompiledProcess]], ctx: PassContext) -> list[Comp
 def _expected(use: Use) -> Iterator[tuple[str, str]]:
     """The outputs of one task whose type or values show in gateways that may read what it sets,
     with what is expected, in words."""
-    from orgflow_ir.analysis.condition_types import typed_variables
+    from orgflow_ir.work.condition_types import typed_variables
 
     compiled, task = use.compiled, use.task.id
     assert use.task.binding is not None
@@ -343,7 +343,7 @@ def _setting(compiled: CompiledScope, read: Read) -> frozenset[str]:
 
 def _can_set(compiled: CompiledScope, element: str, variable: str) -> bool:
     """Whether the variable is among what an element hands on, if the model states that."""
-    from orgflow_ir.analysis.work.statements import assigned
+    from orgflow_ir.work.statements import assigned
 
     node = compiled.graph.nodes[element]
     if not isinstance(node, Task | CallActivity):
@@ -425,8 +425,8 @@ def _given(binding: AnyBinding) -> Iterator[str]:
 
 def _read(use: Use) -> Iterator[tuple[str, str]]:
     """Names that are read from what one task hands on, and by what."""
-    from orgflow_ir.analysis.work.statements import assigned, read
-    from orgflow_ir.analysis.work.tasks import call_mappings
+    from orgflow_ir.work.statements import assigned, read
+    from orgflow_ir.work.tasks import call_mappings
 
     binding, compiled = use.task.binding, use.compiled
     assert binding is not None

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.rules import CredentialNeeded, SettingNeeded
 
-from orgflow_ir.analysis.decisions import Decision
-from orgflow_ir.analysis.gaps import Defaults, has_implementation
-from orgflow_ir.analysis.gaps.rules import (
+from orgflow_ir.gaps import Defaults, has_implementation
+from orgflow_ir.gaps.gap_rules import (
     OpenDecision,
     OpenMessage,
     OpenStart,
@@ -28,15 +27,16 @@ from orgflow_ir.model.element_names import listed, one_line
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedBinding
+from orgflow_ir.work.gateway_decisions import Decision
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.asking import AskingNode
     from orgflow.backends.n8n.emit.outside import OutsideNode
 
-    from orgflow_ir.analysis.work.people import About
-    from orgflow_ir.analysis.work.tasks import Unread, Work
     from orgflow_ir.decisions.found import FoundDecision
     from orgflow_ir.decisions.model import Table
+    from orgflow_ir.work.people import About
+    from orgflow_ir.work.tasks import Unread, Work
 
 _REPLACE = "in n8n, replace the placeholder with the node that does the work, and keep its name"
 _ONCE = (
@@ -72,7 +72,7 @@ def computed(node: Task, work: Work) -> list[str]:
     """Note of a task that the workflow performs itself, with the rules of a decision table."""
     lines = [f"Computes {summary(node)}, as defined in the model."]
     if isinstance(node.binding, DecisionTask):
-        from orgflow_ir.analysis.work.statements import Decide
+        from orgflow_ir.work.statements import Decide
 
         made = [step.decision for step in work.steps or () if isinstance(step, Decide)]
         lines += [_rules(one, one.table) for one in made if one.table is not None]

@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 from orgflow.backends.n8n.emit.javascript import condition_js, to_js
 
-from orgflow_ir.analysis.demands import Demand, Demanded
-from orgflow_ir.analysis.expressions.syntax import (
+from orgflow_ir.model.element_names import listed
+from orgflow_ir.program.demands import Demand, Demanded
+from orgflow_ir.program.syntax import (
     MOST_INT,
     Arithmetic,
     Call,
@@ -21,8 +22,7 @@ from orgflow_ir.analysis.expressions.syntax import (
     kind_of,
     variables,
 )
-from orgflow_ir.analysis.variables import Guards
-from orgflow_ir.model.element_names import listed
+from orgflow_ir.work.process_variables import Guards
 
 _NUMERAL = r"/^([-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?)?$/i"
 _WHOLE = "/^([-+]?[0-9]+)?$/"

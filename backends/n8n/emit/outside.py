@@ -8,15 +8,15 @@ from typing import Any
 
 from orgflow.backends.n8n.emit.javascript import FORM_TEXT, js_string
 
-from orgflow_ir.analysis.expressions.syntax import Constant, Tree
-from orgflow_ir.analysis.work.messages import Message
-from orgflow_ir.analysis.work.operations import CatalogueOperation
-from orgflow_ir.analysis.work.requests import CredentialKind, Request
-from orgflow_ir.analysis.work.statements import Fail, Statement, When
-from orgflow_ir.analysis.work.tasks import KEY_HEADER, SENT, Act, is_keyed
 from orgflow_ir.model.bindings import AnyBinding
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.timers import Cycle, Duration, read_time
+from orgflow_ir.program.syntax import Constant, Tree
+from orgflow_ir.work.messages import Message
+from orgflow_ir.work.operations import CatalogueOperation
+from orgflow_ir.work.requests import CredentialKind, Request
+from orgflow_ir.work.statements import Fail, Statement, When
+from orgflow_ir.work.tasks import KEY_HEADER, SENT, Act, is_keyed
 
 MOST_TRIES, MOST_WAIT = 5, 5000
 """Maximum number of tries of a node in n8n, and of milliseconds between two tries."""

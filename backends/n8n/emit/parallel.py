@@ -6,7 +6,7 @@ import itertools
 
 from orgflow.backends.n8n import rules
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
 from orgflow_ir.model import Event, Gateway, Node
 from orgflow_ir.model.elements import Scope
 from orgflow_ir.pipeline import PassContext

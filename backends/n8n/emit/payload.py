@@ -12,20 +12,20 @@ from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.node_types import if_, respond_to_webhook
 from orgflow.backends.n8n.node_types.conditions import expression, is_true
 
-from orgflow_ir.analysis.condition_types import typed_variables
-from orgflow_ir.analysis.control_flow.graph import reach
-from orgflow_ir.analysis.expressions.syntax import variables
-from orgflow_ir.analysis.forms import AskedField, AskedType
-from orgflow_ir.analysis.variables import Read
-from orgflow_ir.analysis.work.statements import Decide, expressions
+from orgflow_ir.flow.control_flow.graph import reach
 from orgflow_ir.model import Task
 from orgflow_ir.model.bindings import Form
+from orgflow_ir.program.syntax import variables
+from orgflow_ir.work.condition_types import typed_variables
+from orgflow_ir.work.form_fields import AskedField, AskedType
+from orgflow_ir.work.process_variables import Read
+from orgflow_ir.work.statements import Decide, expressions
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
 
-    from orgflow_ir.analysis.work.tasks import Work
     from orgflow_ir.pipeline import PassContext
+    from orgflow_ir.work.tasks import Work
 
 FieldType = Literal["number", "boolean", "object", "list", "any"]
 
@@ -102,7 +102,7 @@ def read_by_work(compiled: CompiledScope, start: str, ctx: PassContext) -> Itera
     types that all uses imply; none for parts of objects, lists, and what has no certain type."""
     from orgflow.backends.n8n.emit.computed import work_in
 
-    from orgflow_ir.analysis.work.tasks import mentioned
+    from orgflow_ir.work.tasks import mentioned
 
     always = _Always(compiled, start)
     tasks = [n for n in compiled.graph.scope.nodes if isinstance(n, Task)]

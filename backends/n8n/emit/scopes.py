@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from orgflow.backends.n8n.emit.names import plain, title
 from orgflow.backends.n8n.format.document import node_uuid
 
-from orgflow_ir.analysis.calls import is_called
+from orgflow_ir.flow.control_flow.calls import is_called
 from orgflow_ir.model import Lane, Model, Process, SubProcess
 from orgflow_ir.model.element_names import CALLED
 from orgflow_ir.model.elements import Scope

@@ -8,7 +8,7 @@ from orgflow.backends.n8n.emit.graph import NodeKey, WorkflowGraph
 from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, PORT, ROW, lift
 from orgflow.backends.n8n.emit.scopes import WorkflowScope
 
-from orgflow_ir.analysis.control_flow.graph import components
+from orgflow_ir.flow.control_flow.graph import components
 from orgflow_ir.model.elements import Scope
 from orgflow_ir.model.records import NamedTuple
 

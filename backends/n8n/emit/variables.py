@@ -32,19 +32,19 @@ from orgflow.backends.n8n.emit.scopes import scopes_of
 from orgflow.backends.n8n.node_types import code, send_and_wait, set_
 from orgflow.backends.n8n.node_types.conditions import expression
 
-from orgflow_ir.analysis.calls import (
+from orgflow_ir.flow.control_flow.calls import (
     called_from,
     calls_in,
     hands_everything,
     takes_everything,
     variable_in,
 )
-from orgflow_ir.analysis.control_flow.graph import ControlFlow, reach
-from orgflow_ir.analysis.decisions import decide
-from orgflow_ir.analysis.expressions.syntax import variables
+from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
 from orgflow_ir.model import CallActivity, Event, SubProcess, Task
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.program.syntax import variables
+from orgflow_ir.work.gateway_decisions import decide
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
@@ -115,7 +115,7 @@ def _handed_over(compiled: CompiledScope, ctx: PassContext) -> Mapping[str, tupl
     from orgflow.backends.n8n.emit.computed import computed_in
     from orgflow.backends.n8n.emit.emitter import CONVENTIONS
 
-    from orgflow_ir.analysis.work.tasks import call_mappings
+    from orgflow_ir.work.tasks import call_mappings
 
     # What is read in any process that this one calls, or that is called beside it.
     model = scope.model
@@ -150,7 +150,7 @@ def _handed_over(compiled: CompiledScope, ctx: PassContext) -> Mapping[str, tupl
 
 def _mapped(call: CallActivity) -> frozenset[str]:
     """Variables that the input mappings of a call read."""
-    from orgflow_ir.analysis.work.tasks import call_mappings
+    from orgflow_ir.work.tasks import call_mappings
 
     return frozenset(
         path[0] for _, value in call_mappings(call).inputs for path in variables(value)
@@ -182,7 +182,7 @@ def _computed_reads(compiled: CompiledScope) -> dict[str, tuple[str, ...]]:
     for element, work in compiled.work.items():
         task = compiled.graph.nodes[element]
         if work.unread and isinstance(task, Task) and task.binding is not None:
-            from orgflow_ir.analysis.work.tasks import mentioned
+            from orgflow_ir.work.tasks import mentioned
 
             found[element] = (*found.get(element, ()), *mentioned(task.binding))
     for element, form in forms.items():
@@ -557,7 +557,7 @@ class _Carrier:
         inputs = self.graph.nodes.get(HelperKey(element, "inputs"))
         if inputs is None:
             return {}
-        from orgflow_ir.analysis.work.statements import assigned
+        from orgflow_ir.work.statements import assigned
 
         item = f"$({quote_node(inputs.name)}).first().json"
         return dict.fromkeys(assigned(self.compiled.work[element].before), item)
@@ -588,8 +588,8 @@ class _Carrier:
         work = self.compiled.work.get(step.element)
         if work is None or work.act is None:
             return frozenset()
-        from orgflow_ir.analysis.work.operations import CatalogueOperation
-        from orgflow_ir.analysis.work.statements import assigned
+        from orgflow_ir.work.operations import CatalogueOperation
+        from orgflow_ir.work.statements import assigned
 
         # Nobody knows which fields a filled node hands on: only its outputs set variables.
         operated = isinstance(work.act, CatalogueOperation)
@@ -600,7 +600,7 @@ class _Carrier:
         """Names that a placeholder is given something under which only it knows."""
         if HelperKey(element, "inputs") not in self.graph.nodes:
             return frozenset()
-        from orgflow_ir.analysis.work.statements import assigned
+        from orgflow_ir.work.statements import assigned
 
         work = self.compiled.work[element]
         return frozenset(assigned(work.before, local=True)) - frozenset(assigned(work.after))

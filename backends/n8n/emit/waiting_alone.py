@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n import rules
 
-from orgflow_ir.analysis.control_flow.open_together import OpenTogether
-from orgflow_ir.analysis.repetition import begun_at_once
+from orgflow_ir.flow.concurrency.open_together import OpenTogether
 from orgflow_ir.model import Node, Task
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.work.repetition import begun_at_once
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope

@@ -19,8 +19,9 @@ from orgflow.backends.n8n.emit.operands import (
     where,
 )
 
-from orgflow_ir.analysis.demands import demands
-from orgflow_ir.analysis.expressions.syntax import (
+from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.program.demands import demands
+from orgflow_ir.program.syntax import (
     Arithmetic,
     Call,
     Conditional,
@@ -31,9 +32,9 @@ from orgflow_ir.analysis.expressions.syntax import (
     Variable,
     kind_of,
 )
-from orgflow_ir.analysis.variables import asked, needed, null_tested
-from orgflow_ir.analysis.work.requests import Part
-from orgflow_ir.analysis.work.statements import (
+from orgflow_ir.work.process_variables import asked, needed, null_tested
+from orgflow_ir.work.requests import Part
+from orgflow_ir.work.statements import (
     Assign,
     Compose,
     Decide,
@@ -47,7 +48,6 @@ from orgflow_ir.analysis.work.statements import (
     When,
     assigned,
 )
-from orgflow_ir.model.records import NamedTuple
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

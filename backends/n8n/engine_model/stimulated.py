@@ -13,8 +13,8 @@ from orgflow.backends.n8n.engine_model.config import Config, Event, Phase, Place
 from orgflow.backends.n8n.engine_model.model import EngineModel
 from orgflow.backends.n8n.engine_model.outcome import ANSWERED, FAILS, Emits, Outcome
 
-from orgflow_ir.analysis.stub_data import decided_by
-from orgflow_ir.analysis.token_game.stimulus import Stimulus, StimulusError, replay_stimuli
+from orgflow_ir.flow.token_game.stimulus import Stimulus, StimulusError, replay_stimuli
+from orgflow_ir.flow.token_game.stub_data import decided_by
 from orgflow_ir.model import CallActivity, Model
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from orgflow.backends.n8n.emit.javascript import js_string
 from orgflow.backends.n8n.feel.values import TEMPORAL, Kind, Untranslated, Value, call
 
-from orgflow_ir.analysis.expressions.feel import evaluator
-from orgflow_ir.analysis.expressions.feel.functions.conversions import text_of
-from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
-from orgflow_ir.analysis.expressions.feel.syntax import (
+from orgflow_ir.languages.feel import evaluator
+from orgflow_ir.languages.feel.functions.conversions import text_of
+from orgflow_ir.languages.feel.signatures import SIGNATURES
+from orgflow_ir.languages.feel.syntax import (
     Arithmetic,
     AtLiteral,
     Call,
@@ -23,7 +23,7 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
     Tree,
     parts,
 )
-from orgflow_ir.analysis.expressions.feel.values import (
+from orgflow_ir.languages.feel.values import (
     DAY,
     NANOS,
     Date,

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from orgflow.backends.n8n.emit.javascript import js_string
 from orgflow.backends.n8n.feel.printer import Printer
 
-from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
-from orgflow_ir.analysis.expressions.feel.syntax import FunctionDefinition
 from orgflow_ir.decisions.link import DecisionModel, Input, Logic, Requirement, Service, Unit
+from orgflow_ir.languages.feel.evaluator import Unsupported
+from orgflow_ir.languages.feel.syntax import FunctionDefinition
 
 
 def decision_code(model: DecisionModel, name: str) -> str:

@@ -25,11 +25,11 @@ from orgflow.backends.n8n.emit.names import NO_IDENTIFIERS
 from orgflow.backends.n8n.feel import dates
 from orgflow.backends.n8n.feel.values import TEMPORAL, Kind, Untranslated, Value, call
 
-from orgflow_ir.analysis.expressions.feel.evaluator import INPUT, Unsupported
-from orgflow_ir.analysis.expressions.feel.patterns import compiled, replacement_parts, rewritten
-from orgflow_ir.analysis.expressions.feel.reading import is_logical
-from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
-from orgflow_ir.analysis.expressions.feel.syntax import (
+from orgflow_ir.languages.feel.evaluator import INPUT, Unsupported
+from orgflow_ir.languages.feel.patterns import compiled, replacement_parts, rewritten
+from orgflow_ir.languages.feel.reading import is_logical
+from orgflow_ir.languages.feel.signatures import SIGNATURES
+from orgflow_ir.languages.feel.syntax import (
     Arithmetic,
     Between,
     Call,

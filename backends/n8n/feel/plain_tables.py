@@ -35,8 +35,9 @@ from orgflow.backends.n8n.emit.names import NO_IDENTIFIERS
 from orgflow.backends.n8n.feel.direct import HELPER_NAMES, Direct, Scope, helpers, is_truth
 from orgflow.backends.n8n.feel.values import TEMPORAL, Kind, Untranslated, Value
 
-from orgflow_ir.analysis.expressions.feel.evaluator import INPUT
-from orgflow_ir.analysis.expressions.feel.syntax import (
+from orgflow_ir.decisions.link import DecisionModel, Input, Logic
+from orgflow_ir.languages.feel.evaluator import INPUT
+from orgflow_ir.languages.feel.syntax import (
     Coerced,
     DecisionTable,
     HitPolicy,
@@ -55,8 +56,7 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
     UnaryTests,
     parts,
 )
-from orgflow_ir.analysis.expressions.feel.types import SimpleType, Type
-from orgflow_ir.decisions.link import DecisionModel, Input, Logic
+from orgflow_ir.languages.feel.types import SimpleType, Type
 
 Constant = Decimal | str | bool | None
 

@@ -18,9 +18,9 @@ from typing import assert_never
 from orgflow.backends.n8n.emit.javascript import js_string
 from orgflow.backends.n8n.feel.runtime import runtime
 
-from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
-from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES, Signature
-from orgflow_ir.analysis.expressions.feel.syntax import (
+from orgflow_ir.languages.feel.evaluator import Unsupported
+from orgflow_ir.languages.feel.signatures import SIGNATURES, Signature
+from orgflow_ir.languages.feel.syntax import (
     Arithmetic,
     AtLiteral,
     Between,
@@ -53,7 +53,7 @@ from orgflow_ir.analysis.expressions.feel.syntax import (
     parts,
     reads_input,
 )
-from orgflow_ir.analysis.expressions.feel.types import (
+from orgflow_ir.languages.feel.types import (
     ConstrainedType,
     ContextType,
     FunctionType,
@@ -62,7 +62,7 @@ from orgflow_ir.analysis.expressions.feel.types import (
     SimpleType,
     Type,
 )
-from orgflow_ir.analysis.expressions.feel.values import unconstrained
+from orgflow_ir.languages.feel.values import unconstrained
 
 _TEMPORAL_TYPES = frozenset(
     {

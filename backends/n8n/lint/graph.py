@@ -21,7 +21,7 @@ from orgflow.backends.n8n.format.workflow_document import (
 )
 from orgflow.backends.n8n.node_types.catalogue import newest
 
-from orgflow_ir.analysis.control_flow.graph import components
+from orgflow_ir.flow.control_flow.graph import components
 from orgflow_ir.model.json_source_map import JsonDocument
 from orgflow_ir.model.source import SourceLocation
 

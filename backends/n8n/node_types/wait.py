@@ -92,8 +92,8 @@ def why_not(definition: EventDefinition) -> str | None:
     time = first_of(definition.time)
     match time:
         case Computed():
-            from orgflow_ir.analysis.expressions.syntax import ConditionError
-            from orgflow_ir.analysis.work.waiting import waiting_until
+            from orgflow_ir.program.syntax import ConditionError
+            from orgflow_ir.work.waiting import waiting_until
 
             try:
                 waiting_until(definition)

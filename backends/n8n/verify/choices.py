@@ -28,8 +28,8 @@ from orgflow.backends.n8n.node_types.conditions import is_true
 from orgflow.backends.n8n.node_types.node_type import is_expression
 from orgflow.backends.n8n.verify.reference import Reference
 
-from orgflow_ir.analysis.decisions import Decision
 from orgflow_ir.targets.verification import Changed
+from orgflow_ir.work.gateway_decisions import Decision
 
 _REFERENCE = re.compile(r"\$\(\s*(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\")\s*\)")
 _READ = re.compile(

@@ -21,7 +21,7 @@ from orgflow.backends.n8n.node_types import set_
 from orgflow.backends.n8n.verify.choices import Names, references_in
 from orgflow.backends.n8n.verify.reference import Reference
 
-from orgflow_ir.analysis.control_flow.graph import reach
+from orgflow_ir.flow.control_flow.graph import reach
 from orgflow_ir.model import Event
 from orgflow_ir.targets.verification import Changed, Difference
 

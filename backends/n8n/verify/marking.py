@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from orgflow.backends.n8n.verify.points import Differs, Point, Roles, TooMuch
 
-from orgflow_ir.analysis.token_game.semantics import Game, State
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.token_game.semantics import Game, State
 from orgflow_ir.targets.verification import SideBySide
 
 _ACTS: Final = ("start", "fire", "done")

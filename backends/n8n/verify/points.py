@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from orgflow.backends.n8n.engine_model import Config, EngineModel
 from orgflow.backends.n8n.verify.choices import Reader
 
-from orgflow_ir.analysis.token_game.semantics import State
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.token_game.semantics import State
 from orgflow_ir.targets.verification import Difference, SideBySide
 
 if TYPE_CHECKING:

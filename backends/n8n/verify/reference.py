@@ -13,10 +13,8 @@ from orgflow.backends.n8n.emit.together import compile_together
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.target import N8N_TARGET
 
-from orgflow_ir.analysis.decisions import Decision
-from orgflow_ir.analysis.expressions.syntax import ConditionError
-from orgflow_ir.analysis.stub_data import decided_by
 from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.flow.token_game.stub_data import decided_by
 from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import (
     CallActivity,
@@ -31,9 +29,11 @@ from orgflow_ir.model import (
 from orgflow_ir.model import Node as SourceNode
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.program.syntax import ConditionError
 from orgflow_ir.targets import legalise
 from orgflow_ir.targets.artifact import Emitted
 from orgflow_ir.targets.stubs import is_guard
+from orgflow_ir.work.gateway_decisions import Decision
 
 __all__ = ["ConditionError", "NotLegal", "Reference", "condition", "reference", "references"]
 

@@ -22,15 +22,15 @@ from orgflow.backends.n8n.verify.points import OPEN, Point, Roles, TooMuch
 from orgflow.backends.n8n.verify.reference import Reference, reference
 from orgflow.backends.n8n.verify.walk import Walk
 
-from orgflow_ir.analysis.decisions import Decision
-from orgflow_ir.analysis.expressions.syntax import Tree
-from orgflow_ir.analysis.token_game.semantics import Game, Policy, State
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.token_game.semantics import Game, Policy, State
 from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import Event, Model, Node, Opaque, Process, SubProcess
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.program.syntax import Tree
 from orgflow_ir.targets.verification import Changed, Difference, Matched, Verdict, Verification
+from orgflow_ir.work.gateway_decisions import Decision
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.escalations import Escalated

@@ -36,8 +36,8 @@ from orgflow.backends.n8n.verify.points import (
     live_decisions,
 )
 
-from orgflow_ir.analysis.token_game.semantics import State
 from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.token_game.semantics import State
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.targets.verification import Difference, SideBySide
 

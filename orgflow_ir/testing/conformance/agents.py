@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from orgflow_ir.analysis.evidence import check_evidence
-from orgflow_ir.analysis.gaps import Gap, find_gaps
-from orgflow_ir.analysis.gaps.answers import AnswerError, check_size, fix
 from orgflow_ir.diagnostics import Diagnostic, FixError, Severity, apply
+from orgflow_ir.filling.evidence_check import check_evidence
+from orgflow_ir.gaps import Gap, find_gaps
+from orgflow_ir.gaps.answers import AnswerError, check_size, fix
 from orgflow_ir.model import Evidence, Model
 from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import PassContext

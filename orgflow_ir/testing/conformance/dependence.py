@@ -116,7 +116,7 @@ def _dropped_bindings(backend: Backend) -> Iterator[str]:
         yield (
             "omits implementations of tasks: the output contains nothing of the bindings "
             f"{', '.join(lost)}; emit them, or keep them in notes "
-            "(`orgflow_ir.analysis.facts.keep`)"
+            "(`orgflow_ir.facts.keep`)"
         )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from orgflow_ir.analysis.token_game.trace_equivalence import compare_processes
+from orgflow_ir.flow.token_game.trace_equivalence import compare_processes
 from orgflow_ir.model import Model, SubProcess
 from orgflow_ir.model.constructs import ConstructUse, plain_constructs
 from orgflow_ir.model.provenance import elements_by_id

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from orgflow_ir.analysis.token_game.replay import follow
-from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
+from orgflow_ir.flow.token_game.replay import follow
+from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Model, Opaque, Process, Task
 from orgflow_ir.plugins.contracts import Backend, Runner, RunResult
 from orgflow_ir.targets import executable_processes, legalise

@@ -20,13 +20,13 @@ from orgflow.backends.asl.names import FieldNames, StateNames, error_name
 from orgflow.backends.asl.structure import MAX_DEPTH
 from orgflow.backends.asl.times import seconds, timestamp
 
-from orgflow_ir.analysis.expressions.evaluator import evaluate
-from orgflow_ir.analysis.expressions.parsers.juel import JuelParser
-from orgflow_ir.analysis.expressions.syntax import ConditionError, variables
-from orgflow_ir.analysis.gaps import GAP_RULES
 from orgflow_ir.diagnostics import Severity
+from orgflow_ir.gaps import GAP_RULES
+from orgflow_ir.languages.juel import JuelParser
 from orgflow_ir.model import Event, EventDefinition, Expression, Flow, Loop, Model, Process
 from orgflow_ir.plugins import Registry
+from orgflow_ir.program.evaluator import evaluate
+from orgflow_ir.program.syntax import ConditionError, variables
 
 
 @pytest.fixture(scope="module")

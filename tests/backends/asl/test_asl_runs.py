@@ -17,9 +17,9 @@ from orgflow.compiler import load
 from random_processes import process as random_process
 from seeds import EVERY, at_least, seeds
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.control_flow.regions import ScopeReduction
 from orgflow_ir.diagnostics import Severity
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.flow.nets.regions import ScopeReduction
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

@@ -13,9 +13,9 @@ from bpmn_trips import read_file, written
 from node_tools import BPMNLINT_PACKAGES, NodeChild, tool
 from spiff_runs import execute, plain, scripted
 
-from orgflow_ir.analysis.token_game.replay import follow
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game
+from orgflow_ir.flow.token_game.replay import follow
+from orgflow_ir.flow.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.model import Task
 from orgflow_ir.testing.minimal import minimal_models
 

@@ -21,7 +21,7 @@ from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compiler import load
 from seeds import seeds
 
-from orgflow_ir.analysis.token_game.semantics import Game
+from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext

@@ -11,8 +11,8 @@ from orgflow.compiler import compile_model
 from orgflow.passes.parallel_writes import ParallelWritesPass
 from sub_process_models import end, process, start, task
 
-from orgflow_ir.analysis.token_game.replay import follow
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
+from orgflow_ir.flow.token_game.replay import follow
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Expression, Flow, Model, SubProcess
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

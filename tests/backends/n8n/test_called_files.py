@@ -15,9 +15,9 @@ from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.compiler import compile_model, load
 from played_models import faults
 
-from orgflow_ir.analysis import called_processes
-from orgflow_ir.analysis.called_processes import with_called_processes
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.runs import enumerate_runs
+from orgflow_ir.linking import called_processes
+from orgflow_ir.linking.called_processes import with_called_processes
 from orgflow_ir.model import Model, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

@@ -40,7 +40,7 @@ from sub_process_models import (
 )
 from sub_process_models import MODELS as PARTS
 
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.model import (
     CallActivity,
     Catalog,

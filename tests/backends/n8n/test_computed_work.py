@@ -17,7 +17,7 @@ from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 from orgflow.backends.n8n.format.identity import tag_of
 
-from orgflow_ir.analysis.variables import Setter
+from orgflow_ir.work.process_variables import Setter
 
 
 def request(process: CompiledProcess, given: dict[str, Any], **stubs: Any) -> RunRequest:

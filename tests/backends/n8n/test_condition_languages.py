@@ -17,11 +17,11 @@ from text_model import model
 from variable_runs import compiled
 from variable_scenarios import Scenario
 
-from orgflow_ir.analysis.expressions.evaluator import evaluate, is_truthy
-from orgflow_ir.analysis.expressions.recognise import read_condition
-from orgflow_ir.analysis.expressions.syntax import ConditionError, variables
-from orgflow_ir.analysis.stub_data import solve
+from orgflow_ir.flow.token_game.stub_data import solve
+from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Expression, Model
+from orgflow_ir.program.evaluator import evaluate, is_truthy
+from orgflow_ir.program.syntax import ConditionError, variables
 
 XPATH = "http://www.w3.org/1999/XPath"
 FLOW = "start -> g\ng -> a: ask\ng -> b: default\na -> end1\nb -> end2"

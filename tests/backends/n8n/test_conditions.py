@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from orgflow.backends.n8n.emit.javascript import js_string, to_js
 
-from orgflow_ir.analysis.expressions.evaluator import evaluate
-from orgflow_ir.analysis.expressions.parsers.javascript import JavaScriptParser
-from orgflow_ir.analysis.expressions.recognise import read_condition
-from orgflow_ir.analysis.expressions.syntax import ConditionError, Tree, variables
-from orgflow_ir.analysis.stub_data import Unplayable, nested, solve
+from orgflow_ir.flow.token_game.stub_data import Unplayable, nested, solve
+from orgflow_ir.languages.javascript import JavaScriptParser
+from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Expression
+from orgflow_ir.program.evaluator import evaluate
+from orgflow_ir.program.syntax import ConditionError, Tree, variables
 
 
 def parse(text: str) -> Tree:

@@ -13,7 +13,7 @@ from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
 
-from orgflow_ir.analysis.token_game.runs import Run, enumerate_runs
+from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

@@ -21,13 +21,13 @@ from orgflow.backends.n8n.feel.runtime import _blocks, definitions
 from orgflow.backends.n8n.format.expressions import read_code, read_parameter
 from orgflow.frontends.dmn.reader import read_dmn
 
-from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported, evaluate
-from orgflow_ir.analysis.expressions.feel.functions.conversions import text_of
-from orgflow_ir.analysis.expressions.feel.parser import parse_expression
-from orgflow_ir.analysis.expressions.feel.signatures import SIGNATURES
-from orgflow_ir.analysis.expressions.feel.values import imported
 from orgflow_ir.decisions.evaluate import decide, decide_json
 from orgflow_ir.decisions.link import link
+from orgflow_ir.languages.feel.evaluator import Unsupported, evaluate
+from orgflow_ir.languages.feel.functions.conversions import text_of
+from orgflow_ir.languages.feel.parser import parse_expression
+from orgflow_ir.languages.feel.signatures import SIGNATURES
+from orgflow_ir.languages.feel.values import imported
 
 KIT = Path(__file__).resolve().parents[4] / "shared" / "data" / "dmn-tck"
 SAMPLE = sorted(path for path in KIT.glob("compliance-level-*/*") if path.is_dir())[::4]
@@ -258,7 +258,7 @@ def test_a_compile_without_decisions_loads_nothing_of_them(model: str) -> None:
     code = (
         "import sys, orgflow\n"
         f"orgflow.compile(orgflow.read({str(root / model)!r}), target='n8n')\n"
-        "rooms = ('orgflow_ir.analysis.expressions.feel', 'orgflow_ir.decisions', "
+        "rooms = ('orgflow_ir.languages.feel', 'orgflow_ir.decisions', "
         "'orgflow.backends.n8n.feel', 'orgflow.frontends.dmn.', 'zoneinfo')\n"
         "registered = {'orgflow.frontends.dmn.' + n for n in ('frontend', 'names', 'rules')}\n"
         "print([n for n in sys.modules if n.startswith(rooms) and n not in registered])"

@@ -14,11 +14,11 @@ from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.evaluation.replay import replay_model
 
-from orgflow_ir.analysis.work.people import about
 from orgflow_ir.model import Event, Flow, Model, Process, Task
 from orgflow_ir.model.bindings import Field, Form
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.verification import Verdict
+from orgflow_ir.work.people import about
 
 
 def asked_twice(form: Form) -> Model:

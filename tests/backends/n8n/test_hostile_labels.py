@@ -13,7 +13,7 @@ from orgflow.backends.n8n.format.identity import readable
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.evaluation.replay import replay_model
 
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.model import Event, Flow, Lane, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
 

@@ -13,7 +13,7 @@ from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import replay_model
 from seeds import at_least, seeds
 
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.lowering.common import LOWERINGS, mixed_gateways
 from orgflow_ir.model import Event, Expression, Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.constructs import CONSTRUCTS, ConstructUse

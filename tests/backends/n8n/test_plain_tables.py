@@ -16,12 +16,12 @@ from orgflow.backends.n8n.feel.plain_tables import plain_decision
 from orgflow.frontends.dmn.reader import read_dmn
 from seeds import seeds
 
-from orgflow_ir.analysis.expressions.feel.boundary import to_json
-from orgflow_ir.analysis.expressions.feel.evaluator import Unsupported
-from orgflow_ir.analysis.expressions.feel.reading import read_feel
 from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.link import DecisionModel, link
 from orgflow_ir.decisions.process_variables import linked
+from orgflow_ir.languages.feel.boundary import to_json
+from orgflow_ir.languages.feel.evaluator import Unsupported
+from orgflow_ir.languages.feel.reading import read_feel
 
 KIT = Path(__file__).resolve().parents[4] / "shared" / "data" / "dmn-tck"
 COLUMNS = {

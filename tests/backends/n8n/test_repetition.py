@@ -12,7 +12,7 @@ from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.compiler import load
 from played_models import compiled, faults
 
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.lowering.loops import loops_as_flows
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile

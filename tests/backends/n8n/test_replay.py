@@ -16,8 +16,8 @@ from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import judge, replay_model
 from seeds import at_least, seeds
 
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
+from orgflow_ir.flow.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import legalise

@@ -13,8 +13,8 @@ from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.passes.pipelines import GAPS
 from text_model import model
 
-from orgflow_ir.analysis.gaps import GAP_RULES
 from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.gaps import GAP_RULES
 from orgflow_ir.model import Event, Model, Task
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.rewriter import Rewriter

@@ -16,8 +16,8 @@ from orgflow.backends.n8n.runner import LocalRunner
 from played_models import compiled, faults
 from structure_cases import Case, Trace, cases
 
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game, Policy, State
+from orgflow_ir.flow.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game, Policy, State
 from orgflow_ir.model import Model, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

@@ -11,9 +11,9 @@ from played_models import compiled, faults
 from random_processes import process as random_process
 from seeds import EVERY, seeds
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.soundness import analyse
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.flow.soundness import analyse
+from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.model import Event, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

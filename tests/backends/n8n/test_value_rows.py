@@ -10,9 +10,9 @@ from typing import Any
 from one_task import compiled, one_task, variables
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 
-from orgflow_ir.analysis.expressions.evaluator import evaluate
-from orgflow_ir.analysis.expressions.syntax import variables as read_by
-from orgflow_ir.analysis.work.mappings import read_value
+from orgflow_ir.program.evaluator import evaluate
+from orgflow_ir.program.syntax import variables as read_by
+from orgflow_ir.work.mappings import read_value
 
 DMN = """<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="d" name="D" namespace="n">

@@ -18,14 +18,14 @@ from variable_random import random_scenario
 from variable_runs import FILLINGS, compiled, fault, request, verdicts
 from variable_scenarios import BRIDGE, LOOP, OK, PARALLEL, THREE, VISIBLE, Scenario, scenarios
 
-from orgflow_ir.analysis.control_flow.graph import ControlFlow
-from orgflow_ir.analysis.decisions import DecisionConventions, decide
-from orgflow_ir.analysis.expressions.recognise import read_condition
-from orgflow_ir.analysis.variables import Need, Read, Variables, needed, null_tested
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Expression, Model, Task
 from orgflow_ir.model.bindings import Field as FormField
 from orgflow_ir.model.bindings import Form, Parameter, Worker
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.work.gateway_decisions import DecisionConventions, decide
+from orgflow_ir.work.process_variables import Need, Read, Variables, needed, null_tested
 
 SCENARIOS = {s.name: s for s in scenarios()}
 

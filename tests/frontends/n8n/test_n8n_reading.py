@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from n8n_workflows import START, arrows, constructs, node, process, read, wires, workflow
 
-from orgflow_ir.analysis.token_game.semantics import Game
+from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.model import CallActivity, DataObject, Event, Gateway, Model, Process, Task
 from orgflow_ir.model.bindings import Worker
 

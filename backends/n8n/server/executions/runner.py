@@ -21,12 +21,12 @@ from orgflow.backends.n8n.server.executions.execution import read_execution
 from orgflow.backends.n8n.server.executions.harness import Harness
 from orgflow.backends.n8n.server.executions.stale_runs import owner
 
-from orgflow_ir.analysis.stub_data import Unplayable
+from orgflow_ir.flow.token_game.stub_data import Unplayable
 from orgflow_ir.model.element_names import listed
 
 if TYPE_CHECKING:
-    from orgflow_ir.analysis.token_game.runs import Run
-    from orgflow_ir.analysis.token_game.stimulus import Stimulus
+    from orgflow_ir.flow.token_game.runs import Run
+    from orgflow_ir.flow.token_game.stimulus import Stimulus
 
 Json = dict[str, Any]
 

@@ -11,10 +11,10 @@ from orgflow.backends.n8n.engine_model.stimulated import executed_nodes
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
 
-from orgflow_ir.analysis.stub_data import with_data
-from orgflow_ir.analysis.token_game.runs import enumerate_runs
-from orgflow_ir.analysis.token_game.semantics import Game, Policy
-from orgflow_ir.analysis.token_game.stimulus import Stimulus, StimulusError, stimuli_of
+from orgflow_ir.flow.token_game.runs import enumerate_runs
+from orgflow_ir.flow.token_game.semantics import Game, Policy
+from orgflow_ir.flow.token_game.stimulus import Stimulus, StimulusError, stimuli_of
+from orgflow_ir.flow.token_game.stub_data import with_data
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import legalise
 

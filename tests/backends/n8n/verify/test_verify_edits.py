@@ -12,7 +12,7 @@ import verify_edits as edits
 from orgflow import compiler
 from orgflow.backends.n8n.verify.verify import verify_process
 
-from orgflow_ir.analysis.token_game.semantics import Game
+from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry

@@ -1,1 +1,0 @@
-"""The control flow of a scope as a graph, and its structure."""

@@ -1,1 +1,0 @@
-"""Expressions: parsers, printers, and completeness of conditions."""

@@ -1,1 +1,0 @@
-"""One parser per language, all with the same tokens and precedences (`core`)."""

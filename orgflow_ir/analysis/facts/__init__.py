@@ -1,6 +1,0 @@
-"""Statements of a model in addition to its control flow, and where targets keep them for people."""
-
-from orgflow_ir.analysis.facts.collect import Facts, all_statements, collect
-from orgflow_ir.analysis.facts.notes import keep
-
-__all__ = ["Facts", "all_statements", "collect", "keep"]

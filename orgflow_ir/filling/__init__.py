@@ -1,0 +1,1 @@
+"""Answers of agents to gaps: calls of agents, checks of their answers and of their evidence."""

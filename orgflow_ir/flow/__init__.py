@@ -1,0 +1,1 @@
+"""Control flow: its graph, concurrency, token game and soundness."""

@@ -1,0 +1,1 @@
+"""Steps that may run, and waits that may be open, at the same time."""

@@ -1,0 +1,268 @@
+"""Steps of a scope that may run in parallel.
+
+The structural concurrency relation of Kovalyov ("Concurrency relations and the safety problem for
+Petri nets", 1992): the smallest symmetric relation that contains the pairs of initially marked
+places and the pairs of output places of each transition, and that each transition propagates from
+its input places to its output places. Every pair of steps that may run in parallel is included, for
+any net; the reverse holds for sound processes without data, so few processes are refused
+unnecessarily.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import combinations
+from typing import assert_never
+
+from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Flow,
+    Gateway,
+    Node,
+    Opaque,
+    SubProcess,
+    Task,
+)
+from orgflow_ir.model.constructs import several
+from orgflow_ir.model.links import Links
+from orgflow_ir.model.records import NamedTuple
+
+
+class _Move(NamedTuple):
+    """A transition: a token from each of `inputs`, one to each of `outputs`."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+class Concurrency:
+    """The concurrency relation of one scope, for `ctx.analysis(Concurrency, graph)`.
+
+    Places are the nodes and, before a gateway that waits for several flows, these flows. A row of
+    the relation is an integer with a bit for each place.
+    """
+
+    def __init__(self, graph: ControlFlow) -> None:
+        self._graph = graph
+        self._links = Links(graph.scope.nodes)
+        self._places = [
+            *graph.nodes,
+            *(f.id for n in graph.nodes.values() if _waits(n, graph) for f in graph.flows_in(n.id)),
+        ]
+        self._bit = {place: i for i, place in enumerate(self._places)}
+        self._rows = [0] * len(self._places)
+        self._ways_to: dict[str, dict[str, int]] = {}
+        self._moves = [move for n in graph.nodes.values() for move in self._moves_of(n)]
+        self._solve()
+
+    def beside(self, node: str) -> tuple[str, ...]:
+        """Nodes that may be active, or about to be, while `node` is; includes the node if a second
+        token may reach it."""
+        found = (self._node(place) for place in _bits(self._rows[self._bit[node]]))
+        return tuple(dict.fromkeys(found))
+
+    def _node(self, place: int) -> str:
+        name = self._places[place]
+        if name in self._graph.nodes:
+            return name
+        return next(f.source for f in self._graph.scope.flows if f.id == name)
+
+    # -- the net -----------------------------------------------------------------------------------
+
+    def _moves_of(self, node: Node) -> Iterator[_Move]:
+        """The transitions into a gateway that waits, and those out of a node."""
+        graph = self._graph
+        here = node.id
+        if _waits(node, graph):
+            flows = tuple(f.id for f in graph.flows_in(here))
+            if isinstance(node, Gateway) and node.gateway_kind == "parallel":
+                yield _Move(flows, (here,))
+            # an inclusive join has a rule of its own: `_pass_inclusive`
+        for ways in self._ways(node):
+            if ways:
+                yield _Move((here,), tuple(ways))
+        for arc in graph.out[here]:
+            if arc.flow is None:
+                event = graph.nodes[arc.target]
+                assert isinstance(event, Event)
+                yield _Move((here,), (event.id,) if event.interrupting else (here, event.id))
+
+    def _ways(self, node: Node) -> Iterator[list[str]]:
+        """The sets of places that a token may leave a node for, each with all it may mark."""
+        flows = self._graph.flows_out(node.id)
+        match node:
+            case Gateway():
+                if node.gateway_kind in ("exclusive", "event"):
+                    yield from ([self._place(f)] for f in flows)
+                elif node.gateway_kind == "parallel":
+                    yield [self._place(f) for f in flows]
+                else:
+                    yield [self._place(f) for f in flows if not f.default]
+                    yield [self._place(f) for f in flows if f.default]
+            case Task() | CallActivity() | SubProcess():
+                out = outgoing(flows)
+                always = [self._place(f) for f in out.always]
+                yield [*always, *(self._place(f) for f in out.chosen)]
+                if out.default is not None:
+                    yield [*always, self._place(out.default)]
+            case Event():
+                caught = [e.id for events in self._links.caught(node) for e in events]
+                yield [*(self._place(f) for f in flows), *caught]
+            case Opaque():
+                yield [self._place(f) for f in flows]
+            case _:
+                assert_never(node)
+
+    def _place(self, flow: Flow) -> str:
+        """Where a token on a flow is: at its end, or before a gateway that waits for others."""
+        return flow.id if flow.id in self._bit else flow.target
+
+    # -- the relation ------------------------------------------------------------------------------
+
+    def _solve(self) -> None:
+        for first, second in self._marked_at_first():
+            self._relate(first, second)
+        for move in self._moves:
+            self._spread(move.outputs)
+            for source in move.inputs:
+                if _sends_several(self._graph.nodes.get(source)):
+                    for place in move.outputs:
+                        self._relate(place, place)
+        changed = True
+        while changed:
+            before = list(self._rows)
+            for move in self._moves:
+                self._pass(move)
+            for node in self._graph.nodes.values():
+                if _waits(node, self._graph) and isinstance(node, Gateway):
+                    self._pass_inclusive(node)
+            changed = self._rows != before
+
+    def _marked_at_first(self) -> Iterator[tuple[str, str]]:
+        """A process begins at one of its start events; without them at all nodes that nothing leads
+        to. A handler that does not interrupt may run at any time, and more than once."""
+        graph, scope = self._graph, self._graph.scope
+        handlers = [n.id for n in scope.nodes if _runs_beside(n)]
+        begins = [e for e in graph.entries if not _is_handler(graph.nodes[e])]
+        together = isinstance(scope, SubProcess) and scope.flavour != "event"
+        starts = [isinstance(graph.nodes[e], Event) for e in begins]
+        if together or not all(starts):
+            yield from combinations(begins, 2)
+        if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc":
+            yield from ((e, e) for e in begins)  # each may be done again
+        for handler in handlers:
+            yield handler, handler
+            yield from ((handler, other) for other in (*begins, *handlers))
+
+    def _pass(self, move: _Move) -> None:
+        """What is beside all inputs is beside the outputs."""
+        common = self._row(move.inputs[0])
+        for place in move.inputs[1:]:
+            common &= self._row(place)
+        self._extend(common, move.outputs)
+
+    def _pass_inclusive(self, join: Gateway) -> None:
+        """An inclusive or complex join passes what is beside a flow into it, unless it waits for
+        that: it does where the token can come to the join, other than by the very flow that has
+        one (BPMN 2.0.2, 13.4.3)."""
+        if join.gateway_kind == "parallel":
+            return
+        for flow in self._graph.flows_in(join.id):
+            beside = self._row(flow.id)
+            if join.gateway_kind == "inclusive":
+                ways = self._reaching(join)
+                beside &= ways[flow.id] | ~ways[join.id]
+            self._extend(beside, (join.id,))
+
+    def _reaching(self, join: Gateway) -> dict[str, int]:
+        """By the join's id the places from which a token can come to it; by the id of each flow
+        into it those from which it can come over that flow, itself included. Computed once."""
+        if join.id in self._ways_to:
+            return self._ways_to[join.id]
+        result = {}
+        flows = self._graph.flows_in(join.id)
+        for key, into in [(join.id, flows), *((f.id, [f]) for f in flows)]:
+            nodes = reach([f.source for f in into], self._before, frozenset({join.id}))
+            on = {f.id for f in into}
+            on.update(f.id for f in self._graph.scope.flows if f.target in nodes)
+            row = 0
+            for place, bit in self._bit.items():
+                if place in nodes or place in on:
+                    row |= 1 << bit
+            result[key] = row
+        self._ways_to[join.id] = result
+        return result
+
+    @cached_property
+    def _before(self) -> dict[str, list[str]]:
+        """The nodes from which a token comes to each node, links included."""
+        before = {n: [a.source for a in arcs] for n, arcs in self._graph.into.items()}
+        for throw in self._links.throws:
+            for event in (e for events in self._links.caught(throw) for e in events):
+                before[event.id].append(throw.id)
+        return before
+
+    def _row(self, place: str) -> int:
+        return self._rows[self._bit[place]]
+
+    def _spread(self, places: Iterable[str]) -> None:
+        for first, second in combinations(places, 2):
+            self._relate(first, second)
+
+    def _extend(self, row: int, places: Iterable[str]) -> None:
+        for place in places:
+            at = self._bit[place]
+            for other in _bits(row & ~self._rows[at]):
+                self._rows[at] |= 1 << other
+                self._rows[other] |= 1 << at
+
+    def _relate(self, first: str, second: str) -> None:
+        self._extend(1 << self._bit[second], (first,))
+
+
+def _bits(row: int) -> Iterator[int]:
+    while row:
+        low = row & -row
+        yield low.bit_length() - 1
+        row ^= low
+
+
+def _waits(node: Node, graph: ControlFlow) -> bool:
+    """Whether a node takes tokens of several flows at once."""
+    return (
+        isinstance(node, Gateway)
+        and node.gateway_kind in ("parallel", "inclusive", "complex")
+        and len(graph.flows_in(node.id)) > 1
+    )
+
+
+def _sends_several(node: Node | None) -> bool:
+    """Whether an activity may put more than one token on a flow."""
+    return node is not None and any(
+        key.endswith("}completionQuantity") and several(value) for key, value in node.extra
+    )
+
+
+def _is_handler(node: Node) -> bool:
+    """Whether a node begins by an event, not by a flow or with its scope."""
+    if isinstance(node, SubProcess) and node.flavour == "event":
+        return True
+    if isinstance(node, Event):
+        return node.position == "boundary"
+    return isinstance(node, Task | CallActivity | SubProcess) and node.for_compensation
+
+
+def _runs_beside(node: Node) -> bool:
+    """Whether a node is an event sub-process that lets the rest of its scope go on."""
+    return (
+        isinstance(node, SubProcess)
+        and node.flavour == "event"
+        and any(
+            isinstance(n, Event) and n.position == "start" and not n.interrupting
+            for n in node.nodes
+        )
+    )

@@ -1,0 +1,1 @@
+"""The control flow of a scope as a graph, calls and signals."""

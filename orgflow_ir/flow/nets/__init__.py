@@ -1,0 +1,1 @@
+"""Nets of X / A / O nodes: a scope as a net, its reduction and its region tree."""

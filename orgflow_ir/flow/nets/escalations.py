@@ -1,0 +1,132 @@
+"""Escalations that leave a called process, and the events on calls that catch them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orgflow_ir.flow.nets.activity_summaries import Nesting
+from orgflow_ir.model import CallActivity, Event, EventDefinition, Model, Process, Scope
+
+
+class Place(NamedTuple):
+    """A node, and the process or sub-process that it is in."""
+
+    node: Event | CallActivity
+    scope: Scope
+
+
+class LeavingEscalation(NamedTuple):
+    """An event that throws an escalation that nothing in its process catches. `way` contains the
+    calls through which it leaves, the outermost first, then the event itself."""
+
+    event: Event
+    definition: EventDefinition
+    way: tuple[Place, ...]
+
+
+class CaughtEscalation(NamedTuple):
+    """An escalation boundary event on a call, and the escalations that it catches."""
+
+    event: Event
+    leaving: tuple[LeavingEscalation, ...]
+
+
+def leaving_escalations(
+    process: Process, model: Model, seen: tuple[str, ...] = ()
+) -> Iterator[LeavingEscalation]:
+    """The escalations that leave a process, in model order, including those of processes that it
+    calls; `seen` contains the ids of its calling processes, which are not searched again."""
+    nesting, seen = Nesting(process, model), (*seen, process.id)
+    for scope in nesting.scopes:
+        for node in scope.nodes:
+            if isinstance(node, Event) and node.position in ("throw", "end"):
+                for definition in node.definitions:
+                    if definition.kind == "escalation" and not nesting.caught(scope, definition).by:
+                        yield LeavingEscalation(node, definition, (Place(node, scope),))
+            elif isinstance(node, CallActivity):
+                called = nesting.process_called(node)
+                if called is None or called.id in seen:
+                    continue
+                for one in leaving_escalations(called, model, seen):
+                    on_call = _on_call(node, one.definition, nesting)
+                    if on_call is None and not nesting.caught(scope, one.definition).by:
+                        yield one._replace(way=(Place(node, scope), *one.way))
+
+
+def _on_call(call: CallActivity, thrown: EventDefinition, nesting: Nesting) -> Event | None:
+    """The boundary event of a call that catches what leaves the called process: one for this
+    escalation comes before one for all."""
+    events = sorted(
+        nesting.around.get(call.id, ()),
+        key=lambda one: any(map(nesting.model.catches_any, one.definitions)),
+    )
+    return next(
+        (one for one in events if any(nesting.matches(d, thrown) for d in one.definitions)), None
+    )
+
+
+def caught_escalations(scope: Scope, model: Model) -> dict[str, tuple[CaughtEscalation, ...]]:
+    """The escalation boundary events of each call directly in a scope that catch something."""
+    calls = [node for node in scope.nodes if isinstance(node, CallActivity)]
+    around = {n.attached_to for n in scope.nodes if isinstance(n, Event) and _catches(n)}
+    if around.isdisjoint(call.id for call in calls):
+        return {}
+    process = next(p for p in model.processes if any(s.id == scope.id for s in p.scopes()))
+    nesting = Nesting(process, model)
+    found: dict[str, tuple[CaughtEscalation, ...]] = {}
+    for call in calls:
+        called = nesting.process_called(call)
+        if called is None or call.id not in around:
+            continue
+        caught: dict[str, CaughtEscalation] = {}
+        for one in leaving_escalations(called, model, (process.id,)):
+            event = _on_call(call, one.definition, nesting)
+            if event is not None:
+                known = caught.get(event.id, CaughtEscalation(event, ()))
+                caught[event.id] = known._replace(leaving=(*known.leaving, one))
+        if caught:
+            found[call.id] = tuple(caught.values())
+    return found
+
+
+def _catches(event: Event) -> bool:
+    return event.position == "boundary" and any(d.kind == "escalation" for d in event.definitions)
+
+
+def heard_escalations(model: Model) -> frozenset[str]:
+    """Ids of the events whose escalation leaves their process and is caught by a boundary event on
+    a call or on a sub-process around the call."""
+    found: set[str] = set()
+    for process in model.processes:
+        nesting = Nesting(process, model)
+        for scope in nesting.scopes:
+            for call in (node for node in scope.nodes if isinstance(node, CallActivity)):
+                called = nesting.process_called(call)
+                if called is None:
+                    continue
+                found |= {
+                    one.event.id
+                    for one in leaving_escalations(called, model, (process.id,))
+                    if _on_call(call, one.definition, nesting)
+                    or nesting.caught(scope, one.definition).by
+                }
+    return frozenset(found)
+
+
+def throwing_calls(caught: EventDefinition, scope: Scope, model: Model) -> list[CallActivity]:
+    """The calls directly in a scope that propagate an escalation to an event on the border of the
+    scope."""
+    process = next(p for p in model.processes if any(s.id == scope.id for s in p.scopes()))
+    nesting = Nesting(process, model)
+    return [
+        call
+        for call in scope.nodes
+        if isinstance(call, CallActivity)
+        and (called := nesting.process_called(call)) is not None
+        and any(
+            nesting.matches(caught, one.definition)
+            and _on_call(call, one.definition, nesting) is None
+            for one in leaving_escalations(called, model, (process.id,))
+        )
+    ]

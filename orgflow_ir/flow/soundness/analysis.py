@@ -1,0 +1,411 @@
+"""The analysis of one process: every scope separately, from the inside out, and the verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from orgflow_ir.flow.nets.activity_summaries import (
+    Nesting,
+    Thrown,
+    in_flow,
+    interrupts,
+    starts_of,
+)
+from orgflow_ir.flow.nets.build_net import lower
+from orgflow_ir.flow.nets.net import Body, Net
+from orgflow_ir.flow.nets.wiring import is_handler
+from orgflow_ir.flow.soundness.features import apart, early_end, entangled, inclusive, shut
+from orgflow_ir.flow.soundness.findings import MAX_STATES, NetFault, ScopeVerdict
+from orgflow_ir.flow.soundness.memory import Memory
+from orgflow_ir.flow.soundness.scope import may_hang
+from orgflow_ir.flow.soundness.verdicts import (
+    Analysis,
+    Doubt,
+    Fault,
+    Outcome,
+    Property,
+    Verdict,
+    Verdicts,
+    Way,
+)
+from orgflow_ir.model import CallActivity, Event, Model, Process, Scope, SubProcess
+
+if TYPE_CHECKING:
+    from orgflow_ir.flow.soundness.counterexamples import Shower
+    from orgflow_ir.flow.token_game.semantics import Game
+
+_KIND = {
+    "deadlock": Property.DEADLOCK, "unsync": Property.DOUBLE, "livelock": Property.LIVELOCK,
+    "leftover": Property.DEADLOCK,
+}  # fmt: skip
+
+
+def analyse(
+    process: Process,
+    model: Model | None = None,
+    *,
+    max_states: int = MAX_STATES,
+    game: Callable[[], Game] | None = None,
+    show: bool = True,
+    memory: Memory | None = None,
+) -> Analysis:
+    """Verdicts for a process, with all its sub-processes.
+
+    `model` contains everything that the process refers to (called processes, the catalogue).
+    `max_states` bounds the exploration of each scope. `game` returns the token game of the model
+    (`Policy(once=True)`), created only to show a fault. Without `show`, faults have no trace, and
+    faults that no run reaches are included; this suffices to establish that there is no fault.
+    `memory` contains results of earlier analyses of the same model.
+    """
+    model, memory = model or _alone(process), memory or Memory()
+    made = _Analyser(process, model, max_states, game, frozenset(), memory, show)
+    return made.run()
+
+
+class Games:
+    """The token games in which runs of the processes of a model are shown, with the policies of the
+    analysis, each compiled once. A game contains one process alone if only messages connect the
+    processes; messages arrive when they are awaited."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._made: dict[int, tuple[Process | None, Game]] = {}
+
+    def of(self, process: Process) -> Game:
+        """The game that contains a process."""
+        alone = process if self._separate else None
+        if id(alone) not in self._made:
+            from orgflow_ir.flow.token_game.semantics import (  # only for faulty models
+                Game,
+                Policy,
+            )
+
+            model = self.model
+            if alone is not None:
+                model = model.replace(processes=(alone,), pools=(), message_flows=())
+            self._made[id(alone)] = alone, Game(model, Policy(once=True))
+        return self._made[id(alone)][1]
+
+    @cached_property
+    def _separate(self) -> bool:
+        """Whether there are several processes that only messages connect."""
+        processes = self.model.processes
+        return len(processes) > 1 and not any(map(_reaches_out, processes))
+
+
+def _reaches_out(process: Process) -> bool:
+    """Whether a process calls another one, or has signals."""
+    return any(
+        node.kind == "call-activity"
+        or (node.kind == "event" and "signal" in [d.kind for d in node.definitions])
+        for scope in process.scopes()
+        for node in scope.nodes
+    )
+
+
+def _alone(process: Process) -> Model:
+    return Model(id=process.id, processes=(process,))
+
+
+class _Analyser:
+    def __init__(
+        self,
+        process: Process,
+        model: Model,
+        max_states: int,
+        game: Callable[[], Game] | None,
+        calling: frozenset[str],
+        memory: Memory,
+        show: bool = True,
+    ) -> None:
+        self.process, self.model, self.max_states = process, model, max_states
+        self.show, self.memory = show, memory
+        self.calling = calling | {process.id}
+        self.make_game = game or partial(Games(model).of, process)
+        self.nesting = Nesting(process, model)
+        self.thrown = Thrown(self.nesting)
+        self.nets: dict[int, Net] = {}
+        self.verdicts: dict[int, ScopeVerdict] = {}
+        self.completed: dict[str, bool] = {}
+        self.lowered: dict[int, tuple[dict[str, Body], frozenset[str]]] = {}
+        self.doubts: list[tuple[Scope, Doubt]] = []
+        self.faults: list[Fault] = []
+        self.masked: list[Fault] = []
+        self.improper: list[Fault] = []
+        self.shower: Shower | None = None
+
+    def run(self) -> Analysis:
+        self.judge()
+        order = {id(s): i for i, s in enumerate(self.nesting.scopes)}
+        for scope in self.nesting.scopes:
+            self._faults(scope)
+        self.faults.sort(key=lambda f: order[id(f.scope)])
+        states = sum(v.states for v in self.verdicts.values())
+        return Analysis(
+            self.process,
+            Verdicts(self._verdict),
+            tuple(self.faults),
+            tuple(self.masked),
+            tuple(self.doubts),
+            states,
+            frozenset(s.id for s in self.nesting.scopes if self.verdicts[id(s)].growing),
+        )
+
+    # -- scopes, from the inside out ----------------------------------------------------------
+
+    def judge(self) -> bool:
+        """Judge every scope; whether some run of the process is done without an error."""
+        done = True
+        for scope in reversed(self.nesting.scopes):
+            done = self._judge(scope)
+        return done
+
+    def _judge(self, scope: Scope) -> bool:
+        nesting, thrown = self.nesting, self.thrown
+        bodies: dict[str, Body] = {}
+        for node in scope.nodes:
+            if node.kind == "sub-process" or node.kind == "call-activity":
+                body = self._body(scope, node)
+                if body is not None:
+                    bodies[node.id] = body
+        events = len(self.nesting.scopes) > 1 or bodies
+        ending = thrown.ending(scope) if events or self.nesting.around else frozenset()
+        ghosts = bool(bodies) and shut(scope, bodies) and inclusive(scope)
+        found = self.memory.verdict(scope, bodies, ending, ghosts, self.max_states)
+        net = found.net
+        self.nets[id(scope)], self.verdicts[id(scope)] = net, found
+        self.lowered[id(scope)] = (bodies, ending)
+        thrown.note(scope, found.used)
+        self._doubts(scope, net, found)
+        if scope is self.process and len(self.calling) == 1:
+            done = True  # nobody asks
+        elif not net.ends_early and (found.clean or found.done is not None):
+            done = found.clean or bool(found.done)
+        else:
+            done = self.memory.completes(scope, bodies, ending, ghosts, self.max_states)
+        for node in scope.nodes:  # an event that interrupts everything ends in its own way
+            if isinstance(node, SubProcess) and node.flavour == "event" and not done:
+                done = self.completed.get(node.id, True) and any(
+                    interrupts(s)
+                    and (not nesting.throws_itself(s, scope) or node.id in thrown.fired)
+                    for s in starts_of(node)
+                )
+        self.completed[scope.id] = done
+        return done
+
+    def _body(self, scope: Scope, node: SubProcess | CallActivity) -> Body | None:
+        if isinstance(node, SubProcess):
+            if not in_flow(node):
+                return None
+            body = self.thrown.body(node.id, node, self.completed[node.id])
+            if self.verdicts[id(node)].hangs and self.nesting.ended_by(node) is None:
+                return (body or Body())._replace(holds=True)
+            return body
+        called = self.nesting.process_called(node)
+        if called is None or called.id in self.calling:
+            return None
+        inner = _Analyser(
+            called, self.model, self.max_states, self.make_game, self.calling, self.memory
+        )
+        done = inner.judge()
+        self.thrown.through_call(scope, node, inner.thrown.leaving)
+        return self.thrown.body(node.id, called, done)
+
+    def _doubts(self, scope: Scope, net: Net, found: ScopeVerdict) -> None:
+        doubts = [Doubt(node.id, reason) for node, reason in net.doubtful]
+        if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc" and entangled(scope):
+            doubts.append(Doubt(scope.id, "its activities run in any order and number"))
+        if not found.decided and not found.growing:
+            element = found.named[0] if found.named else scope.id
+            doubts.append(Doubt(element, found.reason))
+        self.doubts += [(scope, d) for d in doubts]
+
+    # -- faults -------------------------------------------------------------------------------
+
+    def _faults(self, scope: Scope) -> None:
+        found = self.verdicts[id(scope)]
+        if not found.faults and not found.masked:
+            return
+        from orgflow_ir.flow.soundness.counterexamples import Shower
+
+        if self.shower is None:
+            self.shower = Shower(self.nesting, self.nets, self.make_game)
+        shower = self.shower
+        ended = {
+            k: self.nesting.ended_by(scope, k == "livelock")
+            for k in {f.kind for f in (*found.faults, *found.masked)} | {"leftover"}
+        }
+        doubtful = {n.id for v in self.verdicts.values() for n, _ in v.net.doubtful}
+        order = {n.id: i for i, n in enumerate(scope.nodes)}
+        told: set[tuple[str, str]] = set()
+        net = found.net
+        outer = self.nesting.chain(scope)[:-1]
+        before = any(any(f.scope is s for s in outer) for f in self.faults)
+        faults, masked = found.faults, found.masked
+        if not self._entered(scope):
+            faults, masked = [], [*masked, *faults]
+        for item in sorted(faults, key=lambda f: order.get(net.element[f.join], -1)):
+            fault = _fault(scope, net, item, ended[item.kind])
+            if (fault.kind, fault.element) in told:
+                continue
+            told.add((fault.kind, fault.element))
+            if fault.ended_by is None and fault.kind != "unsync":
+                fault.ended_by = self._ender(scope)
+            shown = not self.show or shower.show(fault, item.logs)
+            if shown and doubtful & ({fault.element} | {s.element for s in fault.trace}):
+                self.doubts.append(
+                    (scope, Doubt(fault.element, "an element with unknown effect comes first"))
+                )
+                continue
+            if shown:
+                self.faults.append(fault)
+            elif (
+                any(v.growing for v in self.verdicts.values())
+                or (before and not all(self.verdicts[id(s)].decided for s in outer))
+                or not all(self.completed.get(e, True) for e in fault.cycle)
+            ):  # it stands behind what is not followed to its end
+                fault.masked = True
+                self.masked.append(fault)
+            else:
+                self.doubts.append(
+                    (scope, Doubt(fault.element, f"no run reaches its {fault.kind}"))
+                )
+        for item in masked:
+            fault = _fault(scope, net, item, ended[item.kind])
+            fault.masked = True
+            if (fault.kind, fault.element) not in told:
+                told.add((fault.kind, fault.element))
+                self.masked.append(fault)
+        for fault in self.faults if told else ():
+            if fault.scope is scope and fault.behind:
+                fault.behind = tuple(e for e in fault.behind if ("deadlock", e) not in told)
+        if found.improper_log and self._entered(scope):
+            ender = ended["leftover"] or self._ender(scope)
+            fault = Fault("leftover", scope, net.element[found.improper_at], ended_by=ender)
+            if not self.show or shower.show(fault, [found.improper_log]):
+                self.improper.append(fault)
+            elif not any(f.scope is scope and f.ended_by for f in self.faults):
+                self.doubts.append((scope, Doubt(fault.element, "no run to its end was found")))
+
+    def _ender(self, scope: Scope) -> Event | None:
+        """An end event that ends a scope from around it in every run in which it hangs."""
+        nesting = self.nesting
+        outer = nesting.parent.get(id(scope))
+        while outer is not None:
+            if self.nets[id(outer)].ends_early and in_flow(scope):
+                bodies, ending = self.lowered[id(outer)]
+                body = bodies.get(scope.id, Body())._replace(holds=True)
+                bodies = {**bodies, scope.id: body}
+                ghosts = shut(outer, bodies) and inclusive(outer)
+                net = lower(outer, bodies, ending, ghosts=ghosts, wiring=self.memory.wiring(outer))
+                if may_hang(net, self.max_states) is False:
+                    return early_end(nesting.scopes)
+            scope, outer = outer, nesting.parent.get(id(outer))
+        return None
+
+    # -- verdicts -----------------------------------------------------------------------------
+
+    def _verdict(self, wanted: Property) -> Verdict:
+        if not any(s.nodes for s in self.nesting.scopes):
+            return Verdict("not applicable", "it has no steps")
+        if wanted is Property.DEAD:
+            return self._dead()
+        faults = tuple(self._of(wanted))
+        strong = tuple(f for f in faults if f.ended_by is None or f.kind == "unsync")
+        if strong:
+            return Verdict("violated", faults=faults)
+        outcome, reason, named = self._known(wanted)
+        if outcome == "proved" and faults:
+            event = faults[0].ended_by
+            assert event is not None
+            reason = f"only until `{event.label}` ends it"
+        return Verdict(outcome, reason, named, faults)
+
+    def _of(self, wanted: Property) -> Iterator[Fault]:
+        if wanted is Property.IMPROPER:
+            yield from self.improper
+            return
+        for fault in self.faults:
+            match wanted:
+                case Property.UNBOUNDED:
+                    if fault.unbounded:
+                        yield fault
+                case Property.STUCK:
+                    if fault.kind in ("deadlock", "livelock", "leftover"):
+                        yield fault
+                case _:
+                    if _KIND[fault.kind] is wanted:
+                        yield fault
+
+    def _known(self, wanted: Property) -> tuple[Outcome, str, tuple[str, ...]]:
+        doubts = [d for s, d in self.doubts if self._entered(s)]
+        if doubts:
+            return "unknown", doubts[0].reason, tuple(dict.fromkeys(d.element for d in doubts))
+        for scope in self.nesting.scopes:
+            found = self.verdicts[id(scope)]
+            if not self._entered(scope):
+                continue
+            if found.growing and wanted not in (Property.DOUBLE, Property.UNBOUNDED):
+                reason = "determined only where tokens do not accumulate without limit"
+                return "not applicable", reason, found.named
+            if found.growing and wanted is Property.UNBOUNDED:
+                return "unknown", "no run demonstrates the fault", found.named
+        for scope in self.nesting.scopes:
+            hints = self.verdicts[id(scope)].hints
+            shown = {_KIND[f.kind] for f in self.faults if f.scope is scope}
+            improper = wanted is Property.IMPROPER and self.verdicts[id(scope)].improper
+            if improper and not self.improper and self._entered(scope):
+                return "unknown", "no run demonstrates the fault", (scope.id,)
+            if self._entered(scope) and any(
+                _KIND[k] not in shown and (_KIND[k] is wanted or wanted is Property.STUCK)
+                for k in hints
+                if wanted is not Property.STUCK or k != "unsync"
+            ):
+                return "unknown", "no run demonstrates the fault", (scope.id,)
+        return "proved", "", ()
+
+    def _dead(self) -> Verdict:
+        faults = []
+        for scope in self.nesting.scopes:
+            found = self.verdicts[id(scope)]
+            if not self._entered(scope):
+                continue
+            wiring = self.memory.wiring(scope)
+            for node in scope.nodes:
+                if node.id not in found.used and not apart(node, wiring):
+                    if node.id in found.net.live and not found.decided:
+                        continue
+                    faults.append(Fault("dead", scope, node.id))
+        if faults:
+            trace = next((f.trace for f in self.faults if f.kind == "deadlock"), ())
+            for fault in faults:
+                fault.trace = trace
+            return Verdict("violated", faults=tuple(faults))
+        outcome, reason, named = self._known(Property.DEAD)
+        return Verdict(outcome, reason, named)
+
+    def _entered(self, scope: Scope) -> bool:
+        outer = self.nesting.parent.get(id(scope))
+        while outer is not None:
+            if not is_handler(scope) and scope.id not in self.verdicts[id(outer)].used:  # type: ignore[arg-type]
+                return False
+            scope, outer = outer, self.nesting.parent.get(id(outer))
+        return True
+
+
+def _fault(scope: Scope, net: Net, item: NetFault, ended: Event | None) -> Fault:
+    def way(arc: int) -> Way:
+        return Way(net.element[net.src[arc]], net.element[net.dst[arc]], net.flow[arc])
+
+    split = net.element[item.split] if item.split >= 0 else ""
+    cycle = dict.fromkeys(net.element[n] for n in item.around if net.element[n])
+    return Fault(
+        item.kind, scope, net.element[item.join], split,
+        tuple(map(way, item.taken)), tuple(map(way, item.missing)), tuple(cycle),
+        unbounded=item.unbounded, ended_by=ended, net=net, join=item.join,
+        mutual=tuple(dict.fromkeys(net.element[n] for n in item.mutual)),
+        behind=tuple(dict.fromkeys(net.element[n] for n in item.behind)),
+        taken_arcs=item.taken, missing_arcs=item.missing,
+    )  # fmt: skip

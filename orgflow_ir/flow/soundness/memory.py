@@ -1,0 +1,69 @@
+"""Verdicts shared by several analyses of a model or of modified copies of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from orgflow_ir.flow.nets.build_net import lower
+from orgflow_ir.flow.nets.net import Body
+from orgflow_ir.flow.nets.wiring import Wiring
+from orgflow_ir.flow.soundness.findings import ScopeVerdict
+from orgflow_ir.flow.soundness.scope import completes, judge
+from orgflow_ir.model import Scope
+
+_Key = tuple[int, tuple[tuple[str, Body], ...], frozenset[str], bool, int]
+
+
+class Memory:
+    """Verdicts on scopes by their dependencies: the scope itself, the summaries of its activities,
+    the events that end it, and the budget. Values are immutable, so an unchanged scope is
+    recognised by object identity.
+
+    `make_wiring` returns the wiring of a scope that has not been asked for.
+    """
+
+    def __init__(self) -> None:
+        self.make_wiring: Callable[[Scope], Wiring] = Wiring
+        self._wirings: dict[int, Wiring] = {}
+        self._judged: dict[_Key, tuple[Scope, ScopeVerdict]] = {}
+        self._completed: dict[_Key, tuple[Scope, bool]] = {}
+
+    def wiring(self, scope: Scope) -> Wiring:
+        """The wiring of a scope."""
+        known = self._wirings.get(id(scope))
+        if known is None:
+            known = self._wirings[id(scope)] = self.make_wiring(scope)
+        return known
+
+    def verdict(
+        self,
+        scope: Scope,
+        bodies: Mapping[str, Body],
+        ending: frozenset[str],
+        ghosts: bool,
+        max_states: int,
+    ) -> ScopeVerdict:
+        """The verdict on the net of a scope (`lower` lists its dependencies)."""
+        key = (id(scope), tuple(bodies.items()), ending, ghosts, max_states)
+        known = self._judged.get(key)
+        if known is None:
+            net = lower(scope, bodies, ending, ghosts=ghosts, wiring=self.wiring(scope))
+            known = self._judged[key] = scope, judge(net, max_states)
+        return known[1]
+
+    def completes(
+        self,
+        scope: Scope,
+        bodies: Mapping[str, Body],
+        ending: frozenset[str],
+        ghosts: bool,
+        max_states: int,
+    ) -> bool:
+        """Whether some run of a scope completes without a throw event that ends the scope."""
+        key = (id(scope), tuple(bodies.items()), ending, ghosts, max_states)
+        known = self._completed.get(key)
+        if known is None:
+            wiring = self.wiring(scope)
+            net = lower(scope, bodies, ending, mute=True, ghosts=ghosts, wiring=wiring)
+            known = self._completed[key] = scope, completes(net, max_states)
+        return known[1]

@@ -1,0 +1,440 @@
+"""Compiles a model into the net of the token game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import assert_never
+
+from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.flow.token_game.net import WAITING_EVENTS, Net, NetNode, NetScope, Policy
+from orgflow_ir.model import CallActivity, Event, Gateway, Model, Opaque, Scope, SubProcess, Task
+from orgflow_ir.model import Node as ModelNode
+from orgflow_ir.model.links import Links
+
+
+def compile_net(model: Model, policy: Policy) -> Net:
+    """The net of a model. Flows with an end outside their scope are ignored; for two elements with
+    the same id, steps refer to the first."""
+    return _Compiler(model, policy).net
+
+
+_ASKING = ("service", "business-rule")
+"""Types of tasks that send their message at the start and complete with the answer."""
+
+
+class _Compiler:
+    def __init__(self, model: Model, policy: Policy) -> None:
+        self.model, self.policy = model, policy
+        self.net = Net(model, policy)
+        self._bodies: dict[int, int] = {}
+        self._collect()
+        self.net.consumer = [-1] * (len(self.net.flows) + 2 * len(self.net.nodes))
+        self.net.producer = [-1] * len(self.net.flows)
+        self._wire()
+        self._bind()
+        self._split()
+
+    def _collect(self) -> None:
+        scope_of: dict[int, int] = {}
+        for process in self.model.processes:
+            root = len(self.net.scopes)
+            self.net.processes.setdefault(process.id, root)
+            for scope in process.scopes():
+                scope_of[id(scope)] = len(self.net.scopes)
+                self.net.scopes.append(NetScope(len(self.net.scopes), scope.id, scope, root))
+        plain = list(self.net.scopes)
+        for info in plain:
+            assert info.model is not None
+            ids = {n.id for n in info.model.nodes}
+            for flow in info.model.flows:
+                if flow.source in ids and flow.target in ids:
+                    self.net.flow_index.setdefault(flow.id, len(self.net.flows))
+                    self.net.flows.append(flow)
+                    self.net.flow_scope.append(info.index)
+        looped: list[tuple[NetNode, NetScope]] = []
+        pending: list[tuple[ModelNode, NetScope]] = [
+            (node, info) for info in plain for node in (info.model.nodes if info.model else ())
+        ]
+        for node, info in pending:
+            new = self._node(node, info)
+            loop = node.loop if isinstance(node, Task | CallActivity | SubProcess) else None
+            if loop is not None and self.policy.instances > 1:
+                around = NetScope(len(self.net.scopes), node.id, None, info.process)
+                around.loop = _bounds(node, self.policy.instances)
+                self.net.scopes.append(around)
+                looped.append((new, around))
+            elif isinstance(node, SubProcess):
+                self._bodies[new.index] = scope_of[id(node)]
+        for new, around in looped:
+            inner = self._node(new.element, around)
+            if isinstance(new.element, SubProcess):
+                self._bodies[inner.index] = scope_of[id(new.element)]
+            self._bodies[new.index] = around.index
+        base = len(self.net.flows)
+        for n in self.net.nodes:
+            n.pending, n.open = base + 2 * n.index, base + 2 * n.index + 1
+
+    def _node(self, node: ModelNode, info: NetScope) -> NetNode:
+        new = NetNode(len(self.net.nodes), node.id, node, info.index, -1, -1)
+        self.net.nodes.append(new)
+        info.nodes.append(new.index)
+        self.net.by_id[node.id] = (*self.net.by_id.get(node.id, ()), new.index)
+        return new
+
+    def _wire(self) -> None:
+        ins: dict[int, list[int]] = {}
+        outs: dict[int, list[int]] = {}
+        local = {(n.scope, n.id): n.index for n in reversed(self.net.nodes)}
+        for place, flow in enumerate(self.net.flows):
+            scope = self.net.flow_scope[place]
+            source, target = local[scope, flow.source], local[scope, flow.target]
+            self.net.consumer[place], self.net.producer[place] = target, source
+            outs.setdefault(source, []).append(place)
+            ins.setdefault(target, []).append(place)
+        for node in self.net.nodes:
+            self.net.consumer[node.pending] = self.net.consumer[node.open] = node.index
+            node.ins = tuple(ins.get(node.index, ()))
+            node.outs = tuple(outs.get(node.index, ()))
+            element = node.element
+            if isinstance(element, Event):
+                node.definitions = element.definitions
+                if element.position == "boundary":
+                    node.attached = local.get((node.scope, element.attached_to or ""), -1)
+        for node in self.net.nodes:
+            if node.attached >= 0:
+                held = self.net.nodes[node.attached]
+                held.boundaries = (*held.boundaries, node.index)
+
+    def _bind(self) -> None:
+        handlers = self._handlers()
+        for scope in self.net.scopes:
+            self._bind_scope(scope)
+        for node in self.net.nodes:
+            element = node.element
+            node.body = self._bodies.get(node.index, -1)
+            inside = self.policy.calls == "inside" and node.body < 0
+            if isinstance(element, CallActivity) and inside and element.process:
+                node.body = self.net.processes.get(element.process.rpartition(":")[2], -1)
+            if node.boundaries:
+                live = tuple(
+                    b for b in node.boundaries if "compensation" not in self.net.nodes[b].kinds()
+                )
+                for b in node.boundaries:
+                    if b not in live:
+                        node.handler = handlers.get(self.net.nodes[b].id, -1)
+                node.boundaries = live
+            node.waits = self._waits(element)
+            node.race = isinstance(element, Gateway) and (
+                element.gateway_kind == "event" and not element.await_all
+            )
+            node.opens = node.waits or node.race or node.body >= 0 or bool(node.boundaries)
+            if isinstance(element, Event) and element.position == "start":
+                node.action = "start"
+        for node in self.net.nodes:
+            if node.body >= 0:
+                self.net.holder.setdefault(node.body, node.index)
+            if node.handler >= 0:
+                self.net.nodes[node.handler].handles = True
+        self._bind_messages()
+        self._bind_near()
+        for node in self.net.nodes:
+            node.thrown_inside = self._thrown_inside(node)
+        for node in self.net.nodes:
+            if node.kinds() in ({"error"}, {"escalation"}):
+                steps = self._failing(node)
+                throwing = self._throwing(steps, node)
+                if throwing:
+                    steps = throwing  # calls and code throw it, and steps beside them do not
+                elif node.thrown_inside or node.kinds() == {"escalation"}:
+                    continue
+                node.failing = steps
+                for i in node.failing:
+                    step = self.net.nodes[i]
+                    step.caught_by = (*step.caught_by, node.index)
+                    step.opens = True
+
+    def _bind_scope(self, scope: NetScope) -> None:
+        nodes = [self.net.nodes[i] for i in scope.nodes]
+        links = Links(node.element for node in nodes)
+        at = {node.element.id: node.index for node in nodes}
+        sources = []
+        starts = []
+        for node in nodes:
+            element = node.element
+            if isinstance(element, Event) and element.position in ("throw", "end"):
+                node.links = tuple(at[c.id] for found in links.caught(element) for c in found[:1])
+            if isinstance(element, Event) and element.position == "start":
+                starts.append(node.index)
+            elif not node.ins and _startable(element):
+                sources.append(node.index)
+        scope.sources = tuple(sources)
+        scope.starts = tuple(starts)
+        model = scope.model
+        if isinstance(model, SubProcess) and model.flavour == "ad-hoc":
+            scope.ad_hoc, scope.sequential = True, model.sequential
+        scope.events = tuple(
+            n.index
+            for n in nodes
+            if isinstance(n.element, SubProcess) and n.element.flavour == "event"
+        )
+
+    def _bind_near(self) -> None:
+        for node in self.net.nodes:
+            races = [i for p in node.ins if self.net.nodes[i := self.net.producer[p]].race]
+            held = [node.attached] if node.attached >= 0 else []
+            node.near = tuple(sorted({node.index, *races, *held}))
+        for scope in self.net.scopes:
+            if scope.loop is not None or scope.ad_hoc:
+                for i in scope.nodes:
+                    self.net.nodes[i].guard = scope.index
+            for i in scope.events:
+                body = self.net.nodes[i].body
+                for s in self.net.scopes[body].starts if body >= 0 else ():
+                    self.net.nodes[s].guard = scope.index
+            scope.guards = bool(scope.loop or scope.ad_hoc or scope.events)
+
+    def _waits(self, element: ModelNode) -> bool:
+        match element:
+            case Task():
+                if element.task_type == "manual":
+                    return self.policy.manual_waits
+                return element.task_type in ("user", "receive")
+            case Event():
+                return element.position == "catch" and any(
+                    d.kind in WAITING_EVENTS for d in element.definitions
+                )
+            case CallActivity() | SubProcess() | Gateway() | Opaque():
+                return False
+            case _:
+                assert_never(element)
+
+    def _handlers(self) -> dict[str, int]:
+        found = {}
+        artifacts = [
+            *self.model.artifacts,
+            *(a for s in self.net.scopes if s.model is not None for a in s.model.artifacts),
+        ]
+        for a in artifacts:
+            if a.artifact_kind == "association" and a.source and a.target:
+                for one, other in ((a.source, a.target), (a.target, a.source)):
+                    target = self.net.by_id.get(other)
+                    if target and getattr(
+                        self.net.nodes[target[0]].element, "for_compensation", False
+                    ):
+                        found[one] = target[0]
+        return found
+
+    def _bind_messages(self) -> None:
+        if self.policy.messages == "free":
+            return
+        for number, flow in enumerate(self.model.message_flows):
+            source, target = self.net.by_id.get(flow.source), self.net.by_id.get(flow.target)
+            if source and target:
+                for i in source:
+                    self.net.nodes[i].sends = (*self.net.nodes[i].sends, number)
+                for i in target:
+                    self.net.nodes[i].needs = (*self.net.nodes[i].needs, number)
+        outside = {f.target for f in self.model.message_flows if f.source not in self.net.by_id}
+        thrown = {
+            d.ref or d.name
+            for n in self.net.nodes
+            if isinstance(n.element, Event) and n.element.position in ("throw", "end")
+            for d in n.definitions
+            if d.kind == "signal"
+        }
+        for node in self.net.nodes:
+            if node.id in outside:
+                node.needs = ()
+            if node.needs and not node.waits and isinstance(node.element, Task):
+                node.waits = node.opens = True
+            node.asks = bool(node.sends and node.needs) and (
+                isinstance(node.element, Task) and node.element.task_type in _ASKING
+            )
+            if isinstance(node.element, Event) and node.element.position in (
+                "start",
+                "catch",
+                "boundary",
+            ):
+                node.signals = frozenset(
+                    d.ref or d.name for d in node.definitions if d.kind == "signal"
+                )
+                node.signals &= thrown
+
+    def _thrown_inside(self, node: NetNode) -> bool:
+        """Whether something in the scope that `node` guards throws what it catches."""
+        if not node.kinds() & {"error", "escalation"}:
+            return False
+        if node.attached >= 0:
+            body = self.net.nodes[node.attached].body
+        elif isinstance(node.element, Event) and node.element.position == "start":
+            holder = self.net.holder.get(node.scope, -1)
+            body = self.net.nodes[holder].scope if holder >= 0 else -1
+        else:
+            return False
+        seen = {node.scope}
+        stack = [body] if body >= 0 else []
+        while stack:
+            scope = stack.pop()
+            if scope in seen:
+                continue
+            seen.add(scope)
+            for inner in (self.net.nodes[i] for i in self.net.scopes[scope].nodes):
+                if inner.body >= 0:
+                    stack.append(inner.body)
+                if isinstance(inner.element, Event) and inner.element.position in ("throw", "end"):
+                    for thrown in inner.definitions:
+                        if any(self.net.matches(d, thrown) for d in node.definitions):
+                            return True
+        return False
+
+    def _failing(self, node: NetNode) -> frozenset[int]:
+        """The steps in a scope or called process that may throw what a boundary event of it, or the
+        start of an event sub-process in it, catches."""
+        scope: Scope | None = None
+        handler = ""
+        if len(node.definitions) != 1:
+            return frozenset()
+        if node.attached >= 0:
+            held = self.net.nodes[node.attached].element
+            scope = held if isinstance(held, SubProcess) else self._called(held)
+        elif (holder := self.net.holder.get(node.scope, -1)) >= 0:
+            held = self.net.nodes[holder].element
+            if isinstance(held, SubProcess) and held.flavour == "event" and node.action == "start":
+                scope, handler = self.net.scopes[self.net.nodes[holder].scope].model, held.id
+        if scope is None:
+            return frozenset()
+        from orgflow_ir.flow.nets.failures import failing_steps  # of few models
+
+        steps = failing_steps(scope, node.definitions[0], self.net.matches, handler, self._called)
+        return frozenset(i for step in steps for i in self.net.by_id[step.id])
+
+    def _throwing(self, steps: frozenset[int], catch: NetNode) -> frozenset[int]:
+        """Those of some steps that call a process in which an event throws what another catches,
+        and, where any event throws it, those whose code does."""
+        from orgflow_ir.flow.nets.activity_summaries import Nesting  # of few models
+        from orgflow_ir.flow.nets.failures import throws_by_code
+
+        found = set()
+        for i in steps if self.policy.calls == "steps" else ():
+            called = self._process(self.net.nodes[i].element)
+            process = next((p for p in self.model.processes if p is called), None)
+            if process is None:
+                continue
+            thrown = list(Nesting(process, self.model).thrown_in(process))
+            if any(self.net.matches(d, t) for d in catch.definitions for t in thrown):
+                found.add(i)
+        if found or catch.thrown_inside:
+            for i in steps:
+                step = self.net.nodes[i].element
+                if isinstance(step, Task) and throws_by_code(
+                    step, catch.definitions[0], self.model, self.net.matches
+                ):
+                    found.add(i)
+        return frozenset(found)
+
+    def _called(self, element: ModelNode) -> Scope | None:
+        """The process of the model that a call runs, where it is played."""
+        return self._process(element) if self.policy.calls == "inside" else None
+
+    def _process(self, element: ModelNode) -> Scope | None:
+        """The process of the model that a call runs."""
+        if not isinstance(element, CallActivity):
+            return None
+        found = self.net.processes.get(element.process.rpartition(":")[2], -1)
+        return self.net.scopes[found].model if found >= 0 else None
+
+    def _split(self) -> None:
+        for node in self.net.nodes:
+            element = node.element
+            flows = [self.net.flows[p] for p in node.outs]
+            node.always = node.outs
+            match element:
+                case Gateway():
+                    if element.gateway_kind == "parallel":
+                        node.join = "all"
+                    elif element.gateway_kind in ("inclusive", "complex"):
+                        node.join = "path" if len(node.ins) > 1 else "each"
+                    if element.gateway_kind in ("exclusive", "inclusive", "complex"):
+                        node.always, node.free = (), node.outs
+                        node.single = element.gateway_kind == "exclusive"
+                case Task() | CallActivity() | SubProcess():
+                    ways = outgoing(flows)
+                    if ways.decides:
+                        chosen = {id(f) for f in (*ways.chosen, ways.default)}
+                        node.free = tuple(
+                            p for p, f in zip(node.outs, flows, strict=True) if id(f) in chosen
+                        )
+                        node.always = tuple(p for p in node.outs if p not in node.free)
+                case Event() | Opaque():
+                    pass  # every flow is taken
+                case _:
+                    assert_never(element)
+            defaults = [p for p in node.free if self.net.flows[p].default]
+            if defaults and not node.single:
+                node.default = defaults[0]
+                node.free = tuple(p for p in node.free if p != node.default)
+            for taken in self._combinations(node):
+                node.options[tuple([self.net.flows[p].id for p in taken])] = taken
+
+    def _combinations(self, node: NetNode) -> Iterator[tuple[int, ...]]:
+        if node.race:
+            yield ()
+            return
+        if not node.free and node.default < 0:
+            yield node.always
+            return
+        if node.single:
+            yield from [(p,) for p in node.free]
+            return
+        left = self.policy.subsets
+        for chosen in _subsets(node.free):
+            if left == 0:
+                self.net.wide.add(node.id)
+                break
+            left -= 1
+            yield tuple(sorted((*node.always, *chosen)))
+        if node.default >= 0:
+            yield tuple(sorted((*node.always, node.default)))
+        elif node.always:
+            yield node.always
+
+
+def _subsets(items: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Non-empty subsets: single ones, all of them, then by size."""
+    yield from ((i,) for i in items)
+    if len(items) > 1:
+        yield items
+    for size in range(2, len(items)):
+        yield from combinations(items, size)
+
+
+def _startable(element: ModelNode) -> bool:
+    match element:
+        case Task() | CallActivity():
+            return not element.for_compensation
+        case SubProcess():
+            return not element.for_compensation and element.flavour != "event"
+        case Event():
+            return element.position in ("throw", "end") or (
+                element.position == "catch" and all(d.kind != "link" for d in element.definitions)
+            )
+        case Gateway():
+            return True
+        case Opaque():
+            return not element.harmless
+        case _:
+            assert_never(element)
+
+
+def _bounds(node: ModelNode, most: int) -> tuple[int, int, bool]:
+    assert isinstance(node, Task | CallActivity | SubProcess)
+    loop = node.loop
+    assert loop is not None
+    if loop.kind == "standard":
+        high = min(most, loop.maximum) if loop.maximum else most
+        return (0 if loop.test_before else 1, high, False)
+    text = loop.cardinality.text.strip() if loop.cardinality else ""
+    if text.isdecimal():
+        return (min(int(text), most), min(int(text), most), not loop.sequential)
+    return (0, most, not loop.sequential)

@@ -1,0 +1,252 @@
+"""Compares the runs of two processes, observed through their common elements.
+
+A run is observed as the sequence of *visible* elements that complete in it: tasks, events, calls
+and sub-processes that both processes have, and choices that both have with the same labels, each
+with the labels taken. Opening steps, other gateways and elements of only one process are hidden.
+Both token games are determinised on the fly (a set of markings for everything that may have
+happened), so two processes are equal exactly if each produces the sequences of the other, and they
+may end, or get stuck, after the same ones.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from orgflow_ir.diagnostics import Step
+from orgflow_ir.flow.token_game.net import Policy
+from orgflow_ir.flow.token_game.semantics import Game
+from orgflow_ir.flow.token_game.state import State
+from orgflow_ir.model import Element, Flow, Gateway, Model, Process
+from orgflow_ir.targets.comparison import Behaviour, Row
+
+LIMIT = 20_000
+"""Maximum number of steps explored in both games."""
+
+Shown = tuple[str, tuple[str, ...]]
+"""The observation of a step: a key shared by both processes, and the labels taken by a choice."""
+
+Markings = frozenset[State]
+
+_ENDS: Mapping[str, str] = {
+    "completed": "the run ends",
+    "terminated": "the run ends",
+    "error": "the run ends in an error",
+    "stuck": "the run is stuck",
+}
+
+
+class _Enough(Exception):
+    """More steps than were granted."""
+
+
+@dataclass
+class _Budget:
+    left: int
+
+
+class _Side:
+    """One process as a deterministic machine over what is visible.
+
+    Args:
+        model: where the process is.
+        process: the process.
+        keys: the shared key of each visible element, by id.
+        choices: elements among them whose labels are seen.
+        silent: ids of elements that the other side cannot have (stops that a compiler adds): runs
+            into them are left out.
+        budget: steps granted, shared with the other side.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        process: Process,
+        keys: Mapping[str, str],
+        choices: frozenset[str],
+        silent: frozenset[str],
+        budget: _Budget,
+    ) -> None:
+        self.game = Game(model, Policy(once=True))
+        self.process, self.keys, self.choices, self.budget = process, keys, choices, budget
+        self.flows = {f.id: f for scope in process.scopes() for f in scope.flows}
+        self.nodes = {n.id: n for scope in process.scopes() for n in scope.nodes}
+        self.left_out = {f.id for f in self.flows.values() if f.target in silent}
+        self.plain = not silent
+
+    def start(self) -> Markings:
+        """All markings before anything visible."""
+        starts = self.game.starts(self.process.id)
+        return self._closure(self.game.initial(self.process.id, s) for s in starts)
+
+    def _steps(self, state: State) -> Iterator[Step]:
+        for step in self.game.enabled(state):
+            if not self.left_out.intersection(step.taken):
+                yield step
+
+    def _fire(self, state: State, step: Step) -> State:
+        self.budget.left -= 1
+        if self.budget.left < 0:
+            raise _Enough
+        return self.game.fire(state, step)
+
+    def shows(self, step: Step) -> Shown | None:
+        """What is seen of a step."""
+        key = self.keys.get(step.element)
+        if key is None or step.action == "open":
+            return None
+        if step.element in self.choices:
+            return key, tuple(sorted(_word(self.flows[f]) for f in step.taken))
+        return None if isinstance(self.nodes.get(step.element), Gateway) else (key, ())
+
+    def _at_once(self, steps: list[Step]) -> Step | None:
+        """A hidden step that nothing else can prevent and that prevents nothing: only what comes
+        after it needs to be looked at."""
+        for step in steps:
+            node = self.nodes.get(step.element)
+            if step.action == "open" and node is not None and node.kind == "task":
+                return step
+            if isinstance(node, Gateway) and self.shows(step) is None:
+                inner = self.game.net.nodes[self.game.net.by_id[step.element][0]]
+                alone = sum(s.element == step.element for s in steps) == 1
+                if alone and node.gateway_kind in ("exclusive", "parallel") and not inner.free:
+                    return step
+        return None
+
+    def _closure(self, states: Iterable[State]) -> Markings:
+        """The markings and those that hidden steps lead to."""
+        work = list(states)
+        seen = set(work)
+        found: set[State] = set()
+        while work:
+            state = work.pop()
+            steps = list(self._steps(state))
+            first = self._at_once(steps)
+            if first is None:
+                found.add(state)
+            for step in steps if first is None else [first]:
+                if self.shows(step) is None:
+                    after = self._fire(state, step)
+                    if after not in seen:
+                        seen.add(after)
+                        work.append(after)
+        return frozenset(found)
+
+    def after(self, markings: Markings) -> dict[Shown, Markings]:
+        """For each visible step that may be next the markings then."""
+        found: dict[Shown, dict[State, None]] = {}
+        for state in markings:
+            for step in self._steps(state):
+                shown = self.shows(step)
+                if shown is not None:
+                    found.setdefault(shown, {}).setdefault(self._fire(state, step))
+        return {shown: self._closure(then) for shown, then in sorted(found.items())}
+
+    def ends(self, markings: Markings) -> frozenset[str]:
+        """How the run may be over, in words; with stops left out only whether it may end well."""
+        outcomes = {self.game.outcome(state) for state in markings} - {"running"}
+        if not self.plain:
+            outcomes &= {"completed", "terminated"}
+        return frozenset(_ENDS[outcome] for outcome in outcomes)
+
+
+def compare_processes(
+    old: tuple[Model, Process],
+    new: tuple[Model, Process],
+    pairs: Mapping[str, str],
+    *,
+    silent: frozenset[str] = frozenset(),
+    limit: int = LIMIT,
+) -> Behaviour:
+    """Whether two processes have the same runs.
+
+    Args:
+        old: a process and its model.
+        new: another process and its model.
+        pairs: ids of nodes of the old process, mapped to those of the new one.
+        silent: ids of elements of either process that are not observed.
+        limit: maximum number of steps of the token games.
+    """
+    budget = _Budget(limit)
+    back = {new_id: new_id for new_id in pairs.values()}
+    choices = _choices(old[1], new[1], pairs, silent)
+    ends = silent or frozenset()
+    one = _Side(*old, pairs, frozenset(choices), ends, budget)
+    other = _Side(*new, back, frozenset(pairs[c] for c in choices), ends, budget)
+    other.plain = one.plain = not silent
+    try:
+        return _walk(one, other, {v: k for k, v in pairs.items()}, budget, limit)
+    except _Enough:
+        return Behaviour("bounded", limit, f"the limit of {limit} steps was reached")
+
+
+def _walk(
+    one: _Side, other: _Side, olds: Mapping[str, str], budget: _Budget, limit: int
+) -> Behaviour:
+    first = (one.start(), other.start())
+    came: dict[tuple[Markings, Markings], tuple[Shown, ...]] = {first: ()}
+    queue = deque([first])
+    while queue:
+        a, b = pair = queue.popleft()
+        trace = came[pair]
+        mine, its = one.ends(a), other.ends(b)
+        steps, others = one.after(a), other.after(b)
+        looked_at = limit - budget.left
+
+        def text_of(side: _Side, shown: Shown) -> str:
+            id = olds[shown[0]] if side is one else shown[0]
+            label = side.nodes[id].label
+            return f"{label} → {', '.join(shown[1])}" if shown[1] else label
+
+        rows = [Row(text_of(one, shown), text_of(other, shown)) for shown in trace]
+        for shown in sorted(steps.keys() ^ others.keys()):
+            side = one if shown in steps else other
+            which = "old" if side is one else "new"
+            rest = [
+                text_of(other if side is one else one, s)
+                for s in (others if side is one else steps)
+            ]
+            instead = " or ".join(rest[:2]) + (" or …" if len(rest) > 2 else "")
+            instead = instead or " or ".join(sorted(its if side is one else mine)) or "nothing"
+            text = text_of(side, shown)
+            row = Row(text, instead, False) if side is one else Row(instead, text, False)
+            reason = f"`{text}` may occur here only in the {which} version"
+            return Behaviour("different", looked_at, reason, (*rows, row))
+        if mine != its:
+            said = [" or ".join(sorted(s)) or "the run continues" for s in (mine, its)]
+            reason = f"the runs end differently: {said[0]}, now {said[1]}"
+            return Behaviour("different", looked_at, reason, (*rows, Row(said[0], said[1], False)))
+        for shown, then in steps.items():
+            after = (then, others[shown])
+            if after not in came:
+                came[after] = (*trace, shown)
+                queue.append(after)
+    return Behaviour("same", limit - budget.left)
+
+
+def _choices(
+    old: Process, new: Process, pairs: Mapping[str, str], silent: frozenset[str]
+) -> list[str]:
+    """Ids, in the old process, of choices that both have with the same labels, all different."""
+    mine, its = _labels(old, silent), _labels(new, silent)
+    return [id for id, labels in mine.items() if id in pairs and its.get(pairs[id]) == labels]
+
+
+def _labels(process: Process, silent: frozenset[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for scope in process.scopes():
+        leaving: dict[str, list[Flow]] = {}
+        for flow in scope.flows:
+            if flow.target not in silent:
+                leaving.setdefault(flow.source, []).append(flow)
+        for node in scope.nodes:
+            choice = isinstance(node, Gateway) and node.gateway_kind in ("exclusive", "inclusive")
+            names = sorted(_word(flow) for flow in leaving.get(node.id, ()))
+            if choice and len(names) > 1 and all(names) and len(set(names)) == len(names):
+                found[node.id] = names
+    return found
+
+
+def _word(flow: Element) -> str:
+    return " ".join(flow.name.split())

@@ -1,0 +1,141 @@
+"""Finds the setters of a variable that is read in any scope of a model.
+
+A scope sees the variables of the scopes around it (BPMN 2.0.2, 10.4.1). For the surrounding scope,
+the setter of a variable set in a sub-process or called process is the activity itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from orgflow_ir.flow.control_flow.calls import callee, calls_in, takes_everything
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Gateway,
+    Model,
+    Node,
+    Opaque,
+    Process,
+    Scope,
+    SubProcess,
+)
+from orgflow_ir.model.bindings import SubProcessCall
+from orgflow_ir.program.syntax import Path
+from orgflow_ir.work.process_variables import Read, Variables, declared_by
+
+if TYPE_CHECKING:
+    from orgflow_ir.work.repetition import Repetition
+
+_FIELD = re.compile(r"<(?:\w+:)?(?:formField|formProperty)\s[^>]*?\bid\s*=\s*[\"']([^\"']+)")
+_INITIATOR = re.compile(r"\}initiator$")
+_OF_REPETITIONS = (
+    "loopCounter", "nrOfInstances", "nrOfActiveInstances", "nrOfCompletedInstances",
+)  # fmt: skip
+"""Variables that Camunda, Flowable and Activiti set themselves in a multi-instance activity."""
+
+
+class Setters:
+    """Searches for setters of variables.
+
+    Args:
+        model: the whole model.
+        variables: returns the variables of one of its scopes.
+    """
+
+    def __init__(self, model: Model, variables: Callable[[Scope], Variables]) -> None:
+        self.model, self.variables = model, variables
+        self.around: dict[str, Scope] = {
+            node.id: scope
+            for scope in model.scopes()
+            for node in scope.nodes
+            if isinstance(node, SubProcess)
+        }
+
+    def is_set(self, path: Path, element: str, scope: Scope) -> bool:
+        """Whether the model defines that a step before an element, or in parallel with it, sets a
+        variable: by a form, a script, a mapping, a result, or a repetition."""
+        name = path[0]
+        variables = self.variables(scope)
+        reader = variables.graph.nodes.get(element)
+        repeated = _repetition(reader, scope) if reader is not None else None
+        if repeated is not None and name in (repeated.item, *_OF_REPETITIONS):
+            return True
+        before: Iterable[str] = variables.before(element)
+        if isinstance(reader, SubProcess) and reader.flavour == "event":
+            before = variables.graph.nodes
+        before = set(before)
+        if any(setter.element in before for setter in variables.declared.get(name, ())):
+            return True
+        if any(name in self._set_by(variables.graph.nodes[one], scope) for one in before):
+            return True
+        if isinstance(scope, SubProcess):
+            return self.is_set(path, scope.id, self.around[scope.id])
+        return self._is_handed_in(name, scope)
+
+    def is_set_in_callee(self, path: Path, call: CallActivity) -> bool:
+        """Whether the process that a call names sets the variable that the call takes from it, or
+        receives it; a process that is not in the model counts as setting everything."""
+        called = callee(call, self.model)
+        if called is None or path[0] in self._declared_in(called):
+            return True
+        binding = call.binding
+        every = isinstance(binding, SubProcessCall) and binding.all_variables
+        return every or self._is_handed_in(path[0], called)
+
+    def possible(self, element: str, scope: Scope) -> Iterator[str]:
+        """Activities and events that may set a variable that the model does not mention again,
+        nearest first, in the scope and then in the surrounding ones."""
+        variables = self.variables(scope)
+        read = Read(element, ("",), "mapping")
+        yield from (s.element for s in variables.setters(read) if s.by == "unknown")
+        if isinstance(scope, SubProcess):
+            yield from self.possible(scope.id, self.around[scope.id])
+
+    def _set_by(self, node: Node, scope: Scope) -> frozenset[str]:
+        """Names that an element sets in the scope that holds it."""
+        found = set(declared_by(node))
+        if isinstance(node, Event) and node.position == "start":
+            found.update(name for _, text in node.extra for name in _FIELD.findall(text))
+            found.update(text for key, text in node.extra if _INITIATOR.search(key))
+        elif isinstance(node, SubProcess):
+            found.update(*(self._set_by(inner, node) for inner in node.nodes))
+        elif isinstance(node, CallActivity):
+            called = callee(node, self.model)
+            if called is not None and takes_everything(node):
+                found |= self._declared_in(called)
+        repeated = _repetition(node, scope)
+        if repeated is not None and repeated.results:
+            found.add(repeated.results)
+        return frozenset(found)
+
+    def _declared_in(self, process: Process) -> set[str]:
+        """Names that anything in a process sets; calls of it count by their own mappings only."""
+        return {n for scope in process.scopes() for node in scope.nodes for n in declared_by(node)}
+
+    def _is_handed_in(self, name: str, process: Scope) -> bool:
+        """Whether a call of the model hands a variable to a process."""
+        handed = (
+            parameter.name
+            for other in self.model.processes
+            for call in calls_in(other)
+            if call.binding is not None and callee(call, self.model) is process
+            for parameter in call.binding.inputs
+        )
+        return name in handed
+
+
+def _repetition(node: Node, scope: Scope) -> Repetition | None:
+    """The multi-instance marker of an activity of a scope, where it is understood."""
+    if isinstance(node, Event | Gateway | Opaque) or node.loop is None:
+        return None
+    if node.loop.kind != "multi-instance":
+        return None
+    from orgflow_ir.work.repetition import NotRepeatable, Repetition, read_repetition
+
+    try:
+        return read_repetition(node.loop, scope)
+    except NotRepeatable:
+        return Repetition()

@@ -1,0 +1,1 @@
+"""Expression languages: detection, and one parser per language."""

@@ -1,0 +1,846 @@
+"""Evaluation of FEEL expressions: the reference that emitted code is compared with.
+
+An error of FEEL (an operator between types that it does not combine, an argument of the wrong type,
+an index out of bounds) evaluates to null (DMN 1.5, 10.3.2.1). An expression outside the supported
+language raises `Unsupported`; it never evaluates to null.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import assert_never
+
+from orgflow_ir.languages.feel import calendar, numbers
+from orgflow_ir.languages.feel.signatures import SIGNATURES, FunctionParameter, Signature
+from orgflow_ir.languages.feel.syntax import (
+    Arithmetic,
+    AtLiteral,
+    Between,
+    Call,
+    Coerced,
+    Comparison,
+    ContextLiteral,
+    DecisionTable,
+    Filter,
+    For,
+    FunctionDefinition,
+    If,
+    In,
+    InstanceOf,
+    Iteration,
+    ListLiteral,
+    Literal,
+    Logical,
+    Name,
+    Negation,
+    Path,
+    Quantified,
+    RangeLiteral,
+    TableRule,
+    Tree,
+    UnaryTest,
+    UnaryTests,
+    reads_input,
+)
+from orgflow_ir.languages.feel.values import (
+    NANOS,
+    POINTS,
+    Date,
+    DateTime,
+    Days,
+    Function,
+    Months,
+    Range,
+    Time,
+    Value,
+    coerced,
+    conforms,
+    kind,
+    takes,
+    unconstrained,
+)
+
+MAX_ITERATIONS = 1_000_000
+"""Loops with more iterations raise `Unsupported`."""
+
+INPUT = "?"
+"""The name of the input of a unary test."""
+
+
+class Unsupported(Exception):
+    """A FEEL construct that this evaluator does not support; the text names it."""
+
+
+class Scope:
+    """The names in scope, the innermost scope first. The outermost scope contains the built-in
+    functions."""
+
+    __slots__ = ("outer", "values")
+
+    def __init__(self, values: Mapping[str, Value], outer: Scope | None = None) -> None:
+        self.values, self.outer = values, outer
+
+    def get(self, name: str) -> Value:
+        """The value of a name; null for an unknown one."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.values:
+                return scope.values[name]
+            scope = scope.outer
+        return builtin(name) if name in SIGNATURES else None
+
+
+def evaluate(tree: Tree, values: Mapping[str, Value] | Scope | None = None) -> Value:
+    """The value of an expression.
+
+    Args:
+        tree: an expression.
+        values: of variables, as FEEL's (`values.imported` makes them of JSON).
+
+    Raises:
+        Unsupported: the expression uses an unsupported construct.
+
+    Example:
+        >>> evaluate(parse_expression("0.1 + 0.2 = 0.3"))
+        True
+    """
+    return _value(tree, values if isinstance(values, Scope) else Scope(values or {}))
+
+
+def passes(tests: UnaryTests, value: Value, scope: Scope | None = None) -> bool:
+    """Whether unary tests hold for an input."""
+    return unary_tests(tests, value, scope or Scope({})) is True
+
+
+def unary_tests(tests: UnaryTests, value: Value, scope: Scope) -> bool | None:
+    """The truth of unary tests for an input, with FEEL's third truth value."""
+    if not tests.tests:
+        return True
+    inner = Scope({INPUT: value}, scope)
+    result: bool | None = False
+    for test in tests.tests:
+        found = _tested(test, value, inner)
+        if found is True:
+            result = True
+            break
+        if found is None:
+            result = None
+    return (None if result is None else not result) if tests.negated else result
+
+
+def _tested(test: UnaryTest, value: Value, scope: Scope) -> bool | None:
+    operand = _value(test.operand, scope)
+    if test.operator is not None:
+        return compared(test.operator, value, operand)
+    if reads_input(test.operand):
+        return operand if isinstance(operand, bool) else None
+    if test.operand == Literal(None):
+        return equal(value, None)
+    return contained(value, operand)
+
+
+def contained(value: Value, found: Value) -> bool | None:
+    """Whether a value equals a test value, is in a range, or matches one item of a list. The
+    result is null if the test value is: it is no constant then, but missing or not valid."""
+    if isinstance(found, Range) and not isinstance(value, Range):
+        return includes(found, value)
+    if isinstance(found, tuple):
+        if isinstance(value, tuple) and equal(value, found) is True:
+            return True
+        return any(
+            includes(element, value) is True
+            if isinstance(element, Range) and not isinstance(value, Range)
+            else equal(value, element) is True
+            for element in found
+        )
+    return None if found is None and value is not None else equal(value, found)
+
+
+def includes(range_: Range, value: Value) -> bool | None:
+    """Whether a value lies in a range; null if it cannot be compared with the ends."""
+    low, high = range_.low, range_.high
+    above = True if low is None else compared(">=" if range_.low_included else ">", value, low)
+    below = True if high is None else compared("<=" if range_.high_included else "<", value, high)
+    return both(above, below)
+
+
+def both(one: Value, two: Value) -> bool | None:
+    """Conjunction in three-valued logic; operands that are not booleans count as null."""
+    if one is False or two is False:
+        return False
+    return True if one is True and two is True else None
+
+
+def either(one: Value, two: Value) -> bool | None:
+    """Disjunction in three-valued logic."""
+    if one is True or two is True:
+        return True
+    return False if one is False and two is False else None
+
+
+def equal(one: Value, two: Value) -> bool | None:
+    """Equality (DMN 1.5, table 54): null equals only itself; values of different types are not
+    comparable."""
+    if one is None or two is None:
+        return one is None and two is None
+    first = kind(one)
+    if first != kind(two):
+        return None
+    match first:
+        case "list":
+            return len(one) == len(two) and all(
+                equal(a, b) is True for a, b in zip(one, two, strict=True)
+            )
+        case "context":
+            return one.keys() == two.keys() and all(equal(one[k], two[k]) is True for k in one)
+        case "range":
+            return (
+                (one.low_included, one.high_included) == (two.low_included, two.high_included)
+                and equal(one.low, two.low) is True
+                and equal(one.high, two.high) is True
+            )
+        case "date" | "time" | "date and time":
+            return bool(calendar.instant(one) == calendar.instant(two))
+        case "function":
+            return bool(one is two)
+    return bool(one == two)
+
+
+def compared(operator: str, one: Value, two: Value) -> bool | None:
+    """Equality or order of two values; null if their types are not comparable."""
+    if operator in ("=", "!="):
+        found = equal(one, two)
+        return found if found is None or operator == "=" else not found
+    first = kind(one)
+    if first != kind(two) or first not in POINTS:
+        return None
+    if isinstance(one, Date | Time | DateTime):
+        one, two = calendar.instant(one), calendar.instant(two)
+        if one.local != two.local:
+            return None
+        one, two = one.nanos, two.nanos
+    elif isinstance(one, Days):
+        one, two = one.nanos, two.nanos
+    elif isinstance(one, Months):
+        one, two = one.months, two.months
+    match operator:
+        case "<":
+            return bool(one < two)
+        case "<=":
+            return bool(one <= two)
+        case ">":
+            return bool(one > two)
+    return bool(one >= two)
+
+
+def _value(tree: Tree, scope: Scope) -> Value:
+    match tree:
+        case Literal(value):
+            return value
+        case AtLiteral(text):
+            return at_literal(text)
+        case Name(name):
+            return scope.get(name)
+        case Path(base, name):
+            return member(_value(base, scope), name)
+        case Filter(base, condition):
+            return _filtered(_value(base, scope), condition, scope)
+        case Negation(operand):
+            return _negated(_value(operand, scope))
+        case Arithmetic(operator, left, right):
+            return calculated(operator, _value(left, scope), _value(right, scope))
+        case Comparison(operator, left, right):
+            return compared(operator, _value(left, scope), _value(right, scope))
+        case Logical(operator, left, right):
+            combine = both if operator == "and" else either
+            return combine(_value(left, scope), _value(right, scope))
+        case Between(value, low, high):
+            found = _value(value, scope)
+            return both(
+                compared(">=", found, _value(low, scope)),
+                compared("<=", found, _value(high, scope)),
+            )
+        case In(value, tests):
+            return unary_tests(tests, _value(value, scope), scope)
+        case InstanceOf(value, of):
+            found = _value(value, scope)
+            if found is None:
+                return of.__class__.__name__ == "SimpleType" and getattr(of, "name", "") == "Null"
+            return conforms(found, unconstrained(of))
+        case If(condition, then, otherwise):
+            return _value(then if _value(condition, scope) is True else otherwise, scope)
+        case For(iterations, body):
+            return _loop(iterations, body, scope)
+        case Quantified(quantifier, iterations, condition):
+            return _quantified(quantifier == "some", iterations, condition, scope)
+        case FunctionDefinition():
+            return _function(tree, scope)
+        case Call(function, arguments, names):
+            called = _value(function, scope)
+            given = [_value(argument, scope) for argument in arguments]
+            return called.call(given, names) if isinstance(called, Function) else None
+        case ListLiteral(items):
+            return tuple(_value(item, scope) for item in items)
+        case ContextLiteral(entries):
+            context: dict[str, Value] = {}
+            inner = Scope(context, scope)
+            for entry in entries:
+                context[entry.key] = _value(entry.value, inner)
+            return context
+        case RangeLiteral(low, high, low_included, high_included):
+            ends = [None if end is None else _value(end, scope) for end in (low, high)]
+            if any(
+                end is not None and found is None
+                for end, found in zip((low, high), ends, strict=True)
+            ):
+                return None
+            return range_of(ends[0], ends[1], low_included, high_included)
+        case Coerced(value, of):
+            return coerced(_value(value, scope), of)
+        case DecisionTable():
+            return _decided(tree, scope)
+        case _:
+            assert_never(tree)
+
+
+def range_of(low: Value, high: Value, low_included: bool, high_included: bool) -> Value:
+    """A range; null if its ends are not comparable."""
+    ends = [end for end in (low, high) if end is not None]
+    if any(kind(end) not in POINTS for end in ends) or len({kind(end) for end in ends}) > 1:
+        return None
+    return Range(low, high, low_included, high_included)
+
+
+def at_literal(text: str) -> Value:
+    """The date, time or duration in a text; null if it is malformed."""
+    for parse in (
+        calendar.parse_date,
+        calendar.parse_time,
+        calendar.parse_date_time,
+        calendar.parse_duration,
+    ):
+        found = parse(text)
+        if found is not None:
+            return found
+    return None
+
+
+# -- paths and filters -----------------------------------------------------------------------
+
+
+def member(value: Value, name: str) -> Value:
+    """An entry of a context, a property of a value, or those of all elements of a list."""
+    if isinstance(value, dict):
+        return value.get(name)
+    if isinstance(value, tuple):
+        return tuple(member(element, name) for element in value)
+    found = _property(value, name)
+    return Decimal(found) if isinstance(found, int) and not isinstance(found, bool) else found
+
+
+def _property(value: Value, name: str) -> Value:
+    """A property (DMN 1.5, table 66), numbers as integers."""
+    match value:
+        case Date(year, month, day):
+            own = {"year": year, "month": month, "day": day, "weekday": calendar.weekday(value)}
+            return own.get(name)
+        case Time(hour, minute, second, _, zone):
+            match name:
+                case "hour" | "minute" | "second":
+                    return {"hour": hour, "minute": minute, "second": second}[name]
+                case "time offset":
+                    offset = calendar.time_offset(value)
+                    return None if offset is None else Days(offset * NANOS)
+                case "timezone":
+                    return zone if isinstance(zone, str) else None
+        case DateTime(date, time):
+            if name == "time offset":
+                offset = calendar.offset_at(value)
+                return None if offset is None else Days(offset * NANOS)
+            found = _property(date, name)
+            return _property(time, name) if found is None else found
+        case Months(count):
+            sign = -1 if count < 0 else 1
+            return {"years": sign * (abs(count) // 12), "months": sign * (abs(count) % 12)}.get(
+                name
+            )
+        case Days(nanos):
+            sign, seconds = (-1 if nanos < 0 else 1), abs(nanos) // NANOS
+            parts = {
+                "days": seconds // 86_400, "hours": seconds // 3600 % 24,
+                "minutes": seconds // 60 % 60, "seconds": seconds % 60,
+            }  # fmt: skip
+            return sign * parts[name] if name in parts else None
+        case Range(low, high, low_included, high_included):
+            own = {
+                "start": low, "end": high,
+                "start included": low_included, "end included": high_included,
+            }  # fmt: skip
+            return own.get(name)
+    return None
+
+
+def _filtered(base: Value, condition: Tree, scope: Scope) -> Value:
+    elements = base if isinstance(base, tuple) else () if base is None else (base,)
+    index = _value(condition, scope)
+    if isinstance(index, Decimal):
+        return element_at(elements, index)
+    found = []
+    for element in elements:
+        values = {"item": element, **element} if isinstance(element, dict) else {"item": element}
+        if _value(condition, Scope(values, scope)) is True:
+            found.append(element)
+    return tuple(found)
+
+
+def element_at(elements: Sequence[Value], index: Decimal) -> Value:
+    """The element at an index, from 1, or from -1 for the end."""
+    at = numbers.integer(index)
+    if at is None or at == 0 or abs(at) > len(elements):
+        return None
+    return elements[at - 1 if at > 0 else at]
+
+
+# -- arithmetic ------------------------------------------------------------------------------
+
+
+def _negated(value: Value) -> Value:
+    match value:
+        case Decimal():
+            return value.copy_negate() if value else value
+        case Days(nanos):
+            return Days(-nanos)
+        case Months(count):
+            return Months(-count)
+    return None
+
+
+def calculated(operator: str, one: Value, two: Value) -> Value:
+    """`one operator two` (DMN 1.5, table 56); null for types that the operator does not accept."""
+    match one, two:
+        case Decimal(), Decimal():
+            return numbers.computed(operator, one, two)
+        case str(), str():
+            return one + two if operator == "+" else None
+        case Days(), Days():
+            match operator:
+                case "+" | "-":
+                    return calendar.days(one.nanos + (two.nanos if operator == "+" else -two.nanos))
+                case "/":
+                    return numbers.computed("/", Decimal(one.nanos), Decimal(two.nanos))
+        case Months(), Months():
+            match operator:
+                case "+" | "-":
+                    count = one.months + (two.months if operator == "+" else -two.months)
+                    return calendar.months(count)
+                case "/":
+                    return numbers.computed("/", Decimal(one.months), Decimal(two.months))
+        case (Days() | Months(), Decimal()):
+            return _scaled(operator, one, two) if operator in ("*", "/") else None
+        case Decimal(), (Days() | Months()):
+            return _scaled("*", two, one) if operator == "*" else None
+        case (Date() | Time() | DateTime(), Days()):
+            if operator in ("+", "-"):
+                return calendar.add_days(one, two.nanos if operator == "+" else -two.nanos)
+        case (Date() | DateTime(), Months()):
+            if operator in ("+", "-"):
+                return calendar.add_months(one, two.months if operator == "+" else -two.months)
+        case (Days(), (Date() | Time() | DateTime())) | (Months(), (Date() | DateTime())):
+            return calculated("+", two, one) if operator == "+" else None
+        case (Time(), Time()) | ((Date() | DateTime()), (Date() | DateTime())):
+            return _difference(one, two) if operator == "-" else None
+    return None
+
+
+def _scaled(operator: str, value: Days | Months, by: Decimal) -> Value:
+    """A duration multiplied or divided, cut to whole nanoseconds or months."""
+    own = value.nanos if isinstance(value, Days) else value.months
+    found = numbers.computed(operator, Decimal(own), by)
+    if found is None or found.copy_abs() > calendar.MAX_NANOS:
+        return None
+    return calendar.days(int(found)) if isinstance(value, Days) else calendar.months(int(found))
+
+
+def _difference(one: Date | Time | DateTime, two: Date | Time | DateTime) -> Value:
+    first, second = calendar.instant(one), calendar.instant(two)
+    # A date beside a time without zone is the start of its day where that time is.
+    mixed = isinstance(one, Date) is not isinstance(two, Date)
+    return calendar.days(first.nanos - second.nanos) if mixed or first[0] == second[0] else None
+
+
+# -- loops -----------------------------------------------------------------------------------
+
+
+def _loop(iterations: Sequence[Iteration], body: Tree, scope: Scope) -> Value:
+    results: list[Value] = []
+    turns = _turns(iterations, scope)
+    if turns is None:
+        return None
+    for inner in turns:
+        if inner is None:
+            return None
+        if len(results) == MAX_ITERATIONS:
+            raise Unsupported(f"a loop of more than {MAX_ITERATIONS:,} iterations")
+        results.append(_value(body, Scope({"partial": tuple(results)}, inner)))
+    return tuple(results)
+
+
+def _quantified(
+    some: bool, iterations: Sequence[Iteration], condition: Tree, scope: Scope
+) -> bool | None:
+    result: bool | None = not some
+    for inner in _turns(iterations, scope) or (None,):
+        if inner is None:
+            return None
+        found = _value(condition, inner)
+        result = either(result, found) if some else both(result, found)
+        if result is some:
+            return some
+    return result
+
+
+def _turns(iterations: Sequence[Iteration], scope: Scope) -> Iterator[Scope | None]:
+    """A scope for each combination of the variables, the last one turning fastest; `None` where a
+    domain is none."""
+    if not iterations:
+        yield scope
+        return
+    first, *rest = iterations
+    domain = _domain(first, scope)
+    if domain is None:
+        yield None
+        return
+    for element in domain:
+        yield from _turns(rest, Scope({first.name: element}, scope))
+
+
+def _domain(iteration: Iteration, scope: Scope) -> Sequence[Value] | None:
+    found = _value(iteration.domain, scope)
+    if iteration.end is not None:
+        return steps(found, _value(iteration.end, scope))
+    if isinstance(found, Range):
+        if compared("<=", found.low, found.high) is not True:
+            return None
+        elements = steps(found.low, found.high)
+        if elements is None:
+            return None
+        return elements[not found.low_included : len(elements) - (not found.high_included)]
+    if isinstance(found, tuple):
+        return found
+    return None if found is None else (found,)
+
+
+def steps(low: Value, high: Value) -> Sequence[Value] | None:
+    """Numbers or days from one bound to the other, ascending or descending; null for other
+    values."""
+    match low, high:
+        case Decimal(), Decimal():
+            distance = numbers.computed("-", high, low)
+            step: Decimal | int = 1 if low <= high else -1
+            count = 0 if distance is None else int(distance.copy_abs()) + 1
+            _bounded(count)
+            return [numbers.CONTEXT.add(low, Decimal(step * at)) for at in range(count)]
+        case Date(), Date():
+            first, last = calendar.day_number(low), calendar.day_number(high)
+            _bounded(abs(last - first))
+            step = 1 if first <= last else -1
+            return [calendar.date_from_number(day) for day in range(first, last + step, step)]
+    return None
+
+
+def _bounded(count: int) -> None:
+    if count > MAX_ITERATIONS:
+        raise Unsupported(f"a loop of more than {MAX_ITERATIONS:,} iterations")
+
+
+# -- functions -------------------------------------------------------------------------------
+
+
+def _function(tree: FunctionDefinition, scope: Scope) -> Value:
+    if tree.external:
+        raise Unsupported("an external function")
+    parameters = tuple((parameter.name, parameter.type) for parameter in tree.parameters)
+
+    def call(given: Sequence[Value], names: Sequence[str] | None) -> Value:
+        values = arguments([name for name, _ in parameters], given, names)
+        if values is None:
+            return None
+        bound: dict[str, Value] = {}
+        for (name, of), value in zip(parameters, values, strict=True):
+            bound[name] = coerced(value, of)
+            if bound[name] is None and value is not None:
+                return None
+        return _value(tree.body, Scope(bound, scope))
+
+    return Function(parameters, call)
+
+
+def arguments(
+    wanted: Sequence[str], given: Sequence[Value], names: Sequence[str] | None
+) -> list[Value] | None:
+    """Arguments in parameter order; `None` if they do not match the signature."""
+    if names is None:
+        return list(given) if len(given) == len(wanted) else None
+    if set(names) != set(wanted):
+        return None
+    by_name = dict(zip(names, given, strict=True))
+    return [by_name[name] for name in wanted]
+
+
+_LEFT_OUT: Value = object()
+"""Marks an omitted argument, since null is a valid value."""
+
+_BUILTINS: dict[str, Function] = {}
+
+
+def builtin(name: str) -> Function:
+    """A built-in function as a value."""
+    found = _BUILTINS.get(name)
+    if found is None:
+        signatures = SIGNATURES[name]
+
+        def call(given: Sequence[Value], names: Sequence[str] | None) -> Value:
+            return _call_builtin(signatures, given, names)
+
+        found = _BUILTINS[name] = Function(None, call)
+    return found
+
+
+def _call_builtin(
+    signatures: Sequence[Signature], given: Sequence[Value], names: Sequence[str] | None
+) -> Value:
+    from orgflow_ir.languages.feel.functions import IMPLEMENTATIONS
+
+    for signature in signatures:
+        bound = _bound(signature, given, names)
+        if bound is not None:
+            return IMPLEMENTATIONS[signature.implementation](*bound)
+    return None
+
+
+def _bound(
+    signature: Signature, given: Sequence[Value], names: Sequence[str] | None
+) -> list[Value] | None:
+    """Arguments as a signature takes them; `None` where it does not take them."""
+    parameters = signature.parameters
+    if names is not None:
+        wanted = [parameter.name for parameter in parameters]
+        if not set(names) <= set(wanted):
+            return None
+        by_name = dict(zip(names, given, strict=True))
+        given = [by_name.get(name, _LEFT_OUT) for name in wanted]
+    if signature.variadic:
+        return _bound_variadic(parameters, given)
+    if len(given) > len(parameters):
+        return None
+    bound: list[Value] = []
+    for at, parameter in enumerate(parameters):
+        value = given[at] if at < len(given) else _LEFT_OUT
+        if value is _LEFT_OUT:
+            if not parameter.optional:
+                return None
+            value = None
+        else:
+            value = _as_taken(parameter.kinds, value)
+            if value is _LEFT_OUT:
+                return None
+        bound.append(value)
+    return bound
+
+
+def _bound_variadic(
+    parameters: Sequence[FunctionParameter], given: Sequence[Value]
+) -> list[Value] | None:
+    """The last parameter takes what is left; alone and given a list, that list's elements."""
+    fixed = parameters[:-1]
+    if len(given) < len(fixed) or _LEFT_OUT in given:
+        return None
+    head = [
+        _as_taken(parameter.kinds, value)
+        for parameter, value in zip(fixed, given[: len(fixed)], strict=True)
+    ]
+    rest = given[len(fixed) :]
+    alone = not fixed and len(rest) == 1 and isinstance(rest[0], tuple)
+    if _LEFT_OUT in head or (not fixed and not rest):
+        return None
+    return [*head, rest[0] if alone else tuple(rest)]
+
+
+def _as_taken(kinds: Sequence[str], value: Value) -> Value:
+    """A value as one of the kinds that a parameter takes; `_LEFT_OUT` where it is none."""
+    if any(takes(wanted, value) for wanted in kinds):
+        return value
+    if isinstance(value, tuple) and len(value) == 1:
+        return _as_taken(kinds, value[0]) if "list" not in kinds else _LEFT_OUT
+    if "list" in kinds and value is not None:
+        return (value,)
+    return _LEFT_OUT
+
+
+# -- decision tables -------------------------------------------------------------------------
+
+
+def _decided(table: DecisionTable, scope: Scope) -> Value:
+    """The value of a decision table by its hit policy (DMN 1.5, 8.2.10)."""
+    given: list[Value] = []
+    for column in table.inputs:
+        value = _converted(_value(column.expression, scope), column.converts)
+        if column.allowed is not None and not passes(column.allowed, value, scope):
+            return None
+        given.append(value)
+    hits = [rule for rule in table.rules if _matches(rule, given, scope)]
+    if not hits:
+        return _default(table, scope)
+    if table.hit_policy == "UNIQUE" and len(hits) > 1:
+        return _clash(table)
+    if table.hit_policy == "FIRST":
+        hits = hits[:1]
+    rows = [
+        tuple(
+            coerced(_value(entry, scope), column.type)
+            for entry, column in zip(rule.entries, table.outputs, strict=True)
+        )
+        for rule in hits
+    ]
+    if table.hit_policy in ("PRIORITY", "OUTPUT ORDER"):
+        orders = [[_value(p, scope) for p in column.priorities] for column in table.outputs]
+        rows.sort(key=lambda row: [_rank(v, order) for v, order in zip(row, orders, strict=True)])
+    results = [_row(table, row) for row in rows]
+    match table.hit_policy:
+        case "COLLECT" | "RULE ORDER" | "OUTPUT ORDER":
+            return _aggregated(table, tuple(results))
+        case "ANY" if any(equal(results[0], other) is not True for other in results):
+            return _clash(table)
+    return results[0]
+
+
+def _clash(table: DecisionTable) -> None:
+    """Several rules match against the hit policy."""
+    if table.engine is not None:
+        raise Unsupported(
+            f"several rules of a decision table match, but its hit policy is {table.hit_policy}"
+        )
+
+
+def _converted(value: Value, type_: str) -> Value:
+    """The value of an input as Camunda 7 converts it to the type of its column
+    (`DefaultDataTypeTransformerRegistry`). Raises `Unsupported` if it fails there."""
+    text = value if isinstance(value, str) else ""
+    match type_, value:
+        case ("", _) | (_, None) | ("string", str()) | ("boolean", bool()):
+            return value
+        case "string", bool():
+            return "true" if value else "false"
+        case "string", Decimal():
+            written = numbers.plain(value)
+            if _AS_JAVA.fullmatch(written):
+                return written
+        case "boolean", str():
+            return text.lower() == "true"
+        case "date", Date():
+            return DateTime(value, Time(0, 0, 0))
+        case "date", str() | DateTime():
+            moment = calendar.parse_date_time(value) if isinstance(value, str) else value
+            if isinstance(moment, DateTime) and moment.time.zone is None:
+                return moment
+        case "double", str() if _DECIMAL.fullmatch(text):
+            return Decimal(text)
+        case (("integer" | "long"), str()) if _INTEGER.fullmatch(text):
+            return _whole(Decimal(text), type_)
+        case "double", Decimal():
+            return value
+        case (("integer" | "long"), Decimal()):
+            return _whole(value, type_)
+    raise Unsupported(f"a decision table expects a value of type {type_}")
+
+
+def _whole(value: Decimal, type_: str) -> Decimal:
+    if (
+        value == value.to_integral_value()
+        and abs(value) <= 2 ** (31 if type_ == "integer" else 63) - 1
+    ):
+        return value
+    raise Unsupported(f"a decision table expects a value of type {type_}")
+
+
+_INTEGER, _DECIMAL = re.compile(r"[+-]?\d+"), re.compile(r"[+-]?\d+(\.\d+)?")
+_AS_JAVA = re.compile(r"-?\d{1,7}(\.\d{1,6})?|-?\d{8,15}")
+"""Numbers that Java writes as FEEL does: whole ones, and fractions without an exponent."""
+
+
+def _matches(rule: TableRule, given: Sequence[Value], scope: Scope) -> bool:
+    return all(passes(tests, value, scope) for tests, value in zip(rule.tests, given, strict=True))
+
+
+def _rank(value: Value, order: Sequence[Value]) -> int:
+    """The place of a value among priorities; behind all of them where it is none."""
+    return next((at for at, found in enumerate(order) if equal(value, found) is True), len(order))
+
+
+def _row(table: DecisionTable, values: Sequence[Value]) -> Value:
+    if len(table.outputs) == 1:
+        return values[0]
+    return {column.name: value for column, value in zip(table.outputs, values, strict=True)}
+
+
+def _default(table: DecisionTable, scope: Scope) -> Value:
+    defaults = [
+        None if column.default is None else coerced(_value(column.default, scope), column.type)
+        for column in table.outputs
+    ]
+    stated = [column.default is not None for column in table.outputs]
+    if any(stated):
+        if table.engine == "camunda8":
+            return _row(table, defaults) if all(stated) else _stated(table, defaults)
+        found = _row(table, defaults)
+        lists = table.hit_policy in ("COLLECT", "RULE ORDER", "OUTPUT ORDER")
+        return (found,) if lists and table.aggregation is None else found
+    if table.aggregation == "COUNT" and table.engine in (None, "camunda7"):
+        return Decimal(0)
+    return None
+
+
+def _stated(table: DecisionTable, defaults: Sequence[Value]) -> Value:
+    """The default outputs that a table states: a single one is the value itself."""
+    found = {
+        column.name: value
+        for column, value in zip(table.outputs, defaults, strict=True)
+        if column.default is not None
+    }
+    return next(iter(found.values())) if len(found) == 1 else found
+
+
+def _sum_in_java(results: Sequence[Value], *, ordered: bool) -> Value:
+    """The sum of numbers of which those with a fraction are doubles, added in the order of the
+    rules if it is `ordered`. Raises `Unsupported` if another order has another sum."""
+    found = [one for one in results if isinstance(one, Decimal)]
+    if len(found) < len(results):
+        return None
+    if all(one == one.to_integral_value() for one in found):
+        return Decimal(sum(found))
+    doubles = [float(one) for one in found]
+    orders = [doubles] if ordered else [doubles, sorted(doubles), sorted(doubles, reverse=True)]
+    sums = {float(sum(order)) for order in orders}
+    if len(sums) > 1:
+        raise Unsupported("the sum of a decision table depends on the order of its rules")
+    return Decimal(repr(sums.pop()))
+
+
+def _aggregated(table: DecisionTable, results: tuple[Value, ...]) -> Value:
+    from orgflow_ir.languages.feel.functions import IMPLEMENTATIONS
+
+    if table.aggregation is not None and table.engine == "flowable":
+        distinct = IMPLEMENTATIONS["distinct_values"](results)
+        assert isinstance(distinct, tuple)
+        results = distinct
+    match table.aggregation:
+        case None:
+            return results
+        case "COUNT":
+            return Decimal(len(results))
+        case "SUM" if table.engine in ("camunda7", "flowable"):
+            return _sum_in_java(results, ordered=table.engine == "camunda7")
+        case aggregation:
+            return IMPLEMENTATIONS[f"{aggregation.lower()}_"](results)

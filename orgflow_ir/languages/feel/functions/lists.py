@@ -1,0 +1,256 @@
+"""Functions of lists and truth values (DMN 1.5, 10.3.4.2, 10.3.4.4, 10.3.4.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from orgflow_ir.languages.feel import numbers
+from orgflow_ir.languages.feel.evaluator import compared, equal
+from orgflow_ir.languages.feel.values import Days, Function, Months, Value, kind
+
+List = tuple[Value, ...]
+
+
+def not_(negand: Value) -> Value:
+    return (not negand) if isinstance(negand, bool) else None
+
+
+def list_contains(list_: List, element: Value) -> Value:
+    return any(equal(found, element) is True for found in list_)
+
+
+def count(list_: List) -> Value:
+    return Decimal(len(list_))
+
+
+def _extreme(list_: List, sign: str) -> Value:
+    if not list_:
+        return None
+    best = list_[0]
+    for element in list_:
+        found = compared(sign, element, best)
+        if found is None:
+            return None
+        best = element if found else best
+    return best
+
+
+def min_(list_: List) -> Value:
+    return _extreme(list_, "<=")
+
+
+def max_(list_: List) -> Value:
+    return _extreme(list_, ">=")
+
+
+def _numbers(list_: List) -> list[Decimal] | None:
+    """The numbers of a list; `None` where it holds anything else, or nothing."""
+    found = [element for element in list_ if isinstance(element, Decimal)]
+    return found if found and len(found) == len(list_) else None
+
+
+def _total(list_: Sequence[Decimal], sign: str = "+") -> Decimal | None:
+    result: Decimal | None = list_[0]
+    for number in list_[1:]:
+        if result is None:
+            return None
+        result = numbers.computed(sign, result, number)
+    return result
+
+
+def sum_(list_: List) -> Value:
+    found = _numbers(list_)
+    if found is not None:
+        return _total(found)
+    kinds = {kind(element) for element in list_}
+    if kinds == {"days and time duration"}:
+        return Days(sum(element.nanos for element in list_))
+    if kinds == {"years and months duration"}:
+        return Months(sum(element.months for element in list_))
+    return None
+
+
+def mean(list_: List) -> Value:
+    total = sum_(list_)
+    if isinstance(total, Decimal):
+        return numbers.computed("/", total, Decimal(len(list_)))
+    return None
+
+
+def product(list_: List) -> Value:
+    found = _numbers(list_)
+    return None if found is None else _total(found, "*")
+
+
+def median(list_: List) -> Value:
+    found = sorted(_numbers(list_) or ())
+    if not found:
+        return None
+    half = len(found) // 2
+    if len(found) % 2:
+        return found[half]
+    total = numbers.computed("+", found[half - 1], found[half])
+    return None if total is None else numbers.computed("/", total, Decimal(2))
+
+
+def stddev(list_: List) -> Value:
+    """The standard deviation of a sample."""
+    found = _numbers(list_)
+    average = mean(list_)
+    if found is None or average is None or len(found) < 2:
+        return None
+    squares: list[Decimal] = []
+    for number in found:
+        distance = numbers.computed("-", number, average)
+        square = None if distance is None else numbers.computed("*", distance, distance)
+        if square is None:
+            return None
+        squares.append(square)
+    total = _total(squares)
+    if total is None:
+        return None
+    variance = numbers.computed("/", total, Decimal(len(found) - 1))
+    return None if variance is None else numbers.finite(numbers.CONTEXT.sqrt(variance))
+
+
+def mode(list_: List) -> Value:
+    if not list_:
+        return ()
+    found = sorted(_numbers(list_) or ())
+    if not found:
+        return None
+    most = max(found.count(number) for number in found)
+    return tuple(n for at, n in enumerate(found) if found.index(n) == at and found.count(n) == most)
+
+
+def all_(list_: List) -> Value:
+    if any(element is False for element in list_):
+        return False
+    return True if all(element is True for element in list_) else None
+
+
+def any_(list_: List) -> Value:
+    if any(element is True for element in list_):
+        return True
+    return False if all(element is False for element in list_) else None
+
+
+def _whole(number: Decimal) -> int | None:
+    return numbers.integer(number.to_integral_value("ROUND_DOWN"))
+
+
+def _place(list_: List, position: Decimal, beyond: int = 0) -> int | None:
+    """An index from 0 of a position from 1 or, negative, from the end; `None` out of bounds."""
+    at = _whole(position)
+    if not at or not -len(list_) <= at <= len(list_) + beyond:
+        return None
+    return at - 1 if at > 0 else len(list_) + at
+
+
+def sublist(list_: List, position: Decimal, length: Decimal | None = None) -> Value:
+    at = _place(list_, position)
+    if at is None:
+        return None
+    if length is None:
+        return list_[at:]
+    size = _whole(length)
+    return list_[at : at + size] if size is not None and 0 <= size <= len(list_) - at else None
+
+
+def append(list_: List, items: List) -> Value:
+    return (*list_, *items)
+
+
+def concatenate(lists: List) -> Value:
+    result: list[Value] = []
+    for found in lists:
+        if found is None:
+            return None
+        result += found if isinstance(found, tuple) else (found,)
+    return tuple(result)
+
+
+def insert_before(list_: List, position: Decimal, new: Value) -> Value:
+    at = _place(list_, position, 1)
+    return None if at is None else (*list_[:at], new, *list_[at:])
+
+
+def remove(list_: List, position: Decimal) -> Value:
+    at = _place(list_, position)
+    return None if at is None else (*list_[:at], *list_[at + 1 :])
+
+
+def list_replace(list_: List, position: Decimal, new: Value) -> Value:
+    at = _place(list_, position)
+    return None if at is None else (*list_[:at], new, *list_[at + 1 :])
+
+
+def list_replace_match(list_: List, match: Function, new: Value) -> Value:
+    result: list[Value] = []
+    for element in list_:
+        found = match.call((element, new), None)
+        if not isinstance(found, bool):
+            return None
+        result.append(new if found else element)
+    return tuple(result)
+
+
+def reverse(list_: List) -> Value:
+    return list_[::-1]
+
+
+def index_of(list_: List, match: Value) -> Value:
+    return tuple(
+        Decimal(at) for at, element in enumerate(list_, 1) if equal(element, match) is True
+    )
+
+
+def union(lists: List) -> Value:
+    found = concatenate(lists)
+    return None if found is None else distinct_values(found)
+
+
+def distinct_values(list_: List) -> Value:
+    result: list[Value] = []
+    for element in list_:
+        if not any(equal(element, found) is True for found in result):
+            result.append(element)
+    return tuple(result)
+
+
+def flatten(list_: List) -> Value:
+    result: list[Value] = []
+    for element in list_:
+        result += flatten(element) if isinstance(element, tuple) else (element,)
+    return tuple(result)
+
+
+def sort(list_: List, precedes: Function | None = None) -> Value:
+    unordered = False
+
+    def before(one: Value, two: Value) -> bool:
+        nonlocal unordered
+        found = compared("<", one, two) if precedes is None else precedes.call((one, two), None)
+        unordered = unordered or not isinstance(found, bool)
+        return found is True
+
+    def merged(all_: List) -> List:
+        if len(all_) < 2:
+            return all_
+        half = len(all_) // 2
+        one, two = merged(all_[:half]), merged(all_[half:])
+        found: list[Value] = []
+        i = j = 0
+        while i < len(one) and j < len(two):
+            if before(two[j], one[i]):
+                found.append(two[j])
+                j += 1
+            else:
+                found.append(one[i])
+                i += 1
+        return (*found, *one[i:], *two[j:])
+
+    # A merge sort by hand: a function that is no order gives the same in every translation.
+    result = merged(list_)
+    return None if unordered else result

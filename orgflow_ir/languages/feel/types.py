@@ -1,0 +1,76 @@
+"""The types of FEEL (DMN 1.5, 10.3.2.9 and table 44), as values that parser and evaluator share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from orgflow_ir.languages.feel.syntax import UnaryTests
+
+SimpleName = Literal[
+    "Any", "Null", "number", "string", "boolean", "date", "time", "date and time",
+    "days and time duration", "years and months duration", "context", "list", "range", "function",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SimpleType:
+    """A type without parameters, or `list`, `context` … with unspecified parameters."""
+
+    name: SimpleName
+
+
+@dataclass(frozen=True)
+class ListType:
+    """`list<element>`."""
+
+    element: Type
+
+
+@dataclass(frozen=True)
+class RangeType:
+    """`range<element>`."""
+
+    element: Type
+
+
+@dataclass(frozen=True)
+class ContextType:
+    """`context<name: type, …>`; a value may have more entries."""
+
+    entries: tuple[tuple[str, Type], ...]
+
+
+@dataclass(frozen=True)
+class FunctionType:
+    """`function<parameter, …> -> result`."""
+
+    parameters: tuple[Type, ...]
+    result: Type
+
+
+@dataclass(frozen=True)
+class ConstrainedType:
+    """A type restricted by unary tests: an item definition with allowed values."""
+
+    base: Type
+    allowed: UnaryTests
+
+
+Type = SimpleType | ListType | RangeType | ContextType | FunctionType | ConstrainedType
+
+ANY = SimpleType("Any")
+
+_SPELLINGS: tuple[tuple[str, SimpleName], ...] = (
+    ("Any", "Any"), ("any", "Any"), ("Null", "Null"), ("number", "number"), ("string", "string"),
+    ("boolean", "boolean"), ("date", "date"), ("time", "time"), ("date and time", "date and time"),
+    ("dateTime", "date and time"), ("days and time duration", "days and time duration"),
+    ("dayTimeDuration", "days and time duration"),
+    ("years and months duration", "years and months duration"),
+    ("yearMonthDuration", "years and months duration"),
+    ("context", "context"), ("list", "list"), ("range", "range"), ("function", "function"),
+)  # fmt: skip
+
+SIMPLE_NAMES: dict[str, SimpleType] = {text: SimpleType(name) for text, name in _SPELLINGS}
+"""Names of built-in types, including the spellings of DMN 1.1."""

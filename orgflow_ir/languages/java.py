@@ -1,0 +1,117 @@
+"""Java and MVEL, as jBPM and Bonita have them in conditions: `return amount > 100;`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from orgflow_ir.languages.expression_parser import (
+    JAVA_METHODS,
+    refuse_too_large,
+    refuse_zero_in,
+)
+from orgflow_ir.languages.javascript import EqualsParser
+from orgflow_ir.program.syntax import (
+    Arithmetic,
+    Call,
+    Comparison,
+    ComparisonOperator,
+    ConditionError,
+    Constant,
+    Empty,
+    EntryRules,
+    Function,
+    Logical,
+    Meaning,
+    Span,
+    Tree,
+    Variable,
+    children,
+    kind_of,
+    nodes,
+)
+
+_KIE = "KieFunctions"
+_ORDERS: dict[str, ComparisonOperator] = {
+    "greaterThan": ">", "greaterOrEqualThan": ">=", "lessThan": "<", "lessOrEqualThan": "<=",
+}  # fmt: skip
+_TEXTS: dict[str, Function] = {
+    "contains": "contains", "startsWith": "starts with", "endsWith": "ends with",
+}  # fmt: skip
+
+
+class JavaParser(EqualsParser):
+    """Comparisons, logic and `equals`. Java's `==` compares texts and boxed numbers by identity,
+    which has a meaning only where that is equality."""
+
+    meaning: ClassVar[Meaning] = "typed"
+    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
+        **EqualsParser.signs, "==": ("==", "identity"), "!=": ("!=", "identity"),
+    }  # fmt: skip
+    methods: ClassVar[dict[str, tuple[Function, int]]] = JAVA_METHODS
+    entries: ClassVar[EntryRules | None] = "java"
+
+    beans: ClassVar[bool] = True
+
+    fractions: ClassVar[bool] = False
+    """Whether a division of whole numbers has a fraction."""
+
+    def parse(self) -> Tree:
+        """As in the base class, but for divisions: those of whole numbers have no fraction in Java,
+        and the types of variables are not known."""
+        tree = super().parse()
+        refuse_zero_in(tree)
+        refuse_too_large(tree)
+        for node in nodes(tree):
+            identity = isinstance(node, Comparison) and node.meaning == "identity"
+            if identity and all(kind_of(side) == "text" for side in children(node)):
+                raise ConditionError("`==` of texts compares identity in Java: use `equals`")
+        if self.fractions:
+            return tree
+        for node in nodes(tree):
+            if isinstance(node, Arithmetic) and node.operator == "/":
+                sides = (node.left, node.right)
+                if not any(isinstance(s, Constant) and isinstance(s.value, float) for s in sides):
+                    raise ConditionError("whether `/` gives a fraction depends on types")
+        return tree
+
+    def named(self, root: str, parts: list[str], span: Span) -> Tree:
+        """As in the base class, but the class of jBPM's functions is not a variable."""
+        if parts == [_KIE]:
+            return Variable((_KIE,), span)
+        return super().named(root, parts, span)
+
+    def method(self, receiver: Tree, name: str) -> Tree:
+        """`kind.equals("vip")`; in jBPM `KieFunctions.isTrue(ok)`, whose arguments the editor
+        writes as texts: numeric texts are compared as numbers."""
+        if receiver != Variable((_KIE,)):
+            return super().method(receiver, name)
+        given = self.arguments()
+        span = Span(receiver.span.start, self.tokens[self.at - 1].span.end)
+        match name, given:
+            case (("isTrue" | "isFalse"), [value]):
+                return Comparison("==", value, Constant(name == "isTrue"), "java", span)
+            case "isNull", [value]:
+                return Comparison("==", value, Constant(None), "java", span)
+            case "isEmpty", [value]:
+                return Empty(value, span)
+            case "equalsTo", [value, other]:
+                return Comparison("==", value, other, "juel", span)
+            case "between", [value, low, high]:
+                over = Comparison(">=", value, low, "juel", span)
+                under = Comparison("<=", value, high, "juel", span)
+                return Logical("and", over, under, "java", span)
+            case name, [value, other] if name in _ORDERS:
+                return Comparison(_ORDERS[name], value, other, "juel", span)
+            case name, [value, other] if name in _TEXTS:
+                return Call(_TEXTS[name], (value, other), span)
+        raise ConditionError(f"calls of `{_KIE}.{name}` are not supported")
+
+
+class MvelParser(JavaParser):
+    """MVEL, which divides whole numbers as any others."""
+
+    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
+        **EqualsParser.signs, "==": ("==", "typed"), "!=": ("!=", "typed"),
+    }  # fmt: skip
+    entries = "mvel"
+    fractions = True

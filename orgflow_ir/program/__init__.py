@@ -1,0 +1,1 @@
+"""Programs: typed expressions and steps, their evaluation and simplification."""

@@ -1,0 +1,270 @@
+"""Comparisons of computed numbers in FEEL that doubles decide as decimal numbers do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_EVEN, Decimal, DivisionByZero, InvalidOperation, localcontext
+from fractions import Fraction
+from typing import Any
+
+from orgflow_ir.program.syntax import (
+    Arithmetic,
+    Comparison,
+    ComparisonOperator,
+    Constant,
+    Known,
+    Negative,
+    Tree,
+    Variable,
+)
+
+_MOST_DIGITS = 15
+"""As many digits of a decimal number are kept by a double."""
+
+_FLIPPED: dict[ComparisonOperator, ComparisonOperator] = {
+    "<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!=",
+}  # fmt: skip
+
+
+def exact_comparison(tree: Comparison) -> Comparison | None:
+    """A comparison of a variable, computed with a constant, that doubles decide as the decimal
+    numbers of FEEL do; `None` if there is none.
+
+    It is the comparison itself if no double is decided otherwise. Else the variable is compared
+    with the number at which the computed value is equal to the limit.
+    """
+    operator, left, right = tree.operator, tree.left, tree.right
+    if isinstance(right, Arithmetic):
+        operator, left, right = _FLIPPED[operator], right, left
+    if not isinstance(left, Arithmetic):
+        return None
+    first = isinstance(left.left, Variable)
+    variable, factor = (left.left, left.right) if first else (left.right, left.left)
+    numbers = [_number(one) for one in (factor, right)]
+    if not isinstance(variable, Variable) or None in numbers:
+        return None
+    by, to = (Decimal(repr(n)) for n in numbers)
+    sign = left.operator
+    if sign == "*" and by:
+        at = Fraction(to) / Fraction(by)
+    elif sign == "/" and by and first:
+        at = Fraction(to * by)
+    elif sign in ("+", "-"):
+        at = Fraction(to - by if sign == "+" else to + by if first else by - to)
+    else:
+        return None
+    falls = (by < 0) if sign in ("*", "/") else (sign == "-" and not first)
+    if abs(at) >= 10**15:
+        return None
+    exact = sign in ("*", "/") and _same_doubles(operator, sign, numbers, at)
+    if exact:
+        return tree
+    limit = Decimal(at.numerator) / Decimal(at.denominator)
+    short = len(limit.as_tuple().digits) <= _MOST_DIGITS and Fraction(limit) == at
+    if operator in ("==", "!=") or not short:
+        return None
+    whole = limit == limit.to_integral_value()
+    value = Constant(int(limit) if whole else float(limit), right.span)
+    return Comparison(
+        _FLIPPED[operator] if falls else operator, variable, _signed(value), "feel", tree.span
+    )
+
+
+def _number(tree: Tree) -> int | float | None:
+    """The value of a number of few digits, with its sign."""
+    inner = tree.operand if isinstance(tree, Negative) else tree
+    if not isinstance(inner, Constant) or type(inner.value) not in (int, float):
+        return None
+    value = inner.value
+    assert isinstance(value, int | float)
+    if len(Decimal(repr(value)).as_tuple().digits) > _MOST_DIGITS:
+        return None
+    return -value if isinstance(tree, Negative) else value
+
+
+def _signed(constant: Constant) -> Tree:
+    value = constant.value
+    assert isinstance(value, int | float)
+    if value >= 0:
+        return constant
+    return Negative(Constant(-value, constant.span), "feel", constant.span)
+
+
+def _same_doubles(
+    operator: ComparisonOperator, sign: str, numbers: list[int | float | None], at: Fraction
+) -> bool:
+    """Whether doubles near the number at which a product or quotient is equal to its limit are
+    decided as decimals are; the rounding of others is less than their distance."""
+    by, to = numbers
+    assert by is not None
+    assert to is not None
+    near = float(at)
+    below = above = near
+    tried = [near]
+    for _ in range(8):
+        below, above = math.nextafter(below, -math.inf), math.nextafter(above, math.inf)
+        tried += [below, above]
+    limit, factor = Fraction(Decimal(repr(to))), Fraction(Decimal(repr(by)))
+    for one in tried:
+        value = Fraction(Decimal(repr(one)))
+        exact = value * factor if sign == "*" else value / factor
+        rounded = one * by if sign == "*" else one / by
+        if _holds(operator, exact, limit) != _holds(operator, rounded, to):
+            return False
+    return True
+
+
+def _holds(operator: ComparisonOperator, one: Fraction | float, two: Fraction | float) -> bool:
+    match operator:
+        case "==":
+            return one == two
+        case "!=":
+            return one != two
+        case "<":
+            return one < two
+        case "<=":
+            return one <= two
+        case ">":
+            return one > two
+        case ">=":
+            return one >= two
+
+
+_WHOLE_LIMIT = 10**15
+
+
+def is_decided_by_doubles(tree: Comparison) -> bool:
+    """Whether doubles decide a comparison with arithmetic as decimals do: that of a variable with a
+    constant (`exact_comparison`), or of the result of one operation on whole numbers with a whole
+    number. The double nearest to a whole number is on the same side of any below 2**53."""
+    sides = (tree.left, tree.right)
+    if exact_comparison(tree) == tree:
+        return True
+    computed = [side for side in sides if isinstance(side, Arithmetic)]
+    if len(computed) != 1 or computed[0].operator not in ("+", "-", "*"):
+        return False
+    parts = [side for side in sides if not isinstance(side, Arithmetic)]
+    return all(map(_is_whole, (*parts, computed[0].left, computed[0].right)))
+
+
+def _is_whole(tree: Tree) -> bool:
+    if isinstance(tree, Known):
+        return tree.type == "whole"
+    number = _number(tree)
+    return isinstance(number, int) and abs(number) <= _WHOLE_LIMIT
+
+
+_Term = tuple[Tree, ...]
+
+
+def terms(tree: Comparison) -> tuple[_Term, ...] | None:
+    """A comparison as the sum of products that is compared with 0: those of the left side, and
+    those of the right side with another sign. `None` if it has another operation, a product whose
+    digits decimals of FEEL round, or a sum that may be a text."""
+    found = _sum(tree.left), _sum(tree.right)
+    left, right = found
+    if left is None or right is None:
+        return None
+    every = (*left, *((Constant(-1), *one) for one in right))
+    operands = [one for term in every for one in term]
+    known = all(isinstance(one, Known | Constant) for one in operands)
+    numbers = any(_number(one) is not None for one in (tree.left, tree.right))
+    if not known and (not numbers or (tree.operator == "!=" and _adds_variables(tree))):
+        return None
+    return tuple(map(_product, every)) if all(map(_is_short, every)) else None
+
+
+def _adds_variables(tree: Comparison) -> bool:
+    sides = (tree.left, tree.right)
+    return any(
+        isinstance(side, Arithmetic)
+        and side.operator == "+"
+        and not any(isinstance(part, Constant) for part in (side.left, side.right))
+        for side in sides
+    )
+
+
+def _sum(tree: Tree) -> tuple[_Term, ...] | None:
+    if isinstance(tree, Arithmetic):
+        left, right = _sum(tree.left), _sum(tree.right)
+        if left is None or right is None:
+            return None
+        match tree.operator:
+            case "+":
+                return (*left, *right)
+            case "-":
+                return (*left, *((Constant(-1), *one) for one in right))
+            case "*":
+                return tuple((*one, *two) for one in left for two in right)
+        return None
+    if isinstance(tree, Variable) and not any(step.lstrip("-").isdigit() for step in tree.path):
+        return ((tree,),)
+    number = _number(tree)
+    return None if number is None else ((Constant(number),),)
+
+
+def _product(term: _Term) -> _Term:
+    """A product with its signs in one factor."""
+    signs = [one for one in term if one == Constant(-1)]
+    others = tuple(one for one in term if one != Constant(-1))
+    if len(signs) % 2 == 0:
+        return others or (Constant(1),)
+    number = next((one for one in others if isinstance(one, Constant)), None)
+    if number is None:
+        return (Constant(-1), *others)
+    assert isinstance(number.value, int | float)
+    negative = Constant(-number.value)
+    return tuple(negative if one is number else one for one in others)
+
+
+def _is_short(term: _Term) -> bool:
+    return sum(one != Constant(-1) for one in term) <= 2
+
+
+def sign_of(products: Sequence[Sequence[int | float]]) -> int:
+    """The sign of a sum of products of decimal numbers, computed without rounding."""
+    total = sum(math.prod(Fraction(Decimal(repr(n))) for n in one) for one in products)
+    return (total > 0) - (total < 0)
+
+
+def compared_decimals(tree: Comparison, value: Callable[[Tree], Any]) -> bool | None:
+    """A FEEL comparison with arithmetic, whose numbers are decimals of 34 digits; `value` evaluates
+    operands."""
+    with localcontext(prec=34, rounding=ROUND_HALF_EVEN):
+        one, two = _decimal(tree.left, value), _decimal(tree.right, value)
+    if one is None or two is None:
+        equal = one is two
+        return (equal if tree.operator == "==" else not equal) if tree.operator in (
+            "==", "!="
+        ) else None  # fmt: skip
+    if not isinstance(one, Decimal) or not isinstance(two, Decimal):
+        return None
+    return _holds(tree.operator, Fraction(one), Fraction(two))
+
+
+def _decimal(tree: Tree, value: Callable[[Tree], Any]) -> Any:
+    """The value of an operand, in which numbers are decimals; arithmetic on others is null."""
+    if not isinstance(tree, Arithmetic):
+        found = value(tree)
+        number = isinstance(found, int | float) and not isinstance(found, bool)
+        return Decimal(repr(found)) if number else found
+    one, two = _decimal(tree.left, value), _decimal(tree.right, value)
+    if tree.operator == "+" and isinstance(one, str) and isinstance(two, str):
+        return one + two
+    if not isinstance(one, Decimal) or not isinstance(two, Decimal):
+        return None
+    try:
+        match tree.operator:
+            case "+":
+                return one + two
+            case "-":
+                return one - two
+            case "*":
+                return one * two
+            case "/":
+                return one / two
+            case "%":
+                return None
+    except (DivisionByZero, InvalidOperation):
+        return None

@@ -1,0 +1,112 @@
+"""The texts that Java has for values, as templates and `+` insert them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from orgflow_ir.program.syntax import (
+    Arithmetic,
+    Call,
+    Conditional,
+    Constant,
+    Negative,
+    Tree,
+    as_javascript,
+    kind_of,
+)
+
+_FRACTION = Constant(0.5)
+"""Any number with a fraction."""
+
+
+def as_java_text(tree: Tree) -> Tree:
+    """The text of a value, or a value whose text is the same in Java and JavaScript, with the
+    semantics of JavaScript."""
+    if isinstance(tree, Constant):
+        return Constant(java_text(tree.value, isinstance(tree.value, float)), tree.span)
+    if isinstance(tree, Conditional):
+        found = as_javascript(tree)
+        assert isinstance(found, Conditional)
+        branches = as_java_text(tree.then), as_java_text(tree.otherwise)
+        return Conditional(found.condition, *branches, found.meaning, found.span)
+    if kind_of(tree) in ("text", "truth", "whole"):
+        return as_javascript(tree)
+    value = as_javascript(tree)
+    if isinstance(tree, Arithmetic | Negative):
+        operands = tuple(map(as_javascript, computed_from(tree)))
+        return Call("computed text", (value, *operands), tree.span)
+    return Call("java text", (value,), tree.span)
+
+
+def computed_from(tree: Tree) -> Iterator[Tree]:
+    """The values that a number is computed from, without those that are always whole: it is a
+    double in Java if one of them is."""
+    if isinstance(tree, Negative):
+        yield from computed_from(tree.operand)
+    elif isinstance(tree, Arithmetic):
+        if tree.operator == "/" and tree.meaning != "java":
+            yield _FRACTION
+        yield from computed_from(tree.left)
+        yield from computed_from(tree.right)
+    elif isinstance(tree, Constant) and isinstance(tree.value, float):
+        yield _FRACTION
+    elif kind_of(tree) not in ("whole", "truth") and tree != Constant(None):
+        yield tree
+
+
+def is_double(value: Any) -> bool:
+    """Whether a value is a double in Java, or the text of one."""
+    if isinstance(value, str):
+        return any(char in value for char in ".eE")
+    return isinstance(value, float) and not value.is_integer()
+
+
+def java_text(value: Any, double: bool = False, *, null: str = "") -> str:
+    """The text of a JSON value in Java.
+
+    Args:
+        value: a value of JSON.
+        double: whether a whole number is a double.
+        null: the text of null.
+    """
+    if value is None:
+        return null
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return _number(value, double)
+    if isinstance(value, dict):
+        pairs = (f"{key}={java_text(one, null='null')}" for key, one in value.items())
+        return _listed("{", pairs, "}")
+    if isinstance(value, list | tuple):
+        return _listed("[", (java_text(one, null="null") for one in value), "]")
+    return str(value)
+
+
+def _listed(start: str, texts: Iterable[str], end: str) -> str:
+    return f"{start}{', '.join(texts)}{end}"
+
+
+_MOST_DIGITS = 1e21
+"""JavaScript writes numbers from here on with an exponent."""
+
+
+def _number(value: float, double: bool) -> str:
+    if value != value or value in (math.inf, -math.inf):
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    if value == int(value) and abs(value) < _MOST_DIGITS and not double:
+        return str(int(value))
+    number = float(value)
+    if number == 0 or 1e-3 <= abs(number) < 1e7:
+        return repr(number)
+    digits, _, power = f"{abs(number)!r}".partition("e")
+    whole, _, fraction = digits.partition(".")
+    exponent = int(power or 0) + len(whole) - 1
+    figures = (whole + fraction).rstrip("0")
+    if whole == "0":
+        figures = fraction.lstrip("0")
+        exponent = int(power or 0) - (len(fraction) - len(figures)) - 1
+    sign = "-" if number < 0 else ""
+    return f"{sign}{figures[0]}.{figures[1:] or '0'}E{exponent}"

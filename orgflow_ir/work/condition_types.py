@@ -1,0 +1,113 @@
+"""The type of a variable, inferred from the conditions that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from orgflow_ir.program.syntax import (
+    Arithmetic,
+    Call,
+    Comparison,
+    Constant,
+    Feel,
+    Logical,
+    Negative,
+    Not,
+    Tree,
+    Variable,
+    children,
+    nodes,
+    variables,
+)
+from orgflow_ir.work.form_fields import AskedField, AskedType, Option
+from orgflow_ir.work.process_variables import null_tested
+
+
+def typed_variables(trees: Iterable[Tree]) -> tuple[AskedField, ...]:
+    """The variables that trees read, each with the type that its use implies: a truth value if it
+    is used alone, a number if it is compared or combined with one, one of several texts if it is
+    only compared with texts. A variable may be left blank if a tree tests for that. A path such as
+    `order.amount` is not a field."""
+    types: dict[str, list[AskedType | None]] = {}
+    texts: dict[str, dict[str, None]] = {}
+    given = tuple(trees)
+    unknown: set[str] = set()
+    blank = null_tested(given)
+    for tree in given:
+        unknown |= set(_untyped(tree))
+        for name, type, text in _uses(tree, as_truth=True):
+            types.setdefault(name, []).append(type)
+            if text is not None:
+                texts.setdefault(name, {})[text] = None
+    return tuple(
+        _field(name, types[name], tuple(texts.get(name, ())), (name,) not in blank)
+        for name in types
+        if name not in unknown
+    )
+
+
+_OF_LISTS = ("size", "count", "is empty", "contains", "has")
+
+
+def _untyped(tree: Tree) -> Iterator[str]:
+    """Variables of which the use does not tell what is entered: parts of whole FEEL expressions,
+    and what may be a list."""
+    for node in nodes(tree):
+        if isinstance(node, Feel):
+            yield from (path[0] for path in node.paths)
+        elif isinstance(node, Call) and node.function in _OF_LISTS:
+            yield from (path[0] for path in variables(node))
+
+
+def _field(
+    name: str, types: list[AskedType | None], texts: tuple[str, ...], required: bool
+) -> AskedField:
+    kinds = {t for t in types if t is not None}
+    label = name.replace("_", " ").strip() or name
+    type: AskedType = kinds.pop() if len(kinds) == 1 else "text"
+    if type == "choice":
+        options = tuple(Option(text, text or "(blank)") for text in texts)
+        return AskedField(
+            name, label, type, options, open=True, required=required, source="condition"
+        )
+    return AskedField(name, label, type, required=required, source="condition")
+
+
+def _uses(tree: Tree, *, as_truth: bool) -> Iterator[tuple[str, AskedType | None, str | None]]:
+    """Each variable read in a tree with the type of this use and the text it is compared with."""
+    match tree:
+        case Variable(path):
+            if len(path) == 1:
+                yield path[0], "boolean" if as_truth else None, None
+        case Comparison():
+            for one, other in ((tree.left, tree.right), (tree.right, tree.left)):
+                if not isinstance(one, Variable):
+                    yield from _uses(one, as_truth=False)
+                elif len(one.path) == 1:
+                    yield one.path[0], *_against(tree.operator, other)
+        case Not() | Logical():
+            for child in children(tree):
+                yield from _uses(child, as_truth=True)
+        case Arithmetic() | Negative():
+            for child in children(tree):
+                for name, type, text in _uses(child, as_truth=False):
+                    yield name, type or "number", text
+        case Call():
+            for child in children(tree):
+                for name, type, text in _uses(child, as_truth=False):
+                    yield name, type or "text", text
+        case _:
+            for child in children(tree):
+                yield from _uses(child, as_truth=False)
+
+
+def _against(operator: str, other: Tree) -> tuple[AskedType | None, str | None]:
+    if isinstance(other, Arithmetic | Negative):
+        return "number", None
+    if not isinstance(other, Constant) or other.value is None:
+        return None, None
+    if isinstance(other.value, bool):
+        return "boolean", None
+    if isinstance(other.value, str):
+        return ("choice", other.value) if operator in ("==", "!=") else ("text", None)
+    return "number", None

@@ -1,0 +1,477 @@
+"""Listeners: what an engine calls when an instance begins or leaves an element.
+
+Code in the model that belongs to a task is part of the work of the task (`tasks`). Everything else
+becomes a step before or after its element: code of other elements, and what the model only names
+(a class, a delegate expression, a job type).
+
+The order is that of Camunda 7 and Flowable: an exclusive gateway calls its listeners at the end
+when it has chosen a flow, a start event all of its listeners before the first flow is taken.
+Listeners at the end of an activity come before its output mappings and before its flow is chosen,
+and are also called when an event interrupts it. Listeners of Camunda 8 are jobs: those at the end
+come after the output mappings, are not called when an event interrupts the activity, and throw no
+BPMN errors. jBPM executes code before the input mappings and after the output mappings.
+
+A user task is filled in by one person, who neither claims it nor changes anything else about it.
+So its listeners are called when it is created, when it is assigned (if the model states to whom;
+Flowable and Activiti assign before they create), and when it is completed, at which Flowable and
+Activiti delete it as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from orgflow_ir.flow.control_flow.graph import ControlFlow
+from orgflow_ir.flow.control_flow.outgoing import outgoing
+from orgflow_ir.model import (
+    CallActivity,
+    Element,
+    Event,
+    Flow,
+    Gateway,
+    Node,
+    Process,
+    Scope,
+    SubProcess,
+    Task,
+)
+from orgflow_ir.model.bindings import (
+    LISTENER_RESULT,
+    AnyBinding,
+    Form,
+    Listener,
+    Script,
+    Worker,
+    is_listener,
+)
+from orgflow_ir.model.listener_data import listeners_in
+from orgflow_ir.program.syntax import ConditionError, Constant, Empty, Not, Tree
+
+_BY_CODE = ("script", "expression")
+_JOB = "type"
+_NAMED = {"class": "class", "delegateExpression": "delegate", _JOB: "job"}
+"""Kinds of references to code that is not in the model, and `Worker.by` of a task that does it."""
+
+_BEFORE = {"start": 0, "create": 2, "creating": 2, "assignment": 3, "assigning": 3}
+_AFTER = {"complete": 0, "completing": 0, "end": 2}
+"""Events before and after the work of a task, by the order in which engines call them: those of a
+user task are within those of the activity."""
+
+_DELETED_BY = ("flowable", "activiti")
+"""Engines that assign a task before they create it, and delete it when it is completed."""
+
+_OUTERMOST = "jbpm"
+"""The engine that calls listeners before the input mappings and after the output mappings, and
+calls none when an event interrupts an activity."""
+
+_ASSIGNED = ("assignment", "assigning")
+_NOT_CALLED = {
+    **dict.fromkeys(_ASSIGNED, "the model does not state to whom the task is assigned"),
+    **dict.fromkeys(("update", "updating"), "it is called when somebody changes the task"),
+    **dict.fromkeys(("delete", "canceling"), "it is called when the task is cancelled"),
+    "timeout": "it is called at a time at which the task still waits",
+}
+"""Events of a user task that are not called while one person fills it in."""
+
+_NOT_HERE = "its code is not in the model"
+
+
+def listeners_of(element: Element) -> tuple[Listener, ...]:
+    """The listeners of an element other than a task. The listeners of an event that sends by an
+    implementation are in its binding and belong to the sending."""
+    if isinstance(element, Task) or not any(is_listener(key) for key, _ in element.extra):
+        return ()
+    if isinstance(element, Event) and element.binding is not None and element.binding.listeners:
+        return ()
+    return listeners_in(element.extra)
+
+
+def _of_binding(element: Element) -> tuple[Listener, ...]:
+    """The listeners that a task or a sending event has beside its work."""
+    if isinstance(element, Task | Event) and element.binding is not None:
+        return element.binding.listeners
+    return ()
+
+
+def all_listeners(element: Element) -> tuple[Listener, ...]:
+    """The listeners of any element."""
+    return _of_binding(element) or listeners_of(element)
+
+
+def binding_of(one: Listener) -> Script | Worker | None:
+    """The binding of a task that does the work of a listener; `None` if the model does not state
+    what it calls."""
+    if not one.target.strip():
+        return None
+    if one.by == "script":
+        result = dict(one.parameters).get(LISTENER_RESULT)
+        engine = one.engine or "camunda7"
+        return Script(language=one.language, code=one.target, by=engine, result=result)
+    by = one.by if one.by == "expression" else _NAMED.get(one.by)
+    if by is None:
+        return None
+    retries = dict(one.parameters).get("retries") if one.by == _JOB else None
+    parameters = tuple(p for p in one.parameters if retries is None or p[0] != "retries")
+    return Worker(by=by, target=one.target, parameters=parameters, retries=retries)
+
+
+def is_outermost(one: Listener) -> bool:
+    """Whether a listener comes after the output mappings, and is not called when an event
+    interrupts the activity."""
+    return one.engine == _OUTERMOST or one.by == _JOB
+
+
+def surrounds(called: InOrder) -> bool:
+    """Whether the listeners of a task come before its input and after its output mappings."""
+    return any(one.engine == _OUTERMOST for one in (*called.before, *called.after))
+
+
+def why_not_read(listener: Listener) -> str:
+    """Why the code of a listener is not supported; empty if it is."""
+    from orgflow_ir.work.scripts import read_call, read_listener
+
+    if listener.by not in _BY_CODE:
+        return _NOT_HERE
+    try:
+        if listener.by == "script":
+            read_listener(listener)
+        else:
+            read_call(listener.target)
+    except ConditionError as error:
+        return str(error)
+    return ""
+
+
+def sets(listeners: Iterable[Listener]) -> Iterator[str]:
+    """Variables that the supported code of listeners sets."""
+    from orgflow_ir.work.scripts import read_call, read_listener
+    from orgflow_ir.work.statements import assigned
+
+    for one in listeners:
+        if one.by not in _BY_CODE:
+            continue
+        try:
+            if one.by == "script":
+                yield from assigned(read_listener(one).statements)
+            else:
+                yield from assigned(read_call(one.target).statements)
+        except ConditionError:
+            continue
+
+
+class InOrder(NamedTuple):
+    """The listeners of a task in the order of their calls, before and after its work.
+
+    Attributes:
+        never: listeners that are called at neither of these times.
+        assigned: the value that shows in a run whether the task is assigned; listeners at its
+            assignment are called only then.
+    """
+
+    before: tuple[Listener, ...] = ()
+    after: tuple[Listener, ...] = ()
+    never: tuple[Left, ...] = ()
+    assigned: Tree | None = None
+
+    def condition(self, one: Listener) -> Tree | None:
+        """The condition under which a listener is called, if there is one."""
+        if self.assigned is None or one.event not in _ASSIGNED:
+            return None
+        return Not(Empty(self.assigned), "juel")
+
+
+def in_order(binding: AnyBinding) -> InOrder:
+    """The listeners of a binding in the order in which its engine calls them."""
+    if not binding.listeners:
+        return InOrder()
+    before: list[tuple[int, Listener]] = []
+    after: list[tuple[int, Listener]] = []
+    never: list[Left] = []
+    said, assigned = "", None
+    if any(one.event in _ASSIGNED for one in binding.listeners):
+        said, assigned = _assignee(binding)
+    for one in binding.listeners:
+        event, deletes = one.event, one.engine in _DELETED_BY
+        if event in _BEFORE and (event not in _ASSIGNED or not said):
+            early = event in _ASSIGNED and deletes
+            before.append((1 if early else _BEFORE[event], one))
+        elif event in _AFTER or (event == "delete" and deletes):
+            after.append((_AFTER.get(event, 1), one))
+        else:
+            unknown = f"nothing is called at its event `{event}`"
+            why = said if event in _ASSIGNED else _NOT_CALLED.get(event, unknown)
+            never.append(Left(one, why))
+    first, last = (
+        tuple(one for _, one in sorted(side, key=lambda pair: pair[0])) for side in (before, after)
+    )
+    return InOrder(first, last, tuple(never), assigned)
+
+
+def _assignee(binding: AnyBinding) -> tuple[str, Tree | None]:
+    """Why it is unknown whether a task is assigned, or the value that shows it in a run; neither
+    for a task that is always assigned."""
+    from orgflow_ir.work.mappings import read_value
+
+    text = (binding.assignee or "").strip() if isinstance(binding, Form) else ""
+    if not text:
+        return _NOT_CALLED[_ASSIGNED[0]], None
+    try:
+        tree = read_value(text, "feel" if text.startswith("=") else None)
+    except ConditionError as error:
+        return f"whether the task is assigned depends on `{text}`: {error}", None
+    return "", None if isinstance(tree, Constant) else tree
+
+
+class Left(NamedTuple):
+    """A listener that does not become a step, and the reason."""
+
+    listener: Listener
+    reason: str
+
+
+class Placement(NamedTuple):
+    """The positions of steps for the listeners of an element: before it, after it, or (for a flow)
+    on it; and the listeners that cannot become steps."""
+
+    before: tuple[Listener, ...] = ()
+    after: tuple[Listener, ...] = ()
+    left: tuple[Left, ...] = ()
+
+    def within(self, placed: Sequence[Listener]) -> Placement:
+        """The same without the steps for other listeners than these."""
+        before = tuple(one for one in self.before if one in placed)
+        after = tuple(one for one in self.after if one in placed)
+        others = (one for one in (*self.before, *self.after) if one not in placed)
+        return Placement(before, after, (*self.left, *(Left(one, "") for one in others)))
+
+
+def once(element: Element) -> Element:
+    """An element whose listeners are to be placed: a repeated activity becomes flows around one."""
+    if isinstance(element, Task | CallActivity | SubProcess) and element.loop is not None:
+        return element.replace(loop=None)
+    return element
+
+
+def place(element: Element, scope: Scope, graph: ControlFlow) -> Placement:
+    """The positions of steps for the listeners of an element of a scope; `element` may be the scope
+    itself, a process."""
+    if _of_binding(element):
+        assert isinstance(element, Task | Event)
+        return _beside_work(element, scope, graph)
+    before: list[Listener] = []
+    after: list[Listener] = []
+    left: list[Left] = []
+    for one in listeners_of(element):
+        reason = _why_no_step(one) or _why_no_place(element, one, scope, graph)
+        if reason:
+            left.append(Left(one, reason))
+        elif _is_before(element, one):
+            before.append(one)
+        else:
+            after.append(one)
+    return Placement(tuple(before), tuple(after), tuple(left))
+
+
+def _beside_work(node: Task | Event, scope: Scope, graph: ControlFlow) -> Placement:
+    """Steps for the listeners of a task or a sending event that its work does not do, and for the
+    code that comes before one of these at the start, or after one at the end. If such code cannot
+    be a step, none of the listeners of its side is, so that their order stays."""
+    assert node.binding is not None
+    called = in_order(node.binding)
+    left = [*called.never]
+    found: list[tuple[Listener, ...]] = []
+    for listeners, backwards in ((called.before, False), (called.after, True)):
+        reasons = {
+            one: _why_no_step(one)
+            or _only_sometimes(called.condition(one))
+            or _of_work(node, one, scope, graph)
+            for one in listeners
+        }
+        left += (Left(one, reasons[one]) for one in listeners if reasons[one] and not _in_work(one))
+        side = [one for one in listeners if _in_work(one) or not reasons[one]]
+        steps = [at for at, one in enumerate(side) if not _in_work(one)]
+        if not steps:
+            side = []
+        elif backwards:
+            side = side[steps[0] :]
+        else:
+            side = side[: steps[-1] + 1]
+        why = next((reasons[one] for one in side if reasons[one]), "")
+        left += (Left(one, why) for one in side if why and not _in_work(one))
+        found.append(() if why else tuple(side))
+    before, after = found
+    return Placement(before, after, tuple(left))
+
+
+def _only_sometimes(condition: Tree | None) -> str:
+    return "" if condition is None else "only a run shows whether the task is assigned"
+
+
+def _in_work(one: Listener) -> bool:
+    """Whether the work of a task has the code of one of its listeners."""
+    return one.by in _BY_CODE and not why_not_read(one)
+
+
+def _why_no_step(one: Listener) -> str:
+    return "" if binding_of(one) is not None else _NOT_HERE
+
+
+def _is_before(element: Element, one: Listener) -> bool:
+    """Whether the step comes before its element; of a process, in front of its ends."""
+    if isinstance(element, Process):
+        return one.event == "end"
+    if isinstance(element, Event):
+        if element.position == "end":
+            return True
+        if element.position in ("start", "boundary"):
+            return False
+    return one.event == "start"
+
+
+def _why_no_place(element: Element, one: Listener, scope: Scope, graph: ControlFlow) -> str:
+    if isinstance(element, Flow):
+        if one.event not in ("take", ""):
+            return f"flows have no event `{one.event}`"
+        source = graph.nodes.get(element.source)
+        if isinstance(source, Gateway) and source.gateway_kind == "event":
+            return "the event-based gateway before it waits for an event"
+        return "" if source is not None and element.target in graph.nodes else "the flow has no end"
+    if one.event not in ("start", "end"):
+        return f"it has no event `{one.event}`"
+    match element:
+        case Process():
+            return _of_process(element, one, graph)
+        case Event():
+            return _of_event(element, one, graph)
+        case Gateway():
+            return _of_gateway(element, one, graph)
+        case SubProcess() | CallActivity():
+            return _of_activity(element, one, scope, graph)
+        case _:
+            return "the time of its call is unknown"
+
+
+def _of_process(process: Process, one: Listener, graph: ControlFlow) -> str:
+    nodes = process.nodes
+    starts = [n for n in nodes if isinstance(n, Event) and n.position == "start"]
+    if one.event == "start":
+        plain = starts and set(graph.entries) <= {s.id for s in starts}
+        return "" if plain else "the process has no start event"
+    last = [n for n in nodes if not graph.flows_out(n.id) and _is_reached(n)]
+    if any(not isinstance(n, Event) or n.position != "end" or n.trigger != "none" for n in last):
+        return "the process does not end only at plain end events"
+    several = len(starts) > 1 or any(
+        len(graph.flows_out(n.id)) > 1
+        and not (isinstance(n, Gateway) and n.gateway_kind in ("exclusive", "event"))
+        for n in nodes
+    )
+    several = several or any(isinstance(n, Event) and not n.interrupting for n in nodes)
+    return "several branches may be active when the process ends" if several else ""
+
+
+def _is_reached(node: Node) -> bool:
+    return not (isinstance(node, SubProcess) and node.flavour == "event")
+
+
+def _of_event(event: Event, one: Listener, graph: ControlFlow) -> str:
+    mapped = event.binding is not None and any(
+        p.language != "variable" for p in event.binding.outputs
+    )
+    match event.position:
+        case "end":
+            plain = one.event == "start" or event.trigger == "none"
+            return "" if plain else "it is called when the event has occurred"
+        case "catch" if one.event == "start":
+            into = (graph.nodes[f.source] for f in graph.flows_in(event.id))
+            waits = any(isinstance(n, Gateway) and n.gateway_kind == "event" for n in into)
+            return "the event-based gateway before it waits for the event" if waits else ""
+        case _:
+            return "it comes before the output mapping of the event" if mapped else ""
+
+
+def _of_gateway(gateway: Gateway, one: Listener, graph: ControlFlow) -> str:
+    joins, splits = len(graph.flows_in(gateway.id)) > 1, len(graph.flows_out(gateway.id)) > 1
+    match gateway.gateway_kind:
+        case "exclusive":
+            return ""
+        case "event":
+            return "" if one.event == "start" else "its events wait at that point"
+        case "parallel" | "inclusive":
+            if one.event == "start" or not splits:
+                return ""
+            if gateway.gateway_kind == "parallel" and not joins:
+                return ""
+            return "it is called once for all branches"
+        case _:
+            return "it is unknown when a complex gateway calls it"
+
+
+def _of_activity(
+    activity: SubProcess | CallActivity, one: Listener, scope: Scope, graph: ControlFlow
+) -> str:
+    if isinstance(activity, SubProcess) and activity.flavour == "event":
+        return "the event sub-process is not a step of the flow"
+    return _around(activity, one, scope, graph)
+
+
+def _of_work(node: Task | Event, one: Listener, scope: Scope, graph: ControlFlow) -> str:
+    """Why a listener of a task or a sending event cannot become a step."""
+    assert node.binding is not None
+    kind = "task" if isinstance(node, Task) else "event"
+    if one.event in _BEFORE:
+        if isinstance(node, Task) and node.instantiate:
+            return "the task starts the process"
+        into = (graph.nodes[f.source] for f in graph.flows_in(node.id))
+        if any(isinstance(n, Gateway) and n.gateway_kind == "event" for n in into):
+            return "the event-based gateway before it waits for the message"
+        if node.binding.inputs and one.engine != _OUTERMOST:
+            return f"it comes after the input mapping of the {kind}"
+    elif node.binding.outputs and not (is_outermost(one) and one.event == "end"):
+        return f"it comes before the output mapping of the {kind}"
+    if isinstance(node, Task):
+        return _around(node, one, scope, graph)
+    return _of_event(node, one, graph) if node.position == "end" else ""
+
+
+def _around(
+    activity: Task | SubProcess | CallActivity, one: Listener, scope: Scope, graph: ControlFlow
+) -> str:
+    """Why a step before or after an activity does not do the work of a listener."""
+    if activity.loop is not None:
+        return "the activity is repeated"
+    if activity.for_compensation:
+        return "the activity compensates another"
+    if isinstance(scope, SubProcess) and scope.flavour == "ad-hoc":
+        return "the ad-hoc sub-process around it says when it begins"
+    if is_outermost(one):
+        return ""
+    attached = [n for n in scope.nodes if isinstance(n, Event) and n.attached_to == activity.id]
+    if one.event in ("end", "delete") and any(n.trigger != "compensation" for n in attached):
+        return "it is also called when an event interrupts the activity"
+    if one.event != "end":
+        if not _in_work(one) and any(n.trigger == "error" for n in attached):
+            return "an error event of the activity also catches its errors"
+        return ""
+    if outgoing(graph.flows_out(activity.id)).chosen:
+        return "it is called when a flow has been chosen"
+    return ""
+
+
+def only_at_the_end(element: Element, scope: Scope) -> Iterator[Listener]:
+    """Code that the work of a task executes at its end, which the engine also calls when an event
+    interrupts the task."""
+    if isinstance(element, Task) and any(
+        isinstance(n, Event) and n.attached_to == element.id and n.trigger != "compensation"
+        for n in scope.nodes
+    ):
+        yield from (
+            one
+            for one in _of_binding(element)
+            if one.event == "end" and _in_work(one) and not is_outermost(one)
+        )
+
+
+def unread_listeners(element: Element) -> bool:
+    """Whether an element has listeners with unknown code, which may set any variable."""
+    return any(not _in_work(one) for one in all_listeners(element))

@@ -1,0 +1,546 @@
+"""Process variables of one scope: their readers, their setters, and parallel activities.
+
+BPMN variables are global to an instance (BPMN 2.0.2, 10.4.1, properties of a process): a reader
+sees the value of the activity that set the variable last. Models rarely define the variables that
+an activity sets, so every activity may set every variable unless the model names its setter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Literal
+
+from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.nets.region_tree import Region
+from orgflow_ir.flow.nets.regions import ScopeReduction
+from orgflow_ir.model import (
+    CallActivity,
+    Element,
+    Event,
+    Expression,
+    Gateway,
+    Node,
+    Opaque,
+    Process,
+    SubProcess,
+    Task,
+)
+from orgflow_ir.model.bindings import Form, Http, Script, Worker, is_listener
+from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.model.scope_mappings import has_mappings, scope_mappings
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.program.syntax import (
+    Call,
+    Comparison,
+    Conditional,
+    ConditionError,
+    Constant,
+    Empty,
+    Feel,
+    Logical,
+    Meaning,
+    Not,
+    Path,
+    Tree,
+    Variable,
+    children,
+    kind_of,
+    nodes,
+    variables,
+)
+from orgflow_ir.work.gateway_decisions import Decision
+
+ReadBy = Literal["condition", "mapping", "collection"]
+SetBy = Literal["form", "mapping", "script", "result", "payload", "unknown"]
+
+_ASSIGNED = re.compile(r"""\bsetVariable(?:Local)?\(\s*["'](\w+)["']""")
+"""The syntax for setting a variable, for engines whose scripts are supported."""
+
+
+class Read(NamedTuple):
+    """A place that reads a variable.
+
+    Attributes:
+        element: the gateway whose conditions read it, or the activity that receives it.
+        path: the variable, and the part of it that is read.
+        by: the kind of reader. Conditions are evaluated by every target; mappings and collections
+            belong to the definition of a task.
+        tested: whether the same conditions test it for null, empty or missing; an unset variable is
+            then valid.
+    """
+
+    element: str
+    path: Path
+    by: ReadBy
+    tested: bool = False
+
+    @property
+    def variable(self) -> str:
+        """The name of the variable."""
+        return self.path[0]
+
+
+class Setter(NamedTuple):
+    """An element that sets a variable, or may: `unknown` is an activity whose variables the model
+    does not define."""
+
+    element: str
+    by: SetBy
+
+
+class Variables:
+    """The use of variables in a scope.
+
+    Args:
+        graph: the control flow of the scope.
+        decisions: its deciding gateways by id.
+        ctx: caches analyses of the same graph.
+    """
+
+    def __init__(
+        self, graph: ControlFlow, decisions: Mapping[str, Decision], ctx: PassContext
+    ) -> None:
+        self.graph = graph
+        self.decisions = decisions
+        self._ctx = ctx
+
+    @cached_property
+    def reads(self) -> tuple[Read, ...]:
+        """Every reader: conditions first, then tasks, in the model's order."""
+        found: list[Read] = []
+        for gateway, decision in self.decisions.items():
+            tested = null_tested(b.tree for b in decision.branches if b.tree is not None)
+            found += [Read(gateway, p, "condition", p in tested) for p in decision.coded]
+        for node in self.graph.scope.nodes:
+            if isinstance(node, Task | CallActivity | Event) and node.binding is not None:
+                texts = [Expression(text=p.text, language=p.language) for p in node.binding.inputs]
+                found += [Read(node.id, path, "mapping") for path in _paths(texts)]
+            loop = None if isinstance(node, Event | Gateway | Opaque) else node.loop
+            if loop is not None and loop.collection:
+                name = Expression(text=loop.collection)
+                found += [Read(node.id, path, "collection") for path in _paths([name], bare=True)]
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def declared(self) -> Mapping[str, tuple[Setter, ...]]:
+        """Elements that set a variable according to the model, by its name."""
+        found: dict[str, list[Setter]] = {}
+        for node in self.graph.scope.nodes:
+            for name, by in _sets(node):
+                found.setdefault(name, []).append(Setter(node.id, by))
+        for name, at in _set_around(self.graph):
+            found.setdefault(name, []).append(Setter(at, "script"))
+        return {name: tuple(setters) for name, setters in found.items()}
+
+    @cached_property
+    def unknown(self) -> frozenset[str]:
+        """Elements with listeners of unknown code, which may set any variable."""
+        listening = [
+            *((n.id, n) for n in self.graph.scope.nodes if listens(n)),
+            *_listening(self.graph),
+        ]
+        if not listening:
+            return frozenset()
+        from orgflow_ir.work.listeners import unread_listeners  # of listeners only
+
+        return frozenset(at for at, element in listening if unread_listeners(element))
+
+    def constant(self, element: str, variable: str) -> str | None:
+        """The constant text that an element's mapping assigns to a variable, if there is one."""
+        node = self.graph.nodes[element]
+        if not isinstance(node, Task | CallActivity | Event) or node.binding is None:
+            return None
+        texts = [p.text.strip() for p in node.binding.outputs if p.name == variable]
+        found = texts[-1] if texts else ""
+        return found if found and not found.startswith(("=", "$", "#")) else None
+
+    def setters(self, read: Read) -> tuple[Setter, ...]:
+        """Possible setters of a variable before a reader, nearest first: those that the model
+        defines; without any, every earlier activity; then listeners of unknown code, and the start
+        of the process."""
+        before = self.before(read.element)
+        declared = {s.element: s for s in self.declared.get(read.variable, ())}
+        own = [declared[e] for e in before if e in declared]
+        if not own:
+            own = [
+                Setter(e, "unknown")
+                for e in before
+                if may_set(self.graph.nodes[e]) or e in self.unknown
+            ]
+        else:
+            own += [Setter(e, "unknown") for e in before if e in self.unknown - declared.keys()]
+        starts = [Setter(e, "payload") for e in before if e in self.graph.entries]
+        return (*own, *(s for s in starts if s.element not in declared))
+
+    def readers_after(self, element: str, reads: Iterable[Read]) -> tuple[Read, ...]:
+        """Those of `reads` that are reachable from an element's outputs."""
+        ahead = reach(self.graph.successors.get(element, ()), self.graph.successors)
+        return tuple(r for r in reads if r.element in ahead)
+
+    def before(self, element: str) -> list[str]:
+        """Elements that precede `element` or may run in parallel with it, nearest first."""
+        order: dict[str, None] = {}
+        todo = [element]
+        while todo:
+            later: list[str] = []
+            for node in todo:
+                for arc in self.graph.into[node]:
+                    if arc.source not in order:
+                        order[arc.source] = None
+                        later.append(arc.source)
+            todo = later
+        beside = (n for n in self.graph.nodes if n not in order and self.concurrent(n, element))
+        return [*order, *beside]
+
+    # -- what may be active at the same time ---------------------------------------------------
+
+    @cached_property
+    def _places(self) -> Mapping[str, tuple[tuple[Region, int], ...]]:
+        """For each element the regions around it, from the outermost, with its place in each."""
+        tree = self._ctx.analysis(ScopeReduction, self.graph).reduction.tree
+        found: dict[str, tuple[tuple[Region, int], ...]] = {}
+        stack: list[tuple[Region, tuple[tuple[Region, int], ...]]] = [(tree, ())]
+        while stack:
+            region, around = stack.pop()
+            for index, child in enumerate(region.children):
+                place = (*around, (region, index))
+                if isinstance(child, Region):
+                    stack.append((child, place))
+                else:
+                    found.setdefault(child, place)
+        return found
+
+    @cached_property
+    def splits(self) -> bool:
+        """Whether any element of the scope splits a token into several."""
+        several = (
+            node.id
+            for node in self.graph.scope.nodes
+            if len(self.graph.flows_out(node.id)) > 1
+            and not (isinstance(node, Gateway) and node.gateway_kind in ("exclusive", "event"))
+        )
+        return len(self.graph.entries) > 1 or next(several, None) is not None
+
+    def concurrent(self, one: str, other: str) -> bool:
+        """Whether two elements may be active at the same time in one instance. In an unstructured
+        flow, the result is always true."""
+        if one == other or not self.splits:
+            return False
+        first, second = self._places.get(one), self._places.get(other)
+        if first is None or second is None:
+            return False
+        for (region, a), (also, b) in zip(first, second, strict=False):
+            if region is not also:
+                break
+            if a != b:
+                return region.kind in ("and", "or", "clash", "unstructured")
+        return False
+
+    def parallel(self, element: str) -> bool:
+        """Whether any element may be active in parallel with an element."""
+        kinds = ("and", "or", "clash", "unstructured")
+        return self.splits and any(r.kind in kinds for r, _ in self._places.get(element, ()))
+
+    @property
+    def unstructured(self) -> bool:
+        """Whether the scope splits a token outside of structured blocks."""
+        if not self.splits:
+            return False
+        return not self._ctx.analysis(ScopeReduction, self.graph).reduction.structured
+
+
+def declared_by(node: Node, *, mapped: bool = True) -> tuple[str, ...]:
+    """Variables that an element sets according to the model; `mapped` includes those of its output
+    mapping."""
+    return tuple(name for name, by in _sets(node) if mapped or by != "mapping")
+
+
+def set_in(graph: ControlFlow) -> Iterator[tuple[str, str]]:
+    """Variables that the elements of a scope and the listeners of its flows set according to the
+    model, each with the node at which that happens."""
+    for node in graph.scope.nodes:
+        yield from ((name, node.id) for name in declared_by(node))
+    yield from _set_around(graph)
+
+
+def may_set(node: Node) -> bool:
+    """Whether an element may set variables: an activity, or an event that receives data."""
+    if isinstance(node, Event):
+        return node.position == "catch" and node.trigger in ("message", "signal", "conditional")
+    return isinstance(node, Task | CallActivity | SubProcess)
+
+
+def null_tested(trees: Iterable[Tree]) -> frozenset[Path]:
+    """Paths that some tree tests for null or empty."""
+    found: set[Path] = set()
+    for tree in trees:
+        for node in nodes(tree):
+            if isinstance(node, Empty):
+                found.update(variables(node))
+            if isinstance(node, Comparison) and Constant(None) in (node.left, node.right):
+                found.update(variables(node))
+            if isinstance(node, Feel):
+                found.update(path for path in node.paths if path[0] in node.tested)
+    return frozenset(found)
+
+
+Guards = tuple[tuple[Tree, bool], ...]
+"""Trees with their required truth values."""
+
+
+class Need(NamedTuple):
+    """Variables that an evaluation reads if every tree of `guards` has its required truth value;
+    the variables of a guard are needed earlier."""
+
+    guards: Guards
+    names: tuple[str, ...]
+
+
+def needed(
+    trees: Iterable[Tree], exempt: frozenset[Path] = frozenset(), *, in_turn: bool
+) -> tuple[Need, ...]:
+    """The variables that an engine reads when it evaluates conditions, in this order: `and` and
+    `or` short-circuit, and with `in_turn` evaluation stops at the first condition that holds. An
+    instance ends with an error only when it reads an unset variable.
+
+    Paths in `exempt`, and needs implied by earlier ones, are omitted. A missing property of an
+    existing variable is null (Jakarta Expression Language 3.0, 1.6).
+    """
+    found: list[Need] = []
+    before: Guards = ()
+    known: dict[str, list[Guards]] = {}
+
+    def add(guards: Guards, path: Path) -> None:
+        said = known.setdefault(path[0], [])
+        if path in exempt or implied(guards, said):
+            return
+        said.append(guards)
+        if found and found[-1].guards == guards:
+            found[-1] = Need(guards, (*found[-1].names, path[0]))
+        else:
+            found.append(Need(guards, (path[0],)))
+
+    for tree in trees:
+        for guards, path in _evaluated(tree, before):
+            add(guards, path)
+        if in_turn:
+            before = (*before, (tree, False))
+    first = [n for n in found if not n.guards]
+    always = tuple(name for need in first for name in need.names)
+    rest = tuple(n for n in found if n.guards)
+    return (Need((), always), *rest) if always else rest
+
+
+_WITH_TEXTS = ("has", "starts with", "ends with", "same letters", "concat")
+"""Methods of texts that have an argument."""
+
+_NO_METHODS = frozenset(
+    ("item", "truth", "is true", "three-valued", "unsure", "type", "xpath count", "xpath number",
+     "xpath text")
+)  # fmt: skip
+
+
+def asked(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Guards, Call], ...]:
+    """Methods that conditions call on variables or with them, in evaluation order (`needed`), each
+    with its guards: an engine may end with an error there."""
+    found: dict[tuple[Guards, Call], None] = {}
+    before: Guards = ()
+    for tree in trees:
+        for guards, node in walked(tree, before):
+            if not isinstance(node, Call) or node.function in _NO_METHODS:
+                continue
+            first = node.arguments[:1]
+            if node.function in _WITH_TEXTS:
+                first = node.arguments
+            if any(isinstance(one, Variable) for one in first):
+                found[guards, node] = None
+        if in_turn:
+            before = (*before, (tree, False))
+    return tuple(found)
+
+
+_MOST_ATOMS = 8
+
+
+def implied(guards: Guards, said: Iterable[Guards]) -> bool:
+    """Whether, where all of `guards` hold, all of some list in `said` do, by their logic alone."""
+    lists = list(said)
+    if () in lists or guards in lists:
+        return True
+    atoms = list(
+        dict.fromkeys(a for some in (guards, *lists) for tree, _ in some for a in _atoms(tree))
+    )
+    if not lists or len(atoms) > _MOST_ATOMS:
+        return False
+    for values in itertools.product((True, False), repeat=len(atoms)):
+        truth = dict(zip(atoms, values, strict=True))
+
+        def hold(some: Guards, truth: Mapping[Tree, bool] = truth) -> bool:
+            return all(_truth(tree, truth) is wanted for tree, wanted in some)
+
+        if hold(guards) and not any(map(hold, lists)):
+            return False
+    return True
+
+
+def _atoms(tree: Tree) -> Iterator[Tree]:
+    if isinstance(tree, Not | Logical):
+        for child in children(tree):
+            yield from _atoms(child)
+    else:
+        yield _flag(tree)
+
+
+def _flag(tree: Tree) -> Tree:
+    """The variable whose truth value in JUEL a tree is; any other tree is itself."""
+    is_true = isinstance(tree, Call) and tree.function == "is true"
+    return children(tree)[0] if is_true else tree
+
+
+def _truth(tree: Tree, truth: Mapping[Tree, bool]) -> bool:
+    if isinstance(tree, Not):
+        return not _truth(tree.operand, truth)
+    if isinstance(tree, Logical):
+        left, right = _truth(tree.left, truth), _truth(tree.right, truth)
+        return (left and right) if tree.operator == "and" else (left or right)
+    return truth[_flag(tree)]
+
+
+def _evaluated(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Path]]:
+    """Paths in the order in which an evaluation reads them, each with what has to hold for it."""
+    for before, node in walked(tree, guards):
+        if isinstance(node, Variable):
+            yield before, node.path
+        elif isinstance(node, Feel):
+            yield from ((before, path) for path in node.paths)
+
+
+def walked(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Tree]]:
+    """The nodes in evaluation order, each with its guards."""
+    yield guards, tree
+    if isinstance(tree, Logical):
+        yield from walked(tree.left, guards)
+        yield from walked(tree.right, (*guards, right_guard(tree)))
+    elif isinstance(tree, Conditional):
+        yield from walked(tree.condition, guards)
+        condition = _truth_of(tree.condition, tree.meaning)
+        yield from walked(tree.then, (*guards, (condition, True)))
+        yield from walked(tree.otherwise, (*guards, (condition, False)))
+    else:
+        for child in children(tree):
+            yield from walked(child, guards)
+
+
+def right_guard(tree: Logical) -> tuple[Tree, bool]:
+    """What has to hold for the right operand to be evaluated."""
+    return _truth_of(tree.left, tree.meaning), tree.operator == "and"
+
+
+def _truth_of(tree: Tree, meaning: Meaning) -> Tree:
+    """A condition whose truth value is the same in JavaScript: in JUEL, the text "false" is not
+    true."""
+    juel = meaning == "juel" and kind_of(tree) in (None, "text")
+    return Call("is true", (tree,), tree.span) if juel else tree
+
+
+def _paths(texts: Iterable[Expression], *, bare: bool = False) -> Iterator[Path]:
+    """Variables in texts, as far as they can be read; with `bare` a name alone is a variable."""
+    texts = tuple(texts)
+    if not texts:
+        return
+    from orgflow_ir.languages.recognise import recognise  # with all parsers
+
+    for text in texts:
+        try:
+            code = recognise(text)
+            tree = code.parse() if code.marked or bare else None
+        except ConditionError:
+            continue
+        if tree is not None:
+            yield from variables(tree)
+
+
+def _set_by(binding: Script, code: str) -> Iterator[str]:
+    """Variables that a script sets: by its statements, else by what is certain to set one."""
+    from orgflow_ir.work.scripts import read_script  # of scripts only
+    from orgflow_ir.work.statements import assigned
+
+    try:
+        script = read_script(code, binding.language, sets=binding.stores, engine=binding.by)
+        yield from dict.fromkeys(assigned(script.statements))
+    except ConditionError:
+        yield from _ASSIGNED.findall(code)
+
+
+def _set_by_call(expression: str) -> Iterator[str]:
+    """Variables that an expression sets by a method of the execution."""
+    from orgflow_ir.work.scripts import read_call  # of expressions only
+    from orgflow_ir.work.statements import assigned
+
+    with contextlib.suppress(ConditionError):
+        yield from dict.fromkeys(assigned(read_call(expression).statements))
+
+
+def _set_by_answer(binding: Http) -> Iterator[str]:
+    """Variables that the answer of a request sets."""
+    from orgflow_ir.work.requests import read_request  # of requests only
+    from orgflow_ir.work.statements import assigned
+
+    with contextlib.suppress(ConditionError):
+        yield from dict.fromkeys(assigned(read_request(binding).after))
+
+
+def _sets(node: Node) -> Iterator[tuple[str, SetBy]]:
+    """Variables that the model says an element sets."""
+    if not isinstance(node, Task) and listens(node):
+        yield from ((name, "script") for name in _set_by_listeners(node))
+    if isinstance(node, Event | SubProcess) and node.extra and has_mappings(node):
+        yield from ((one.variable, "mapping") for one in scope_mappings(node).outputs)
+    if not isinstance(node, Task | CallActivity | Event) or node.binding is None:
+        return
+    binding = node.binding
+    if isinstance(binding, Http):
+        yield from ((name, "result") for name in _set_by_answer(binding))
+    if binding.listeners and not isinstance(node, CallActivity):
+        from orgflow_ir.work.listeners import sets  # of listeners only
+
+        yield from ((name, "script") for name in dict.fromkeys(sets(binding.listeners)))
+    if isinstance(binding, Form):
+        yield from ((one.path[0], "form") for one in binding.fields if not one.is_read_only)
+    yield from dict.fromkeys((p.variable, "mapping") for p in binding.outputs)
+    if isinstance(binding, Script) and binding.code:
+        yield from ((name, "script") for name in _set_by(binding, binding.code))
+    if isinstance(binding, Worker) and binding.by == "expression" and binding.target:
+        yield from ((name, "script") for name in _set_by_call(binding.target))
+    if binding.result:
+        yield binding.result, "result"
+
+
+def _listening(graph: ControlFlow) -> Iterator[tuple[str, Element]]:
+    """Flows and the process of a scope that have listeners, each with the node at which they are
+    called: the source of the flow, the start of the process."""
+    scope = graph.scope
+    yield from ((flow.source, flow) for flow in scope.flows if flow.extra and listens(flow))
+    if isinstance(scope, Process) and listens(scope):
+        yield from ((entry, scope) for entry in graph.entries)
+
+
+def _set_around(graph: ControlFlow) -> Iterator[tuple[str, str]]:
+    """Variables that the listeners of flows and of the process set, each with that node."""
+    for at, element in _listening(graph):
+        yield from ((name, at) for name in _set_by_listeners(element))
+
+
+def listens(element: Element) -> bool:
+    """Whether an element has listeners in its extension data."""
+    return any(is_listener(key) for key, _ in element.extra)
+
+
+def _set_by_listeners(element: Element) -> Iterator[str]:
+    from orgflow_ir.work.listeners import listeners_of, sets  # of listeners only
+
+    yield from dict.fromkeys(sets(listeners_of(element)))

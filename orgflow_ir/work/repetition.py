@@ -1,0 +1,211 @@
+"""The content of the marker of a repeated activity: number of instances, list, and completion
+condition.
+
+Engines keep most of it outside of BPMN: Camunda 7, Flowable and Activiti in attributes, Camunda 8
+in its own element. Each uses its own names for the variables of an instance.
+"""
+
+from __future__ import annotations
+
+import re
+
+from orgflow_ir.model import (
+    CallActivity,
+    Event,
+    Expression,
+    Loop,
+    Model,
+    Node,
+    Scope,
+    SubProcess,
+    Task,
+)
+from orgflow_ir.model.bindings import Parameter
+from orgflow_ir.model.records import NamedTuple
+
+_ZEEBE = "{http://camunda.org/schema/zeebe/1.0}loopCharacteristics"
+_BPMN = "{http://www.omg.org/spec/BPMN/20100524/MODEL}"
+_NAME = re.compile(r"(?a:[A-Za-z_]\w*)")
+_WAITS = frozenset(("message", "timer", "signal", "conditional"))
+
+COUNTS = {
+    "nrOfInstances": "count", "numberOfInstances": "count",
+    "nrOfCompletedInstances": "completed", "numberOfCompletedInstances": "completed",
+    "nrOfActiveInstances": "active", "numberOfActiveInstances": "active",
+    "numberOfTerminatedInstances": "terminated",
+}  # fmt: skip
+"""Variables of a multi-instance activity in Camunda 7, Flowable and jBPM, and in BPMN and Camunda 8
+(BPMN 2.0.2, table 10.31)."""
+
+
+class Repetition(NamedTuple):
+    """A parsed multi-instance marker.
+
+    Attributes:
+        items: the list, as a parameter; `None` if only a number or nothing is known.
+        number: the number of instances, likewise.
+        item: the variable that holds the element of each instance; may be empty.
+        results: the variable for the list of results; may be empty.
+        result: the value that an instance adds to the results.
+        first: the value of `loopCounter` in the first instance: 1 in Camunda 8, otherwise 0.
+    """
+
+    items: Parameter | None = None
+    number: Parameter | None = None
+    item: str = ""
+    results: str = ""
+    result: Parameter | None = None
+    first: int = 0
+
+
+class NotRepeatable(ValueError):
+    """The marker contains something unsupported; the message names it."""
+
+
+def list_of(loop: Loop) -> str | None:
+    """The list of a multi-instance marker, in the notation of its engine; engines keep it outside
+    of BPMN."""
+    if loop.collection is not None:
+        return loop.collection
+    own = (v for k, v in loop.extra if k.startswith("@") and k.endswith("}collection"))
+    zeebe = next((dict(_attributes(v)) for k, v in loop.extra if k == _ZEEBE), {})
+    text = next(own, None) or zeebe.get("inputCollection")
+    return text.strip().removeprefix("=").strip() if text is not None else None
+
+
+def read_repetition(loop: Loop, scope: Scope) -> Repetition:
+    """The multi-instance marker of an activity of `scope`. Raises `NotRepeatable`."""
+    zeebe = next((dict(_attributes(v)) for k, v in loop.extra if k == _ZEEBE), None)
+    if zeebe is not None:
+        found = Repetition(
+            items=_parameter(zeebe["inputCollection"], None, "feel")
+            if "inputCollection" in zeebe
+            else None,
+            item=zeebe.get("inputElement", ""),
+            results=zeebe.get("outputCollection", ""),
+            result=_parameter(zeebe["outputElement"], None, "feel")
+            if "outputElement" in zeebe
+            else None,
+            first=1,
+        )
+    else:
+        vendor = {k.rpartition("}")[2]: v for k, v in loop.extra if k.startswith("@")}
+        named = loop.collection or vendor.get("collection")
+        inner = {k.removeprefix(_BPMN): v for k, v in loop.extra if k.startswith(_BPMN)}
+        if any(k.endswith("}variableAggregation") for k, _ in loop.extra):
+            raise NotRepeatable("it collects variables of its instances")
+        results = re.sub(r"<[^>]*>", "", inner.get("loopDataOutputRef", "")).strip()
+        one = dict(_attributes(inner.get("outputDataItem", "")))
+        result = one.get("name") or one.get("id", "")
+        found = Repetition(
+            items=_parameter(_data_name(named, scope), None, "variable") if named else None,
+            item=loop.item or vendor.get("elementVariable", ""),
+            results=_data_name(_taken_from(results, loop, scope), scope),
+            result=_parameter(result, None, "variable") if result else None,
+        )
+    if loop.cardinality is not None and found.items is None:
+        count = loop.cardinality
+        found = found._replace(number=_parameter(count.text.strip(), count.language, "feel"))
+    if found.results and found.result is None:
+        raise NotRepeatable(f"it does not define the values in `{found.results}`")
+    for name in (found.item, found.results):
+        if name and _NAME.fullmatch(name) is None:
+            raise NotRepeatable(f"`{name}` is not a variable name")
+    for value in (found.items, found.number, found.result):
+        if value is not None:
+            _check(value)
+    return found
+
+
+def _taken_from(data: str, loop: Loop, scope: Scope) -> str:
+    """The target of a data output of an activity, which its list of results refers to; the
+    reference itself if it is none."""
+    activity = next((n.id for n in scope.nodes if getattr(n, "loop", None) == loop), None)
+    for flow in scope.data_flows if data else ():
+        said = dict(flow.extra).get(f"{_BPMN}sourceRef", "")
+        if flow.source == activity and re.sub(r"<[^>]*>", "", said).strip() == data:
+            return flow.target
+    return data
+
+
+def _data_name(named: str, scope: Scope) -> str:
+    """A reference to a data object as the name that the object has."""
+    data = next((d for d in scope.data_objects if d.id == named), None)
+    name = data.name.strip() if data is not None else ""
+    return name if _NAME.fullmatch(name) else named
+
+
+def _parameter(text: str, language: str | None, plain: str) -> Parameter:
+    """A text of a marker as a parameter: marked code as it is, a name as a variable, a number."""
+    if text.startswith("="):
+        return Parameter(name="value", text=text, language="feel")
+    if re.match(r"\s*[$#]\{", text):
+        return Parameter(name="value", text=text)
+    if _NAME.fullmatch(text):
+        return Parameter(name="value", text=text, language="variable")
+    if text.isdigit():
+        plain, language = "feel", None
+    return Parameter(name="value", text=text, language=language or plain)
+
+
+def _check(value: Parameter) -> None:
+    """Raises `NotRepeatable` where a value cannot be computed."""
+    from orgflow_ir.program.syntax import ConditionError
+    from orgflow_ir.work.mappings import read_value
+
+    try:
+        read_value(value.text, value.language)
+    except ConditionError as error:
+        raise NotRepeatable(f"`{value.text}` is not supported: {error}") from None
+
+
+def _attributes(xml: str) -> list[tuple[str, str]]:
+    """The attributes of one element, as text."""
+    pairs = re.findall(r"""([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""", xml)
+    from html import unescape
+
+    return [(name, unescape(a or b)) for name, a, b in pairs]
+
+
+def counted_in(condition: Expression | None) -> tuple[str, ...]:
+    """The variables of `COUNTS` that a completion condition reads."""
+    words = set(_NAME.findall(condition.text)) if condition is not None else set()
+    return tuple(name for name in COUNTS if name in words)
+
+
+def waits_in(node: Node, model: Model) -> bool:
+    """Whether a step of an activity, or of a process that it calls, waits for anything other than a
+    person."""
+    if isinstance(node, CallActivity):
+        from orgflow_ir.flow.control_flow.calls import called_from, callee
+
+        called = callee(node, model)
+        processes = (called, *called_from(called, model)) if called is not None else ()
+        return any(_waits(n) for p in processes for s in p.scopes() for n in s.nodes)
+    if isinstance(node, SubProcess):
+        inside = [n for s in node.scopes() for n in s.nodes]
+        return any(
+            _waits(n) or (isinstance(n, CallActivity) and waits_in(n, model)) for n in inside
+        )
+    return _waits(node)
+
+
+def _waits(node: Node) -> bool:
+    if isinstance(node, Event):
+        caught = node.position in ("catch", "boundary")
+        return caught and any(d.kind in _WAITS for d in node.definitions)
+    return isinstance(node, Task) and node.task_type == "receive"
+
+
+def begun_at_once(model: Model) -> frozenset[str]:
+    """Activities that may be active several times at once because of a parallel marker, or that are
+    in such a sub-process."""
+    found: set[str] = set()
+    for scope in model.scopes():
+        for node in scope.nodes:
+            loop = getattr(node, "loop", None)
+            if loop is not None and loop.kind == "multi-instance" and not loop.sequential:
+                found.add(node.id)
+                if isinstance(node, SubProcess):
+                    found |= {n.id for s in node.scopes() for n in s.nodes}
+    return frozenset(found)
