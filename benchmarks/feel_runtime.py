@@ -18,10 +18,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from orgflow.backends.n8n.feel.decisions import decision_code
-from orgflow.backends.n8n.feel.direct import direct_expression
-from orgflow.backends.n8n.feel.plain_tables import plain_decision
-from orgflow.backends.n8n.feel.printer import feel_expression
+from orgflow.backends.javascript.decision_runtime_code import decision_code
+from orgflow.backends.javascript.feel_code import direct_expression
+from orgflow.backends.javascript.feel_runtime_code import feel_expression
+from orgflow.backends.javascript.table_code import plain_decision
 from orgflow.frontends.dmn.reader import DmnError, read_dmn
 
 from orgflow_ir.decisions.found import Unusable

@@ -64,7 +64,7 @@ __all__ = [
 ]  # fmt: skip
 
 _HOMES = ("targets", "plugins", "model", "diagnostics", "pipeline", "model.element_names",
-          "model.neighbours", "model.provenance", "analysis.control_flow.graph", "analysis.facts",
+          "model.neighbours", "model.provenance", "flow.control_flow.graph", "facts",
           "lowering.common")  # fmt: skip
 """The modules of the names; `Artifact` is the file of a target, not the artifact of BPMN."""
 

@@ -116,6 +116,14 @@ def test_it_loads_what_is_used() -> None:
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
 
 
+def test_no_name_is_loaded_by_an_old_module_name() -> None:
+    script = (
+        "import warnings; warnings.simplefilter('error'); from orgflow_ir import authoring\n"
+        "[getattr(authoring, name) for name in authoring.__all__]"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+
+
 def test_file_names_come_from_labels() -> None:
     labels = ["Order", "order", "注文", "", "Con", "Prüfung: ja/nein?", "../../etc"]
     assert file_names(labels, ".md") == [

@@ -7,8 +7,8 @@ from xml.sax.saxutils import escape
 
 import pytest
 from dmn_kit import run_javascript
-from orgflow.backends.n8n.feel.decisions import decision_code
-from orgflow.backends.n8n.feel.plain_tables import plain_decision
+from orgflow.backends.javascript.decision_runtime_code import decision_code
+from orgflow.backends.javascript.table_code import plain_decision
 from orgflow.frontends.dmn.reader import read_dmn
 
 from orgflow_ir.decisions.evaluate import decide_json

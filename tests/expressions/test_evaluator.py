@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from expression_texts import PARSERS, PATHS, SCALARS, tree
-from orgflow.backends.n8n.emit.javascript import to_js
+from orgflow.backends.javascript.expression_code import to_js
 from orgflow.backends.n8n.engine.node import find_node
 
 from orgflow_ir.languages.recognise import read_condition

@@ -13,10 +13,10 @@ import pytest
 from dmn_kit import run_javascript
 from engine_fixture import START, flow, reads
 from feel_random import plain_expression
+from orgflow.backends.javascript.expression_code import to_js
+from orgflow.backends.javascript.feel_code import direct_expression
 from orgflow.backends.n8n.emit.decisions import on_item
-from orgflow.backends.n8n.emit.javascript import to_js
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.feel.direct import direct_expression
 from orgflow.backends.n8n.format.expressions import read_parameter
 from seeds import seeds
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 from expression_texts import PARSERS, text, tree
-from orgflow.backends.n8n.emit.javascript import to_js
+from orgflow.backends.javascript.expression_code import to_js
 
 from orgflow_ir.languages.javascript import JavaScriptParser
 from orgflow_ir.languages.recognise import read_condition, recognise

@@ -11,8 +11,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from orgflow.backends.javascript.decision_runtime_code import decision_values
 from orgflow.backends.n8n.engine.node import find_node
-from orgflow.backends.n8n.feel.decisions import decision_values
 from orgflow.frontends.dmn.reader import read_dmn
 
 from orgflow_ir.decisions.link import DecisionModel, link

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from dmn_kit import run_javascript
-from orgflow.backends.n8n.feel.printer import Printer
+from orgflow.backends.javascript.feel_runtime_code import Printer
 
 from orgflow_ir.languages.feel.evaluator import Unsupported, evaluate
 from orgflow_ir.languages.feel.functions.conversions import text_of

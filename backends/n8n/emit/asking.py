@@ -7,8 +7,8 @@ import html
 import re
 from typing import Any, Literal, NamedTuple, cast
 
+from orgflow.backends.javascript.expression_code import js_string
 from orgflow.backends.n8n.emit import forms
-from orgflow.backends.n8n.emit.javascript import js_string
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.emit.settings import INBOX, SENDER

@@ -6,11 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from orgflow.backends.n8n.emit.graph import HelperKey, Port
-from orgflow.backends.n8n.emit.javascript import condition_js, js_string
-from orgflow.backends.n8n.emit.known_types import known_types
-from orgflow.backends.n8n.emit.names import plain
-from orgflow.backends.n8n.emit.operands import (
+from orgflow.backends.javascript.expression_code import condition_js, js_string
+from orgflow.backends.javascript.operand_checks import (
     rejects_undefined,
     unfit,
     unfit_call,
@@ -18,6 +15,9 @@ from orgflow.backends.n8n.emit.operands import (
     unfit_text,
     where,
 )
+from orgflow.backends.n8n.emit.graph import HelperKey, Port
+from orgflow.backends.n8n.emit.known_types import known_types
+from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.references import read_field
 from orgflow.backends.n8n.node_types import if_, stop_and_error, switch
 from orgflow.backends.n8n.node_types.conditions import equals, expression, is_true

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from orgflow.backends.javascript.identifiers import JS_WORDS
+
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model import element_names as naming
 from orgflow_ir.model.element_names import one_line, slug
@@ -16,23 +18,6 @@ _RESERVED = frozenset(
     }
 )  # fmt: skip
 """n8n keeps nodes and run data in plain JavaScript objects, in which these keys have a meaning."""
-
-JS_WORDS = frozenset(
-    {
-        "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete",
-        "do", "else", "enum", "export", "extends", "false", "finally", "for", "function", "if",
-        "import", "in", "instanceof", "new", "null", "return", "super", "switch", "this", "throw",
-        "true", "try", "typeof", "var", "void", "while", "with", "yield", "let", "static", "await",
-    }
-)  # fmt: skip
-"""Words of JavaScript that are no names."""
-
-NO_IDENTIFIERS = JS_WORDS | {
-    "arguments", "eval", "implements", "interface", "package", "private", "protected", "public",
-    "undefined", "Array", "BigInt", "Boolean", "Date", "Error", "Infinity", "JSON", "Math", "NaN",
-    "Number", "Object", "String",
-}  # fmt: skip
-"""Words that generated code does not use as names of its own."""
 
 # What means something in the Markdown of the editor: links also without brackets, `@[x](y)`, which
 # loads a video and may end in code further on, emoji (`:x:`, `;)`), `(c)`, dashes. An underscore

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orgflow.backends.n8n.emit.javascript import FORM_TEXT, js_string
+from orgflow.backends.javascript.expression_code import FORM_TEXT, js_string
 
 from orgflow_ir.model.bindings import AnyBinding
 from orgflow_ir.model.records import NamedTuple

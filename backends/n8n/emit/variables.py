@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from orgflow.backends.javascript.expression_code import js_string
 from orgflow.backends.n8n.emit.graph import (
     GraphNode,
     HelperKey,
@@ -26,7 +27,6 @@ from orgflow.backends.n8n.emit.graph import (
     entry_key,
     exit_key,
 )
-from orgflow.backends.n8n.emit.javascript import js_string
 from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.emit.scopes import scopes_of
 from orgflow.backends.n8n.node_types import code, send_and_wait, set_
@@ -516,7 +516,7 @@ class _Carrier:
         """The variables as the answers are, or as what stands in the place of the form hands them
         on, else as they were. Where nothing runs beside the form all else that was known is handed
         on, too."""
-        from orgflow.backends.n8n.emit.javascript import property_name, property_of
+        from orgflow.backends.javascript.expression_code import property_name, property_of
 
         step = self.graph.nodes[key]
         added = self.graph.nodes[HelperKey(key, "data")]

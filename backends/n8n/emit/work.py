@@ -10,8 +10,8 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from orgflow.backends.n8n.emit.javascript import JAVA_TEXT, js_string, to_js
-from orgflow.backends.n8n.emit.operands import (
+from orgflow.backends.javascript.expression_code import JAVA_TEXT, js_string, to_js
+from orgflow.backends.javascript.operand_checks import (
     unfit,
     unfit_call,
     unfit_call_text,
@@ -604,8 +604,8 @@ class _Writer:
 
     def decision_code(self, at: int, one: Decide) -> str:
         # In few models.
-        from orgflow.backends.n8n.feel.decisions import decision_code
-        from orgflow.backends.n8n.feel.plain_tables import plain_decision
+        from orgflow.backends.javascript.decision_runtime_code import decision_code
+        from orgflow.backends.javascript.table_code import plain_decision
 
         plain = plain_decision(one.decision.model, one.decision.name, f"decision{at}")
         if plain is not None:

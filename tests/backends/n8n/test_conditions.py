@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from orgflow.backends.n8n.emit.javascript import js_string, to_js
+from orgflow.backends.javascript.expression_code import js_string, to_js
 
 from orgflow_ir.flow.token_game.stub_data import Unplayable, nested, solve
 from orgflow_ir.languages.javascript import JavaScriptParser

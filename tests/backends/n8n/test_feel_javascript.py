@@ -14,10 +14,10 @@ import pytest
 from dmn_kit import case_program, read_suite, run_javascript
 from engine_fixture import START, flow, node, reads
 from feel_random import VALUES, differences, expression
+from orgflow.backends.javascript.decision_runtime_code import decision_code
+from orgflow.backends.javascript.feel_runtime import _blocks, definitions
+from orgflow.backends.javascript.feel_runtime_code import feel_expression
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.feel.decisions import decision_code
-from orgflow.backends.n8n.feel.printer import feel_expression
-from orgflow.backends.n8n.feel.runtime import _blocks, definitions
 from orgflow.backends.n8n.format.expressions import read_code, read_parameter
 from orgflow.frontends.dmn.reader import read_dmn
 
@@ -259,7 +259,8 @@ def test_a_compile_without_decisions_loads_nothing_of_them(model: str) -> None:
         "import sys, orgflow\n"
         f"orgflow.compile(orgflow.read({str(root / model)!r}), target='n8n')\n"
         "rooms = ('orgflow_ir.languages.feel', 'orgflow_ir.decisions', "
-        "'orgflow.backends.n8n.feel', 'orgflow.frontends.dmn.', 'zoneinfo')\n"
+        "'orgflow.backends.javascript.feel', 'orgflow.backends.javascript.decision', "
+        "'orgflow.frontends.dmn.', 'zoneinfo')\n"
         "registered = {'orgflow.frontends.dmn.' + n for n in ('frontend', 'names', 'rules')}\n"
         "print([n for n in sys.modules if n.startswith(rooms) and n not in registered])"
     )

@@ -10,9 +10,9 @@ from xml.sax.saxutils import escape
 
 import pytest
 from dmn_kit import read_suite, run_javascript
-from orgflow.backends.n8n.feel.decisions import decision_code
-from orgflow.backends.n8n.feel.direct import direct_expression
-from orgflow.backends.n8n.feel.plain_tables import plain_decision
+from orgflow.backends.javascript.decision_runtime_code import decision_code
+from orgflow.backends.javascript.feel_code import direct_expression
+from orgflow.backends.javascript.table_code import plain_decision
 from orgflow.frontends.dmn.reader import read_dmn
 from seeds import seeds
 

@@ -1,4 +1,4 @@
-"""The part of the runtime that a translation needs, extracted from `js/runtime.cjs`.
+"""The part of the runtime that a translation needs, extracted from `js/feel_runtime.cjs`.
 
 The file has one definition per block, `const name = …;`. A translation gets the definitions that it
 mentions and those that these mention, in the order of the file. If no date, time, duration or range
@@ -30,7 +30,7 @@ _TEXTUAL = frozenset({"outputText"})
 @lru_cache(maxsize=1)
 def _blocks() -> dict[str, tuple[str, frozenset[str]]]:
     """Definitions by name: the text, and the other names it mentions."""
-    text = (files(__package__) / "js" / "runtime.cjs").read_text("utf-8")
+    text = (files(__package__) / "js" / "feel_runtime.cjs").read_text("utf-8")
     texts: dict[str, str] = {}
     for block in text.split("\n\n"):
         match = _DEFINITION.search(block)

@@ -116,7 +116,9 @@ def _printed(tree: Tree, variable: _Read) -> str:
             one, two, three = (_printed(part, variable) for part in (condition, then, otherwise))
             return f"({one} ? {two} : {three})"
         case Call("decimal", (inner,)):
-            from orgflow.backends.n8n.emit.groovy_decimals import groovy_arithmetic  # in few trees
+            from orgflow.backends.javascript.groovy_decimals import (
+                groovy_arithmetic,  # in few trees
+            )
 
             return groovy_arithmetic(inner, lambda one: _printed(one, variable))
         case Call(function, arguments):
@@ -129,8 +131,8 @@ def _printed(tree: Tree, variable: _Read) -> str:
 
 def _feel(tree: Feel, variable: _Read, *, condition: bool = False) -> str:
     """Code for the value of a FEEL expression, or for whether it is true."""
-    from orgflow.backends.n8n.feel.direct import direct_expression
-    from orgflow.backends.n8n.feel.printer import feel_expression
+    from orgflow.backends.javascript.feel_code import direct_expression
+    from orgflow.backends.javascript.feel_runtime_code import feel_expression
 
     names = {path[0] for path in tree.paths}
 

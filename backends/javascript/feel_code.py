@@ -14,16 +14,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from orgflow.backends.n8n.emit.javascript import (
+from orgflow.backends.javascript import feel_dates as dates
+from orgflow.backends.javascript.code_values import TEMPORAL, Kind, Untranslated, Value, call
+from orgflow.backends.javascript.expression_code import (
     EXACT,
     ORDER,
     js_string,
     property_name,
     property_of,
 )
-from orgflow.backends.n8n.emit.names import NO_IDENTIFIERS
-from orgflow.backends.n8n.feel import dates
-from orgflow.backends.n8n.feel.values import TEMPORAL, Kind, Untranslated, Value, call
+from orgflow.backends.javascript.identifiers import NO_IDENTIFIERS
 
 from orgflow_ir.languages.feel.evaluator import INPUT, Unsupported
 from orgflow_ir.languages.feel.patterns import compiled, replacement_parts, rewritten

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from orgflow.backends.n8n.emit.javascript import condition_js, to_js
+from orgflow.backends.javascript.expression_code import condition_js, to_js
 
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.program.demands import Demand, Demanded

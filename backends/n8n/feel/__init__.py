@@ -1,1 +1,0 @@
-"""FEEL and decisions as JavaScript that n8n runs in expressions and Code nodes."""
