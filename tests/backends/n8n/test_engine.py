@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from pathlib import Path
 from typing import Any
 
-import engine_fixture
 import pytest
 from engine_fixture import (
     CALLED,
@@ -30,8 +28,8 @@ from engine_fixture import (
 from orgflow.backends.n8n.engine.install import engine_dir
 from orgflow.backends.n8n.engine.local import EngineError, LocalEngine, RunRequest
 from orgflow.backends.n8n.engine.node import find_node
+from shared_data import shared_data
 
-RUNS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "n8n-runs.jsonl"
 # Its node calls the server the runs were recorded on; here it is stubbed.
 CALLS_OUT = {"httpRequest 4.4": {"A": {"visits": [{"status": "ok"}], "mode": "replace"}}}
 
@@ -39,9 +37,9 @@ Json = dict[str, Any]
 
 
 def test_agrees_with_the_recorded_runs_of_a_server(engine: LocalEngine) -> None:
-    if not RUNS.is_file():
-        engine_fixture.missing(f"the recorded runs are not there: {RUNS}")
-    recorded = [json.loads(line) for line in RUNS.read_text(encoding="utf-8").splitlines()]
+    recorded = [
+        json.loads(line) for line in shared_data("n8n-runs.jsonl").read_text("utf-8").splitlines()
+    ]
     empty: Json = {"headers": {}, "params": {}, "query": {}}
     runs = engine.run_many(
         RunRequest(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import time
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +15,9 @@ from orgflow.backends.n8n.format.expressions import read_code, read_parameter
 from orgflow.backends.n8n.format.schema_check import check_schemas
 from orgflow.backends.n8n.format.versions import V1_123, N8nVersion, type_version
 from orgflow.backends.n8n.format.workflow_check import KINDS, Problem, check_workflow
+from shared_data import shared_data
 
 Flow = dict[str, Any]
-RUNS = Path(__file__).parents[3].parent / "shared" / "data" / "n8n-runs.jsonl"
 
 
 def node(name: str, short: str, **parameters: Any) -> dict[str, Any]:
@@ -324,12 +322,9 @@ def test_long_and_deep_code_is_read_at_once() -> None:
 
 
 def recorded() -> list[dict[str, Any]]:
-    if not RUNS.is_file():
-        reason = f"the recorded runs are missing: {RUNS.name} in ../shared/data"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return [json.loads(line) for line in RUNS.read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line) for line in shared_data("n8n-runs.jsonl").read_text("utf-8").splitlines()
+    ]
 
 
 def test_recorded_workflows() -> None:
