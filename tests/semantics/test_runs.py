@@ -162,13 +162,13 @@ def test_every_start_is_run():
 
 
 def test_a_livelock_costs_little():
-    started = time.perf_counter()
+    started = time.process_time()
     nodes = "; ".join(f"xor g{i}" for i in range(40))
     arcs = ", ".join(f"g{i} g{(i + 1) % 40}, g{i} g{(i * 7 + 3) % 40}" for i in range(40))
     found = enumerate_runs(model(f"start s; {nodes}", f"s g0, {arcs}"), "P")
     assert found.runs == ()
     assert {reason for _, reason in found.uncovered} == {"only on runs that do not end"}
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_long_processes_are_no_special_case():

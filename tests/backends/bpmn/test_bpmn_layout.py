@@ -334,9 +334,9 @@ def test_thousands_of_nodes_take_seconds(shape: str) -> None:
         tasks = tuple(Task(id=f"t{n}") for n in range(2_000))
         flows = tuple(Flow(id=f"f{n}", source="t0", target=f"t{n}") for n in range(1, 2_000))
         process = Process(id="P", nodes=tasks, flows=flows)
-    begin = time.perf_counter()
+    begin = time.process_time()
     drawn(Model(id="M", processes=(process,)))
-    assert time.perf_counter() - begin < 15
+    assert time.process_time() - begin < 15
 
 
 def test_the_metrics_see_faults() -> None:

@@ -311,14 +311,14 @@ def test_broken_expressions(text: str, fault: str) -> None:
 
 
 def test_long_and_deep_code_is_read_at_once() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert read_code("(" * 100_000 + ")" * 100_000).faults == ()
     assert read_code("'" + "\\'" * 100_000).faults
     assert read_code("/" * 100_000).faults == ()
     assert read_code("a/" * 50_000 + "[" * 50_000).faults
     assert read_parameter("=" + "{{ 1 }}" * 50_000).faults == ()
     assert read_parameter("=" + "\\" * 100_000 + "{{ 1 }}").faults == ()
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def recorded() -> list[dict[str, Any]]:
@@ -362,10 +362,10 @@ def test_outputs_of_recorded_nodes() -> None:
 def test_speed() -> None:
     small = good()
     check_workflow(small)
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(50):
         check_workflow(small)
-    assert (time.perf_counter() - start) / 50 < 0.02  # about 0.3 ms
+    assert (time.process_time() - start) / 50 < 0.02  # about 0.3 ms
 
     nodes = [node("T", "manualTrigger")]
     wires = []
@@ -374,6 +374,6 @@ def test_speed() -> None:
         nodes.append(raw(f"N{index}", f"={{{{ $('{before}').last().json.a{index} }}}}"))
         wires.append(f"{before}>N{index}")
     large = flow(nodes, *wires)
-    start = time.perf_counter()
+    start = time.process_time()
     assert check_workflow(large) == ()
-    assert time.perf_counter() - start < 8  # about 0.5 s
+    assert time.process_time() - start < 8  # about 0.5 s
