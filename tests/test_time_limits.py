@@ -29,7 +29,7 @@ WITHOUT_FAILURE = {
 def short_limits(text: str) -> Iterator[tuple[int, str]]:
     """Line and code of each limit by the clock that is shorter than `LEAST` seconds.
 
-    Limits are an argument `timeout`, the argument of `wait` or `join`, the second one of `wait_for`,
+    Limits are an argument `timeout`, the argument of `wait` or `join`, the second of `wait_for`,
     and what a clock is added to or compared with; a name counts with the number that the module
     gives it.
     """
