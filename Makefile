@@ -14,11 +14,12 @@ PYTEST_ARGS ?=
 export PYTHONUTF8 := 1
 unexport PYTHONDONTWRITEBYTECODE  # or every command of a test compiles all modules again
 
-.PHONY: help demo test fuzz test-live test-llm lint types golden bench bench-report bench-soundness bench-verify docs release audit clean engine
+.PHONY: help demo test test-python fuzz test-live test-llm lint types golden bench bench-report bench-soundness bench-verify docs release audit clean engine
 
 help: ## print this
 	@echo "make demo     set up; find and fix a deadlock, compile, run, pages to open"
 	@echo "make test     set up with the local n8n engine, run all tests"
+	@echo "make test-python PYTHON=FILE  a part of the tests on another Python, in an environment of its own"
 	@echo "make fuzz     the random tests with ten times the seeds, then longer random comparisons"
 	@echo "make test-live  tests on real n8n servers and in the editor (4.7 GB, installed once)"
 	@echo "make test-llm   the client on a real, tiny language model (built once, about 45 minutes of a core)"
@@ -84,6 +85,14 @@ demo: $(VENV)/.demo ## find and fix a fault, compile, run, and show pages
 # Many tests wait for processes that they start: three workers keep two cores busy.
 test: engine ## all tests
 	$(BIN)/python -m pytest -n 3 --dist worksteal --junitxml=build/tests.xml $(PYTEST_ARGS)
+
+# What differs between Pythons: the commands, stored results, golden files and the package.
+TESTS_OF_PYTHON := $(addprefix tests/test_,$(addsuffix .py,api check_cache cli diagnostics examples packaging))
+VENV_OF_PYTHON = build/venv-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+
+test-python: ## a part of the tests on another Python, and those of PYTEST_ARGS
+	@$(MAKE) --no-print-directory VENV=$(VENV_OF_PYTHON) engine
+	$(VENV_OF_PYTHON)/bin/python -m pytest -n 3 --dist worksteal $(TESTS_OF_PYTHON) $(PYTEST_ARGS)
 
 # Every seed of the random tests, then the comparisons that only fuzzing needs.
 fuzz: engine ## random tests with every seed

@@ -115,7 +115,7 @@ class CheckCache:
         return entry.checked
 
     def _keep(self, key: str, checked: Checked | KeptFixes) -> None:
-        data = pickle.dumps(_Entry(self._beside(checked), checked), protocol=5)
+        data = _entry_bytes(_Entry(self._beside(checked), checked))
         place, temporary = self._folder / key, self._folder / f".{key}.{os.getpid()}"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -241,6 +241,13 @@ def _code(places: Iterable[str]) -> list[bytes]:
     return found
 
 
+def _entry_bytes(entry: _Entry) -> bytes:
+    """An entry as it is stored, without its digest: the same bytes on every version of Python."""
+    stream = io.BytesIO()
+    _Pickler(stream, protocol=5).dump(entry)
+    return stream.getvalue()
+
+
 def _loaded(stored: bytes) -> _Entry | None:
     """An entry; `None` where it is damaged, or not one of ours."""
     check, data = stored[:32], stored[32:]
@@ -253,6 +260,16 @@ def _loaded(stored: bytes) -> _Entry | None:
     return entry if isinstance(entry, _Entry) else None
 
 
+class _Pickler(pickle.Pickler):
+    """Writes a member of an enumeration as its class and value.
+
+    Python 3.11.0 to 3.11.3 write it as a call of `getattr`, which no entry may make.
+    """
+
+    def reducer_override(self, value: Any, /) -> Any:
+        return (type(value), (value.value,)) if isinstance(value, Enum) else NotImplemented
+
+
 class _Unpickler(pickle.Unpickler):
     """Makes values of the IR and nothing else: a file cannot have code run."""
 
@@ -260,7 +277,7 @@ class _Unpickler(pickle.Unpickler):
         own = {kind.__name__: kind for kind in (_Entry, Checked, Applied, Traced, KeptFixes)}
         if module.startswith("orgflow.commands.") and name in own:
             return own[name]
-        if module.startswith("orgflow_ir."):
+        if module.startswith("orgflow_ir.") and "." not in name:  # no attribute of an attribute
             found = super().find_class(module, name)
             if isinstance(found, type) and issubclass(found, Value | tuple | Enum):
                 return found

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from shared_data import shared_data
 
 from orgflow_ir.plugins import Registry
 from orgflow_ir.testing import artifact_extension
@@ -58,12 +59,7 @@ def schemas_of_workflows() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The project's data beside the checkout: skipped without it, but failed under CI=true."""
-    folder = ROOT.parent / "shared"
-    if not folder.is_dir():
-        if os.environ.get("CI") == "true":
-            pytest.fail("../shared is missing, and CI=true: nothing may be skipped")
-        pytest.skip("needs ../shared, the project's data")
-    return folder
+    return shared_data().parent
 
 
 @pytest.fixture(scope="session")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import shutil
 import sys
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +178,73 @@ def test_an_entry_cannot_have_code_run(tmp_path: Path) -> None:
         signed = check_cache._digest(data) + data
         assert check_cache._loaded(signed) is None
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("builtins", "getattr"),
+        ("orgflow_ir.model.value", "dataclass"),
+        ("orgflow_ir.diagnostics.diagnostic", "Diagnostic.replace"),
+        ("orgflow_ir.diagnostics.rule", "Severity.ERROR"),
+        ("orgflow_ir.diagnostics.rule", "Severity.__class__"),
+        ("orgflow_ir.model.source", "os.stat_result"),
+    ],
+)
+def test_an_entry_names_nothing_but_classes_of_values(module: str, name: str) -> None:
+    with pytest.raises((pickle.UnpicklingError, AttributeError)):
+        check_cache._Unpickler(io.BytesIO(b"")).find_class(module, name)
+
+
+class _Naming(pickle.Unpickler):
+    """Notes what an entry names, whatever it is."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(io.BytesIO(data))
+        self.named: dict[tuple[str, str], Any] = {}
+
+    def find_class(self, module: str, name: str, /) -> Any:
+        named = self.named[module, name] = super().find_class(module, name)
+        return named
+
+
+def _reduced_by_name(member: Enum, protocol: int) -> tuple[Any, ...]:
+    """What Python 3.11.0 to 3.11.3 write for a member of an enumeration."""
+    del protocol
+    return getattr, (type(member), member.name)
+
+
+def test_entries_name_the_same_on_every_python(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An entry calls nothing but classes of values: it is read, whatever `Enum` says of itself."""
+    options = CheckOptions(None, None, (), False, None, ())
+    checker = own_checker(options)
+    models = sorted(str(p) for p in (root / "tests" / "diagnostics").glob("OF2*/bad.bpmn"))
+    for model in models:
+        cache = check_cache.CheckCache(options, checker.accepted, tmp_path / "cache")
+        assert cache.find(model) is None
+        cache.keep(model, checker.check(model))
+    written = {path.name: path.read_bytes() for path in (tmp_path / "cache").iterdir()}
+    assert len(written) == len(models) > 5
+    kinds: set[type] = set()
+    for data in written.values():
+        naming = _Naming(data[32:])
+        naming.load()
+        assert all(isinstance(kind, type) for kind in naming.named.values()), naming.named
+        assert all(module.startswith(("orgflow.", "orgflow_ir.")) for module, _ in naming.named)
+        kinds.update(naming.named.values())
+    assert sum(issubclass(kind, Enum) for kind in kinds) >= 2
+
+    shutil.rmtree(tmp_path / "cache")
+    for kind in (Enum, *(kind for kind in kinds if issubclass(kind, Enum))):
+        monkeypatch.setattr(kind, "__reduce_ex__", _reduced_by_name)
+    for model in models:
+        cache = check_cache.CheckCache(options, checker.accepted, tmp_path / "cache")
+        assert cache.find(model) is None
+        cache.keep(model, checker.check(model))
+        assert cache.find(model) is not None
+    assert {path.name: path.read_bytes() for path in (tmp_path / "cache").iterdir()} == written
 
 
 def test_the_folder_stays_small(tmp_path: Path) -> None:

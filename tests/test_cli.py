@@ -339,7 +339,7 @@ def test_a_closed_pipe_is_no_error(
              *command.format(linear=linear, deadlock=deadlock).split()],
             stdout=broken if 1 in closed else subprocess.PIPE,
             stderr=broken if 2 in closed else subprocess.PIPE,
-            text=True, check=False, timeout=60,
+            text=True, check=False, timeout=120,
         )  # fmt: skip
     assert done.returncode == code, done
     assert "orgflowc: " not in (done.stderr or "").replace("orgflowc check: no such option", "")
@@ -399,7 +399,7 @@ def test_ctrl_c_is_130(tmp_path: Path) -> None:
     )
     with pipe.open("wb"):  # opens when the command has opened its end, and keeps it reading
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (130, "")
     assert err.strip() == "orgflowc: interrupted"
 
@@ -714,7 +714,7 @@ def test_a_faulty_model_can_be_drawn(target: str, deadlock: Path, invoke: Invoke
 def test_without_standard_input() -> None:
     command = f"{sys.executable} -m orgflow.cli check --from bpmn - <&-"
     ran = subprocess.run(
-        ["sh", "-c", command], capture_output=True, text=True, check=False, timeout=60
+        ["sh", "-c", command], capture_output=True, text=True, check=False, timeout=120
     )
     assert ran.returncode == 2
     assert "there is no standard input" in ran.stdout

@@ -90,7 +90,7 @@ def test_the_script_works_in_bash(tmp_path: Path) -> None:
     )
     env = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
     ran = subprocess.run(
-        [bash, "-c", asked], env=env, capture_output=True, text=True, check=True, timeout=60
+        [bash, "-c", asked], env=env, capture_output=True, text=True, check=True, timeout=120
     )
     assert ran.stdout.split() == ["explain"]
 

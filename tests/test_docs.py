@@ -477,7 +477,7 @@ def test_the_page_on_this_machine_works_line_by_line(
         assert child.stdout is not None
         line = child.stdout.readline() + child.stdout.readline()
         child.send_signal(signal.SIGINT)
-        assert child.wait(timeout=30) == 0
+        assert child.wait(timeout=120) == 0
     assert shown(watch.output, line), line
 
 

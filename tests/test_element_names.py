@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from game_models import shared as shared_models
 from orgflow import cli
 from orgflow.compiler import load
+from shared_data import shared_cases, shared_data
 
 from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Lane, Model, Process, Task
 from orgflow_ir.model.element_names import ElementNames, ordinal
@@ -90,7 +90,9 @@ def test_elements_at_one_place_are_numbered_from_there() -> None:
     ]
 
 
-@pytest.mark.parametrize("folder", ["soundness", "camunda7-executable", "miwg-reference"])
+@pytest.mark.parametrize(
+    "folder", shared_cases(["soundness", "camunda7-executable", "miwg-reference"])
+)
 def test_no_two_elements_of_a_real_model_have_one_name(
     folder: str, shared: Path, registry: Registry
 ) -> None:
@@ -183,7 +185,7 @@ def test_a_backtick_in_a_label_does_not_end_it() -> None:
 
 def test_runs_name_gateways_as_messages_do(capsys: pytest.CaptureFixture[str]) -> None:
     """A gateway without a label has an id that nobody has seen."""
-    file = str(shared_models("outside-look", "bpmn", "names.bpmn"))
+    file = str(shared_data("outside-look", "bpmn", "names.bpmn"))
     assert cli.run(["run", file, "--engine", "model"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "chose: the exclusive gateway after Check order → Pack" in said

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from game_models import read_bpmn, shared
+from game_models import read_bpmn
 from orgflow.compiler import compile_model
 from orgflow.passes.link_events import LinkEvents
+from shared_data import shared_data
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.flow.nets.wiring import Wiring
@@ -71,7 +72,7 @@ def test_two_catches_of_one_name() -> None:
 
 
 def test_a_name_that_is_drawn_over_two_lines() -> None:
-    assert reported(read_bpmn(shared("outside-look", "bpmn", "link.bpmn"))) == []
+    assert reported(read_bpmn(shared_data("outside-look", "bpmn", "link.bpmn"))) == []
 
 
 def test_a_link_without_a_name_is_not_named_by_its_id() -> None:

@@ -193,7 +193,7 @@ def test_questions_in_the_terminal(text: Path, tmp_path: Path) -> None:
             said += stopped.stderr.read(1)
         time.sleep(0.5)  # the prompt is there before the reading begins
         stopped.send_signal(signal.SIGINT)
-        out, err = stopped.communicate(timeout=60)
+        out, err = stopped.communicate(timeout=120)
     os.close(keyboard)
     os.close(terminal)
     assert stopped.returncode != 0
@@ -264,6 +264,6 @@ def test_ended_while_the_model_thinks(text: Path) -> None:
         while not server.requests and running.poll() is None:
             time.sleep(0.05)
         running.terminate()
-        _, err = running.communicate(timeout=60)
+        _, err = running.communicate(timeout=120)
     assert running.returncode == -signal.SIGTERM
     assert "OF903" not in err

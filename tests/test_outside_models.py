@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from cli_cases import Ran
 from orgflow import cli
+from shared_data import shared_cases
 
 from orgflow_ir.diagnostics.core_rules import CrashedPass
 
@@ -72,7 +73,7 @@ def test_a_timer_without_any_time_is_a_warning_in_an_executable_process(
     assert "warning OF504" not in drawn.out
 
 
-@pytest.mark.parametrize("name", ["k5", "crash2"])
+@pytest.mark.parametrize("name", shared_cases(["k5", "crash2"], "outside-look"))
 def test_a_forking_loop_is_reported_without_an_internal_error(
     name: str, invoke: Invoke, outside: Path
 ) -> None:

@@ -51,7 +51,7 @@ class Asked:
     def __call__(
         self, method: str, path: str, body: str | None = None, headers: dict[str, str] | None = None
     ) -> tuple[int, str, dict[str, str]]:
-        connection = http.client.HTTPConnection(self.at.hostname or "", self.at.port, timeout=20)
+        connection = http.client.HTTPConnection(self.at.hostname or "", self.at.port, timeout=120)
         connection.request(method, path, body, headers or {})
         answer = connection.getresponse()
         read = answer.status, answer.read().decode(), dict(answer.getheaders())
@@ -122,7 +122,7 @@ def test_it_waits_until_every_page_is_finished(ask: Asked) -> None:
     done.join(0.2)
     assert done.is_alive()
     ask("POST", f"{ask.at.path}other", '{"end": 1}', JSON)
-    done.join(20)
+    done.join(120)
     assert not done.is_alive()
 
 

@@ -14,6 +14,7 @@ from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.compiler import choose_backend, compile_model, load
 from orgflow.evaluation.pmo import COLUMNS, Compiled, PmoReport, evaluate
 from orgflow.evaluation.replay import judge
+from shared_data import shared_cases
 
 from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy
@@ -59,7 +60,7 @@ def rows(report: PmoReport, format_: str) -> dict[str, dict[str, Any]]:
     return {r["model_id"]: r for r in report.rows if r["format"] == format_}
 
 
-@pytest.mark.parametrize("format_", ["bpmn", "pme"])
+@pytest.mark.parametrize("format_", shared_cases(["bpmn", "pme"], "pmo"))
 def test_all_but_three_pass_and_those_are_refused_with_a_code(
     report: PmoReport, format_: str
 ) -> None:
@@ -133,7 +134,7 @@ def mutants(
             yield f"dropped {name} → {target['node']}", changed
 
 
-@pytest.mark.parametrize("number", CONTROLS)
+@pytest.mark.parametrize("number", shared_cases(CONTROLS, "pmo"))
 def test_negative_controls(
     number: str, shared: Path, registry: Registry, engine: LocalEngine
 ) -> None:

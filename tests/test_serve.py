@@ -95,7 +95,7 @@ def test_a_save_deploys_again_and_executions_are_followed(
     lines: list[str] = []
 
     def until(text: str) -> None:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while text not in "\n".join(lines):
             assert time.monotonic() < deadline, (text, lines)
             lines.extend(capsys.readouterr().out.splitlines())
@@ -128,7 +128,7 @@ def test_a_save_deploys_again_and_executions_are_followed(
         until("created: Claim")
     finally:
         stand.server = None
-        thread.join(20)
+        thread.join(120)
     assert codes == [3]
     until("the server has ended")
 

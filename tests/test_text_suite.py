@@ -14,11 +14,11 @@ from orgflow.agents.text.bleu import bleu
 from orgflow.evaluation.paged_metrics import by_bleu, paged_scores
 from orgflow.evaluation.text_metrics import Remembering, Step, assign, match_steps, relations, score
 from orgflow.evaluation.text_suite import Drafted, evaluate_texts, split_halves
+from shared_data import shared_data
 
 from orgflow_ir.model import Model
 
 ROOT = Path(__file__).resolve().parents[1]
-PMO = ROOT.parent / "shared" / "data" / "pmo"
 
 
 def model(lines: str, tmp_path: Path) -> Model:
@@ -238,11 +238,12 @@ def test_samples_of_a_text(tmp_path: Path) -> None:
 
 def test_texts_by_rules(tmp_path: Path) -> None:
     """Every draft is sound and compiles; three of the texts, `eval text` takes them all."""
+    pmo = shared_data("pmo")
     for kind, suffix in (("descriptions", "txt"), ("bpmn", "bpmn")):
         (tmp_path / kind).mkdir()
         for number in ("01", "20", "30"):
             name = f"{number}.{suffix}"
-            (tmp_path / kind / name).write_bytes((PMO / kind / name).read_bytes())
+            (tmp_path / kind / name).write_bytes((pmo / kind / name).read_bytes())
     csv = tmp_path / "scores.csv"
     ran = orgflowc("eval", "text", tmp_path, "-o", csv)
     assert ran.code == 0, ran.err
@@ -260,7 +261,7 @@ def test_texts_by_rules(tmp_path: Path) -> None:
 
 def test_the_figures_of_the_documentation_are_those_of_the_command() -> None:
     """A table of docs/text.md; it is written again from the rows that a failure shows."""
-    ran = orgflowc("eval", "text", PMO)
+    ran = orgflowc("eval", "text", shared_data("pmo"))
     assert ran.code == 0, ran.err
     lines = ran.err.splitlines()
     header = next(line for line in lines if "non-sequence" in line)
@@ -276,10 +277,19 @@ def test_the_figures_of_the_documentation_are_those_of_the_command() -> None:
         assert row in page.splitlines()
 
 
+def write_example(folder: Path) -> None:
+    """A text with its model as PMo has them, from an example."""
+    example = ROOT / "examples" / "from-text"
+    for kind in ("descriptions", "bpmn"):
+        (folder / kind).mkdir()
+    (folder / "descriptions" / "01.txt").write_bytes((example / "order.txt").read_bytes())
+    drawn = orgflowc("compile", example / "order.triples", "--target", "bpmn")
+    assert drawn.code == 0, drawn.err
+    (folder / "bpmn" / "01.bpmn").write_text(drawn.out)
+
+
 def test_texts_without_a_model_are_skipped_and_counted(tmp_path: Path) -> None:
-    for kind, suffix in (("descriptions", "txt"), ("bpmn", "bpmn")):
-        (tmp_path / kind).mkdir()
-        (tmp_path / kind / f"01.{suffix}").write_bytes((PMO / kind / f"01.{suffix}").read_bytes())
+    write_example(tmp_path)
     for name in ("02", "03"):
         (tmp_path / "descriptions" / f"{name}.txt").write_text("The clerk checks the order.")
     (tmp_path / "bpmn" / "03.bpmn").write_text("no model")
@@ -296,7 +306,8 @@ def test_texts_without_a_model_are_skipped_and_counted(tmp_path: Path) -> None:
 
 
 def test_a_model_that_is_not_configured(tmp_path: Path) -> None:
-    ran = orgflowc("eval", "text", PMO, "--agent", "text", env={"ORGFLOW_MODEL": ""})
+    write_example(tmp_path)
+    ran = orgflowc("eval", "text", tmp_path, "--agent", "text", env={"ORGFLOW_MODEL": ""})
     assert ran.code == 2
     assert "no language model is configured: set ORGFLOW_MODEL_URL" in ran.err
 

@@ -99,7 +99,7 @@ def test_the_script_waits_for_news(model: Path) -> None:
         address = server.add(page)
 
         def data(version: int) -> Any:
-            with urllib.request.urlopen(f"{address}/data?version={version}", timeout=20) as answer:
+            with urllib.request.urlopen(f"{address}/data?version={version}", timeout=120) as answer:
                 return json.loads(answer.read())
 
         assert data(-1)["version"] == 0
@@ -110,13 +110,13 @@ def test_the_script_waits_for_news(model: Path) -> None:
         assert got == []
         assert data(-1)["version"] == 0  # another browser need not wait for it
         page.show(looking.look())
-        waiting.join(5)
+        waiting.join(120)
         assert got[0]["version"] == 1
         later = threading.Thread(target=lambda: got.append(data(1)))
         later.start()
         time.sleep(0.1)
         page.close()
-        later.join(5)
+        later.join(120)
         assert not later.is_alive()
 
 

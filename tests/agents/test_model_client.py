@@ -129,7 +129,7 @@ def test_patience_is_bounded() -> None:
         started = time.monotonic()
         with pytest.raises(ServiceError, match="asks to wait 3,600 seconds"):
             client(server.url).ask(QUESTION)
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < 120
         assert len(server.requests) == 1
 
 
@@ -211,7 +211,7 @@ def test_a_stop_while_the_call_begins(
 ) -> None:
     """The request may be on its way when its thread has just been started."""
     real = threading.Thread.start
-    with model_server([Scripted("2", delay=0.3)]) as server:
+    with model_server([Scripted("2", delay=0.3 if sent else 600)]) as server:
 
         def start(thread: threading.Thread) -> None:
             if thread.name != "orgflow-model-call":
@@ -228,12 +228,12 @@ def test_a_stop_while_the_call_begins(
         begun = time.monotonic()
         with pytest.raises(KeyboardInterrupt) as stopped:
             asking.ask(QUESTION)
-        assert time.monotonic() - begun < 4
+        assert time.monotonic() - begun < 120
     assert isinstance(stopped.value, StoppedAfterAnswer) == sent
     assert len(lines) == asking.usage.total.calls == sent
 
 
-@pytest.mark.parametrize(("delay", "kept"), [(1.0, True), (30.0, False)])
+@pytest.mark.parametrize(("delay", "kept"), [(1.0, True), (600.0, False)])
 def test_cancellation_waits_a_moment_for_the_answer_in_flight(
     delay: float, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,7 +247,7 @@ def test_cancellation_waits_a_moment_for_the_answer_in_flight(
         started = time.monotonic()
         with pytest.raises(Cancelled) as stopped:
             asking.ask(QUESTION)
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 120
     assert isinstance(stopped.value, StoppedAfterAnswer) == kept
     assert [line.split(" ")[0] for line in lines] == ["waiting", *(["no"] if not kept else [])]
     assert asking.usage.total.calls == len(list((tmp_path / "calls").rglob("*.json"))) == kept

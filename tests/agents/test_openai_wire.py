@@ -126,11 +126,11 @@ def test_rate_limits_and_failures_are_waited_for() -> None:
 
 
 def test_an_answer_beyond_the_time_limit() -> None:
-    with model_server([Scripted("late", delay=30)]) as server:
+    with model_server([Scripted("late", delay=600)]) as server:
         begun = time.monotonic()
         with pytest.raises(ServiceError, match=r"did not answer within 0\.4 seconds"):
             client(server.url, seconds=0.4, tries=1).ask(QUESTION)
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 120
 
 
 def test_usage_that_is_missing_is_estimated() -> None:

@@ -6,16 +6,14 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from dmn_kit import agrees, read_suite
+from dmn_kit import agrees, read_suite, suite_folders, suite_name
 from orgflow.frontends.dmn.reader import NAMESPACES, DmnError, read_dmn
+from shared_data import shared_cases
 
 from orgflow_ir.decisions.evaluate import decide
 from orgflow_ir.decisions.link import DecisionModel, link
 from orgflow_ir.languages.feel.evaluator import Unsupported
 from orgflow_ir.languages.feel.values import Value, imported
-
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "dmn-tck"
-SUITES = sorted(path for path in SHARED.glob("compliance-level-*/*") if path.is_dir())
 
 REFUSED = {"0076-feel-external-java": "an external function"}
 """Suites about what is not evaluated: the reason that every case gets."""
@@ -25,7 +23,7 @@ def test_the_kit_is_there(shared: Path) -> None:
     assert len(list((shared / "data" / "dmn-tck").glob("compliance-level-*/*"))) == 82
 
 
-@pytest.mark.parametrize("folder", SUITES, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", shared_cases(suite_folders, "dmn-tck"), ids=suite_name)
 def test_kit(folder: Path) -> None:
     suite = read_suite(folder, int(folder.parent.name[-1]))
     assert suite.cases

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
+from shared_data import shared_cases
 
 from orgflow_ir.diagnostics import Edit, Fix
 from orgflow_ir.model import Flow, Gateway, Model, Scope
@@ -186,7 +187,9 @@ def test_a_drawing_that_runs_downwards() -> None:
     assert points["z_made_flow"] == [(50, 355), (50, 380)]
 
 
-@pytest.mark.parametrize("folder", ["miwg-reference", "soundness/fbpmn", "camunda7-executable"])
+@pytest.mark.parametrize(
+    "folder", shared_cases(["miwg-reference", "soundness/fbpmn", "camunda7-executable"])
+)
 def test_real_drawings(folder: str, shared: Path) -> None:
     """A join before every node that several flows lead to."""
     made = 0

@@ -35,7 +35,7 @@ def orgflowc(
 ) -> tuple[int, str]:
     """Exit code and what was printed: the findings of `check`, then standard error."""
     done = subprocess.run(
-        [*ORGFLOWC, *args], cwd=folder, preexec_fn=before, check=False, timeout=60,
+        [*ORGFLOWC, *args], cwd=folder, preexec_fn=before, check=False, timeout=120,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if stdout is None else stdout,
         stderr=subprocess.PIPE, text=True,
         # Where no file can be written, the interpreter would leave half a compiled module.
@@ -187,7 +187,7 @@ def test_signals_leave_the_old_output(folder: Path, number: int, after: float) -
     time.sleep(after)
     assert process.poll() is None, "the model is too small to be interrupted"
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert out == ""
     if number == signal.SIGINT:
         assert (process.returncode, err.strip()) == (130, "orgflowc: interrupted")
@@ -213,7 +213,7 @@ def test_signals_while_files_are_written(folder: Path, number: int) -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, preexec_fn=interruptible, capture_output=True,
-        text=True, check=False, timeout=60,
+        text=True, check=False, timeout=120,
     )  # fmt: skip
     assert done.returncode == (130 if number == signal.SIGINT else -number), done.stderr
     assert "Traceback" not in done.stderr
@@ -230,7 +230,7 @@ def test_a_signal_that_was_ignored_stays_ignored(folder: Path) -> None:
     )  # fmt: skip
     time.sleep(0.15)
     process.send_signal(signal.SIGHUP)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=120) == 0
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_the_name_of_a_file_need_not_be_text(args: tuple[str, ...], folder: Path
     name = os.fsdecode(b"or\xffder.bpmn")
     (folder / "m.bpmn").rename(folder / name)
     done = subprocess.run(
-        [*ORGFLOWC, *(a.format(name) for a in args)], cwd=folder, check=False, timeout=60,
+        [*ORGFLOWC, *(a.format(name) for a in args)], cwd=folder, check=False, timeout=120,
         capture_output=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -19,7 +19,7 @@ FAULTY = ROOT / "tests/diagnostics/OF201-deadlocked-join/bad.bpmn"
 def asked(address: str, name: str, xml: str) -> Any:
     """What the page gets for a diagram."""
     data = json.dumps({"name": name, "xml": xml}).encode()
-    with urllib.request.urlopen(address, data, timeout=60) as answer:
+    with urllib.request.urlopen(address, data, timeout=120) as answer:
         return json.loads(answer.read())
 
 

@@ -212,7 +212,7 @@ def test_the_server_ends_when_it_is_told_to() -> None:
     child.stdin.flush()
     assert child.stdout.readline().startswith(b"Content-Length")
     child.terminate()  # its input stays open
-    assert child.wait(60) != 0
+    assert child.wait(120) != 0
     child.stdin.close()
     child.stdout.close()
 

@@ -29,7 +29,7 @@ Json = dict[str, Any]
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "examples/leave-request/model.bpmn"
 CALLED = ROOT / "examples/incident/model.bpmn"
-WAIT = 90.0
+WAIT = 120.0
 
 
 @pytest.fixture

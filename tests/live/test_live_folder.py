@@ -53,7 +53,7 @@ def test_what_a_folder_shares_is_implemented_once(
                 f"{client.url}/webhook/{hook['parameters']['path']}", {"points": points}
             )
             assert said["status"] == 200
-            done = client.wait_for(client.executions(row["id"])[-1], 60)
+            done = client.wait_for(client.executions(row["id"])[-1], 120)
             assert done["status"] == "success", done["data"]["resultData"].get("error")
             assert {"Good", "Bad"} & done["data"]["resultData"]["runData"].keys() == {end}
     assert cli.run(["undeploy", str(tmp_path), "--take-over"]) == 0
@@ -131,7 +131,7 @@ def test_called_processes_and_renamed_work_of_a_folder(
     (hook,) = [n for n in client.workflow(rows["Order live"])["nodes"] if n["name"] == "Ordered"]
     said_ = client.call(f"{client.url}/webhook/{hook['parameters']['path']}", {})
     assert said_["status"] == 200
-    done = client.wait_for(client.executions(rows["Order live"])[-1], 60)
+    done = client.wait_for(client.executions(rows["Order live"])[-1], 120)
     assert done["status"] == "success", done["data"]["resultData"].get("error")
     assert cli.run(["undeploy", str(tmp_path), "--take-over"]) == 0
     assert set(names()) == {"live-book (topic)", "livepay (process)"}

@@ -92,7 +92,7 @@ def test_a_page_that_is_sent_again_answers_nothing(
         page.select_option("select", "Yes")
         page.click("#submit-btn")
         (execution,) = client.executions(id)
-        data = client.wait_for(execution, 60)
+        data = client.wait_for(execution, 120)
         assert data["status"] == "success"
         runs = data["data"]["resultData"]["runData"]
         assert len(runs["Fill in leave request"]) == 2

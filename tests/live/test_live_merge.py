@@ -26,7 +26,7 @@ from orgflow.backends.n8n.server.process import N8nServer, Owner
 from verify_edits import node
 
 Json = dict[str, Any]
-SECONDS = 60.0
+SECONDS = 120.0
 
 
 class Site:

@@ -224,7 +224,7 @@ def test_a_cycle_starts_runs(user: WorkflowClient, tmp_path: Path) -> None:
     model.write_text(CYCLE, "utf-8")
     assert orgflowc("deploy", model).code == 0
     (row,) = [one for one in user.listed() if one["name"] == "Again and again"]
-    deadline, done = time.monotonic() + 30, []
+    deadline, done = time.monotonic() + 120, []
     while len(done) < 3 and time.monotonic() < deadline:
         time.sleep(0.5)
         done = [one for one in executions_of(user) if one["workflowId"] == row["id"]]
@@ -263,14 +263,14 @@ def test_callers_have_to_identify_themselves(user: WorkflowClient, tmp_path: Pat
         ("Payment", f"{user.url}/webhook-waiting/{execution}/payment"),
         ("Look", f"{user.url}/form-waiting/{execution}"),
     ):
-        waiting = user.wait_for(execution, 30, states=("waiting",))
+        waiting = user.wait_for(execution, 120, states=("waiting",))
         assert waiting["data"]["resultData"]["lastNodeExecuted"] == node
         assert httpx.post(place, files={"": (None, "")}).status_code in (401, 403)
         if node == "Look":
             submit(place, (), {}, who)
         else:
             assert httpx.post(place, json={}, headers=secret).status_code == 200
-    assert user.wait_for(execution, 30)["status"] == "success"
+    assert user.wait_for(execution, 120)["status"] == "success"
     assert orgflowc("undeploy", model, *target).code == 0
 
 

@@ -22,7 +22,7 @@ from orgflow_ir.plugins import Registry
 Json = dict[str, Any]
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "examples" / "incident" / "model.bpmn"
-SECONDS = 60.0
+SECONDS = 120.0
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ class Served:
             self._new.put(line.rstrip("\n"))
         self._new.put(None)
 
-    def until(self, pattern: str, seconds: float = 90) -> re.Match[str]:
+    def until(self, pattern: str, seconds: float = 120) -> re.Match[str]:
         """The next line that has a pattern."""
         deadline = time.monotonic() + seconds
         while True:
@@ -63,7 +63,7 @@ class Served:
 
     def interrupt(self) -> int:
         self.child.send_signal(signal.SIGINT)
-        return self.child.wait(timeout=60)
+        return self.child.wait(timeout=120)
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_the_printed_form_is_clicked_through(home: Path, tmp_path: Path) -> None
         again.until(r"^unchanged: Order  ")
         again.child.kill()  # and the server ends with a command that is killed
         pid = served_pid(home)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while process_begin(pid) is not None and time.monotonic() < deadline:
             time.sleep(0.2)
         assert process_begin(pid) is None

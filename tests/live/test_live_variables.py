@@ -25,7 +25,7 @@ MORE = (
     "waits, set inside",
     "value null", "value list", "value object",
 )  # fmt: skip
-SECONDS = 60.0
+SECONDS = 120.0
 
 
 def wrong(client: Client, name: str, filling: str) -> str:

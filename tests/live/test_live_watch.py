@@ -97,4 +97,4 @@ def written(model: Path, text: str) -> Path:
 
 def ended(child: subprocess.Popen[Any]) -> None:
     child.send_signal(signal.SIGINT)
-    assert child.wait(timeout=20) == 0
+    assert child.wait(timeout=120) == 0

@@ -56,4 +56,4 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}/v1"
         finally:
             running.terminate()
-            running.wait(30)
+            running.wait(120)

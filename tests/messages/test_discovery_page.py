@@ -275,7 +275,7 @@ def _visit(address: str) -> None:
         {"then": "finish"},
     ):
         data = urllib.parse.urlencode(fields).encode()
-        with urllib.request.urlopen(address, data, timeout=60) as answer:
+        with urllib.request.urlopen(address, data, timeout=120) as answer:
             answer.read()
 
 

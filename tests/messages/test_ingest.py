@@ -162,7 +162,7 @@ def killed_ingests(folder: Path, kills: int, seed: int = 1) -> tuple[int, int, i
             process.wait(rng.random() * 1.5 * whole)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait(60)
+            process.wait(120)
     subprocess.run([*command, str(store)], check=True, capture_output=True, timeout=300)
     with MessageStore.open(str(store)) as opened:
         opened._db.execute("INSERT INTO words (words) VALUES ('integrity-check')")

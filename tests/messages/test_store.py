@@ -158,15 +158,15 @@ def test_processes_that_add_to_one_store_wait_for_each_other(tmp_path: Path) -> 
 def test_what_a_killed_process_leaves_is_completed(tmp_path: Path, after: int) -> None:
     folder = tmp_path / "s"
     process = adding(folder, 0, 400)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while not (folder / "messages.db").exists() and time.monotonic() < until:
         time.sleep(0.001)
     time.sleep(after * after * 0.004)
     process.send_signal(signal.SIGKILL)
-    process.wait(timeout=60)
+    process.wait(timeout=120)
     with MessageStore.create(str(folder)) as store:
         assert store.counts().messages % 20 == 0, "whole transactions"
-    assert adding(folder, 0, 400).wait(timeout=60) == 0
+    assert adding(folder, 0, 400).wait(timeout=120) == 0
     assert contents(folder) == (400, 400, 400, "ok")
 
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import csv
-import os
-from pathlib import Path
 
 import pytest
 from orgflow.passes.pipelines import CHECK
+from shared_data import shared_data
 
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext, PassManager
 from orgflow_ir.plugins import Registry
 
-PMO = Path(__file__).resolve().parents[3] / "shared" / "data" / "pmo"
+PMO = shared_data("pmo")
 MODELS = [f"{n:02d}" for n in range(1, 56)]
-
-if not PMO.is_dir() and not os.environ.get("CI"):
-    pytest.skip("needs ../shared/data/pmo beside the checkout", allow_module_level=True)
 
 FINDINGS = {
     # Two ways lead from the parallel gateway "Ship goods" side by side to "Prepare for picking

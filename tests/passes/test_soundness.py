@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from orgflow.passes.pipelines import CHECK
 from seeds import at_least, seeds
+from shared_data import shared_data
 from soundness_fuzzing import compare, plays, replays
 from soundness_oracle import Oracle
 from soundness_random import process as random_process
@@ -39,8 +38,6 @@ from orgflow_ir.model import (
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext, PassManager
 from orgflow_ir.plugins import Registry
-
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 def test_random_processes_agree_with_the_oracle() -> None:
@@ -337,9 +334,7 @@ def test_all_independent_faults_are_told() -> None:
 
 def test_no_file_is_too_odd() -> None:
     """A verdict for every process of every BPMN file there is, each violation with its run."""
-    if not SHARED.is_dir() and not os.environ.get("CI"):
-        pytest.skip("needs ../shared/data beside the checkout")
-    files = sorted([*SHARED.rglob("*.bpmn"), *SHARED.rglob("*.bpmn20.xml")])
+    files = sorted([*shared_data().rglob("*.bpmn"), *shared_data().rglob("*.bpmn20.xml")])
     assert len(files) > 400
     frontend = Registry(outside=False).frontends["bpmn"]
     outcomes: Counter[str] = Counter()

@@ -3,10 +3,8 @@ referees about all files."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
+from shared_data import shared_cases, shared_data
 from soundness_models import DEEP, build
 from soundness_spiff import Seen, verdict
 
@@ -15,8 +13,6 @@ from orgflow_ir.model import Process
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-
-PMO = Path(__file__).resolve().parents[3] / "shared" / "data" / "pmo" / "bpmn"
 
 CASES = {
     # stuck, double
@@ -45,11 +41,9 @@ def test_what_spiffworkflow_cannot_play_is_said() -> None:
     assert verdict(two) == "not one start event"
 
 
-@pytest.mark.parametrize("file", ["03", "11", "20", "39"])
+@pytest.mark.parametrize("file", shared_cases(["03", "11", "20", "39"], "pmo"))
 def test_runs_agree_with_the_analysis(file: str) -> None:
-    if not PMO.is_dir() and not os.environ.get("CI"):
-        pytest.skip("needs ../shared/data/pmo beside the checkout")
-    path = PMO / f"{file}.bpmn"
+    path = shared_data("pmo", "bpmn", f"{file}.bpmn")
     source = SourceFile(path.name, path.read_bytes())
     model = Registry(outside=False).frontends["bpmn"].parse(source, PassContext())
     assert model is not None

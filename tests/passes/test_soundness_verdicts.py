@@ -8,21 +8,18 @@ are not compared. `proper completion` there means that an end event is come to o
 from __future__ import annotations
 
 import csv
-import os
 from functools import cache
-from pathlib import Path
 
 import pytest
 from orgflow.passes.pipelines import CHECK
+from shared_data import shared_data
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext, PassManager
 from orgflow_ir.plugins import Registry
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "soundness"
-if not DATA.is_dir() and not os.environ.get("CI"):
-    pytest.skip("needs ../shared/data/soundness beside the checkout", allow_module_level=True)
+DATA = shared_data("soundness")
 
 ENDS = (
     "two parallel branches come to one none end event: BPMN ends each token there and nothing is "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from game_models import model, node, read_bpmn, shared, sub
+from game_models import model, node, read_bpmn, sub
+from shared_data import shared_cases, shared_data
 
 from orgflow_ir.flow.token_game.replay import FollowResult, follow
 from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
@@ -154,9 +155,12 @@ def test_thrown_errors_happen_by_themselves():
     assert not check(made, ["k", "u"], {"g": (("g-k",),)}).ok
 
 
-@pytest.mark.parametrize("name", ["02", "07", "17", "18", "22", "25", "26", "29", "52"])
+@pytest.mark.parametrize(
+    "name",
+    shared_cases(["02", "07", "17", "18", "22", "25", "26", "29", "52"], "pmo"),
+)
 def test_enumerated_runs_of_real_models_are_followed_and_mutants_are_not(name: str):
-    made = read_bpmn(shared("pmo", "bpmn", f"{name}.bpmn"))
+    made = read_bpmn(shared_data("pmo", "bpmn", f"{name}.bpmn"))
     game = Game(made, Policy(once=True))
     steps = 0
     for process in made.processes:

@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import pytest
-from game_models import explore, read_bpmn, shared, tell
+from game_models import explore, read_bpmn, tell
+from shared_data import shared_cases, shared_data
 
 from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game
@@ -151,10 +152,10 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", shared_cases(CASES, "soundness", "probe"))
 def test_micro_case(name: str):
     case = CASES[name]
-    model = read_bpmn(shared("soundness", "probe", f"{name}.bpmn"))
+    model = read_bpmn(shared_data("soundness", "probe", f"{name}.bpmn"))
     game = Game(model)
     assert game.starts("P") == case.starts, case.why
     ends = {e for s in case.starts for e in explore(game, game.initial("P", s))[1]}
@@ -170,5 +171,5 @@ def test_micro_case(name: str):
 
 
 def test_every_micro_case_is_argued():
-    folder = shared("soundness", "probe")
+    folder = shared_data("soundness", "probe")
     assert {p.stem for p in folder.glob("*.bpmn")} == set(CASES)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 
-from game_models import read_bpmn, shared
+from game_models import read_bpmn
+from shared_data import shared_data
 
 from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.model import Model
@@ -38,7 +39,7 @@ def test_safety_and_soundness_agree_with_fbpmn():
     """Safe: never two tokens at one place. Sound, in fbpmn: always able to complete, nothing left,
     no message left; so a sound model is never stuck here. Instances here are not bounded to one a
     process, so that models whose partner is started again and again are not seen in full."""
-    root = shared("soundness")
+    root = shared_data("soundness")
     compared = []
     with (root / "verdicts.csv").open(encoding="utf-8", newline="") as file:
         rows = [r for r in csv.DictReader(file) if r["file"].startswith(("fbpmn/", "rust/"))]

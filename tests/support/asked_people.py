@@ -156,7 +156,7 @@ def _executions(client: Client, workflow: str) -> list[Json]:
 
 
 def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.2)

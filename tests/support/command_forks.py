@@ -65,7 +65,7 @@ class _Parent:
 
     def close(self) -> None:
         self.ours.close()  # which ends it
-        self.process.wait(10)
+        self.process.wait(120)
         self.folder.cleanup()
 
 

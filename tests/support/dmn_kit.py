@@ -60,6 +60,16 @@ def suites(kit: Path) -> Iterator[Suite]:
             yield read_suite(folder, level)
 
 
+def suite_folders(kit: Path) -> list[Path]:
+    """The folders of the suites, in order."""
+    return sorted(path for path in kit.glob("compliance-level-*/*") if path.is_dir())
+
+
+def suite_name(folder: Path) -> str:
+    """The name of a suite, for the identifier of its test."""
+    return folder.name
+
+
 def read_suite(folder: Path, level: int) -> Suite:
     """The suite in a folder."""
     cases: list[Case] = []

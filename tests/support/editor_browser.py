@@ -16,7 +16,7 @@ from orgflow.backends.n8n.server.process import N8nServer, Owner
 
 Json = dict[str, Any]
 
-WAIT_MS = 60_000
+WAIT_MS = 120_000
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ("--disable-gpu", "--disable-background-networking", "--disable-component-update",
          "--disable-sync", "--no-first-run")  # fmt: skip

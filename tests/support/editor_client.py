@@ -13,7 +13,7 @@ from pygls.lsp.client import LanguageClient
 
 T = TypeVar("T")
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds after which an answer will not come any more."""
 
 

@@ -21,7 +21,7 @@ from faulty_proxy import Fault
 
 Json = dict[str, Any]
 
-SECONDS = 60.0
+SECONDS = 120.0
 
 
 class Moment(NamedTuple):

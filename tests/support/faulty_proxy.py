@@ -159,7 +159,7 @@ class FaultyProxy:
         self, method: str, path: str, headers: dict[str, str], body: bytes
     ) -> tuple[int, dict[str, str], bytes]:
         parts = urlsplit(self.target)
-        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=120)
         try:
             kept = {
                 k: v for k, v in headers.items() if k.lower() not in ("host", "accept-encoding")

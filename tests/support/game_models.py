@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.semantics import Game
@@ -172,20 +169,6 @@ def traces(game: Game, first: State, only: set[str], limit: int = 20_000) -> set
                 seen.add(after)
                 typed.append(after)
     return found
-
-
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-
-
-def shared(*parts: str) -> Path:
-    """A file of the shared test data; skips where it is missing, fails there under CI=true."""
-    path = SHARED.joinpath(*parts)
-    if not path.exists():
-        reason = f"shared test data missing: ../shared/data/{'/'.join(parts)}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return path
 
 
 def read_bpmn(path: Path) -> Model:

@@ -77,7 +77,7 @@ def menu(folder: Path, **settings: Any) -> Iterator[dict[str, Any]]:
     try:
         yield json.loads(process.stdout.readline())
         process.stdin.close()
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
     finally:
         process.kill()
         process.wait()

@@ -147,7 +147,7 @@ class NodeChild:
     A script that dies or is silent for `seconds` ends the test with what it said on stderr.
     """
 
-    def __init__(self, script: Path, *arguments: str, seconds: float = 30.0) -> None:
+    def __init__(self, script: Path, *arguments: str, seconds: float = 120.0) -> None:
         self._seconds = seconds
         self._said: collections.deque[str] = collections.deque(maxlen=40)
         self._answers: queue.SimpleQueue[str | None] = queue.SimpleQueue()

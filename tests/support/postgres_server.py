@@ -58,7 +58,7 @@ def running(password: str = "") -> Iterator[str]:
             yield f"postgresql://postgres@/{{}}?host={folder}"
         finally:
             server.terminate()  # this process alone; it ends its own children
-            server.wait(60)
+            server.wait(120)
     finally:
         shutil.rmtree(folder)
 

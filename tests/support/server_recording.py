@@ -58,7 +58,7 @@ class Scenario:
     kinds: tuple[str, ...] = ()
 
 
-def record(client: Client, scenario: Scenario, seconds: float = 60.0) -> Json:
+def record(client: Client, scenario: Scenario, seconds: float = 120.0) -> Json:
     """Make the run and leave nothing behind; the line of the recording.
 
     `order` has a list a node run: its name, the items on each output, and where there is more to

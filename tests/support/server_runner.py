@@ -31,7 +31,7 @@ AT_ONCE = 3
 class ServerRunner(LocalRunner):
     """Workflow, stubs and results as in `LocalRunner`; the runs themselves on a server."""
 
-    def __init__(self, client: Client, seconds: float = 60.0) -> None:
+    def __init__(self, client: Client, seconds: float = 120.0) -> None:
         super().__init__()
         self._client = client
         self._seconds = seconds

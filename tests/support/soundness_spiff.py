@@ -24,7 +24,11 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 RUNS, STEPS, SECONDS, MEMORY = 60, 120, 3, 2_000_000_000
-"""Most runs of a process, most steps of a run, most seconds, most bytes of the child."""
+"""Most runs of a process, most steps of a run, most seconds of processor time, most bytes of the
+child."""
+
+PATIENCE = 120
+"""Seconds until a child that hangs is ended."""
 LARGEST = 120
 """Most elements of a process: its runs take SpiffWorkflow longer with every step done."""
 
@@ -173,10 +177,10 @@ def verdict(process: Any, traces: tuple[Any, ...] = (), seconds: float = SECONDS
     try:
         done = subprocess.run(
             [sys.executable, __file__], input=json.dumps(job), capture_output=True, text=True,
-            check=False, timeout=SECONDS * 4,
+            check=False, timeout=PATIENCE,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return f"no answer within {SECONDS * 4} s"
+        return f"no answer within {PATIENCE} s"
     if done.returncode != 0:
         error, _, text = (done.stderr.strip().splitlines() or ["?"])[-1].partition(": ")
         return f"its {error.rpartition('.')[2]}: {text[:60]}"
@@ -205,7 +209,7 @@ class _Child:
         self.spec = parser.get_spec(job["process"])
         self.inner = parser.get_subprocess_specs(job["process"])
         self.splits: dict[str, list[Any]] = job["splits"]
-        self.until = time.monotonic() + job["seconds"]
+        self.until = time.process_time() + job["seconds"]
 
     def options(self, gateway: str, number: int) -> list[list[str]]:
         """What may be chosen at a visit, another first at each, so that loops are left."""
@@ -246,7 +250,7 @@ class _Child:
         workflow = BpmnWorkflow(self.spec, self.inner, script_engine=engine)
         done: Counter[str] = Counter()
         double: set[str] = set()
-        for _ in range(STEPS if time.monotonic() < self.until else 0):
+        for _ in range(STEPS if time.process_time() < self.until else 0):
             workflow.do_engine_steps()
             ready = [t for t in workflow.get_tasks(state=TaskState.READY) if t.task_spec.manual]
             names = Counter(t.task_spec.bpmn_id for t in ready)
@@ -314,7 +318,7 @@ class _Child:
                 double |= again.double
                 if not again.completed and not again.cut:
                     stuck |= set(again.left) or {"?"}
-            if runs >= RUNS or time.monotonic() > self.until:
+            if runs >= RUNS or time.process_time() > self.until:
                 everything = False
                 break
         return {"runs": runs, "all": everything, "stuck": sorted(stuck), "double": sorted(double)}

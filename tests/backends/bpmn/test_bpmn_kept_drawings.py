@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from bpmn_trips import read, read_file, schema_errors, written
+from shared_data import shared_cases
 
 from orgflow_ir.layout.connect import connected
 from orgflow_ir.layout.keep import drawn
@@ -190,7 +191,7 @@ def test_a_canvas_that_is_far_too_wide_is_laid_out() -> None:
     assert {e.element for e in drawing.edges} == {"f0", "f1", "f2", "df"}
 
 
-@pytest.mark.parametrize("number", ["001", "016", "081"])
+@pytest.mark.parametrize("number", shared_cases(["001", "016", "081"], "n8n-workflows"))
 def test_data_of_real_workflows_has_lines(number: str, shared: Path) -> None:
     model = read_file(shared / "data" / "n8n-workflows" / f"{number}.json", diagram=True)
     drawing = drawn(model)

@@ -13,6 +13,7 @@ from drawing_metrics import measure
 from hostile_labels import hostile_model
 from model_gen import Builder
 from seeds import seeds
+from shared_data import shared_cases
 
 from orgflow_ir.layout.keep import drawn
 from orgflow_ir.layout.text import width, wrap
@@ -80,7 +81,9 @@ def test_all_of_pmo_is_drawn_clean(shared: Path) -> None:
     assert crossings <= 40
 
 
-@pytest.mark.parametrize("folder", ["miwg-reference", "n8n-workflows", "soundness/fbpmn"])
+@pytest.mark.parametrize(
+    "folder", shared_cases(["miwg-reference", "n8n-workflows", "soundness/fbpmn"])
+)
 def test_real_models_without_their_drawings(folder: str, shared: Path) -> None:
     paths = sorted((shared / "data" / folder).iterdir())
     paths = [p for p in paths if p.suffix == (".json" if "n8n" in folder else ".bpmn")]
@@ -331,9 +334,9 @@ def test_thousands_of_nodes_take_seconds(shape: str) -> None:
         tasks = tuple(Task(id=f"t{n}") for n in range(2_000))
         flows = tuple(Flow(id=f"f{n}", source="t0", target=f"t{n}") for n in range(1, 2_000))
         process = Process(id="P", nodes=tasks, flows=flows)
-    begin = time.perf_counter()
+    begin = time.process_time()
     drawn(Model(id="M", processes=(process,)))
-    assert time.perf_counter() - begin < 15
+    assert time.process_time() - begin < 15
 
 
 def test_the_metrics_see_faults() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from bpmn_trips import read_file, written
 from node_tools import BPMNLINT_PACKAGES, NodeChild, tool
+from shared_data import shared_cases
 from spiff_runs import execute, plain, scripted
 
 from orgflow_ir.flow.token_game.replay import follow
@@ -38,7 +39,7 @@ def rules(answer: dict[str, Any]) -> Counter[str]:
     return Counter(finding.split()[0] for finding in answer["findings"])
 
 
-@pytest.mark.parametrize("folder", ["miwg-reference", "camunda7-executable"])
+@pytest.mark.parametrize("folder", shared_cases(["miwg-reference", "camunda7-executable"]))
 def test_no_new_warnings_and_findings(folder: str, shared: Path, referee: NodeChild) -> None:
     paths = sorted((shared / "data" / folder).iterdir())
     paths = [p for p in paths if p.suffix in (".bpmn", ".xml")]

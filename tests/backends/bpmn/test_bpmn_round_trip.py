@@ -11,6 +11,7 @@ from model_gen import Builder
 from orgflow.backends.bpmn.document import document
 from orgflow.backends.bpmn.format import BPMN
 from seeds import seeds
+from shared_data import shared_cases
 
 from orgflow_ir.model import Event, Flow, Model, Process
 from orgflow_ir.testing.minimal import minimal_models
@@ -28,7 +29,7 @@ def files(shared: Path, folder: str) -> list[Path]:
     return sorted(p for p in (shared / "data" / folder).iterdir() if p.suffix in (".bpmn", ".xml"))
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("folder", shared_cases(FOLDERS))
 def test_real_files_come_back(folder: str, shared: Path) -> None:
     paths = files(shared, folder)
     assert len(paths) == FOLDERS[folder]

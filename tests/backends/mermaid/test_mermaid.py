@@ -30,7 +30,7 @@ ODD = (
 
 @pytest.fixture(scope="module")
 def mermaid() -> Iterator[NodeChild]:
-    with NodeChild(SCRIPT, str(tool("mermaid", PACKAGES)), seconds=90) as child:
+    with NodeChild(SCRIPT, str(tool("mermaid", PACKAGES)), seconds=120) as child:
         yield child
 
 

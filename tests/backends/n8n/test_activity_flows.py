@@ -20,6 +20,7 @@ from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compiler import load
 from seeds import seeds
+from shared_data import shared_cases
 
 from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.model import Model
@@ -121,7 +122,7 @@ def test_random_drawings_do_what_the_specification_says(
         assert (status, shown) == ("success", wanted_runs), (levels, picked)
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", shared_cases(DRAWN, "outside-look"))
 def test_drawn_models_run_proved_on_both_targets(
     name: str, shared: Path, registry: Registry
 ) -> None:
@@ -136,7 +137,7 @@ def test_drawn_models_run_proved_on_both_targets(
     assert report.uncovered == ()
 
 
-@pytest.mark.parametrize("name", ["ec", "d1_default_flow", "d1c"])
+@pytest.mark.parametrize("name", shared_cases(["ec", "d1_default_flow", "d1c"], "outside-look"))
 def test_exactly_one_of_two_tasks_runs_behind_a_default(
     name: str, shared: Path, registry: Registry, engine: LocalEngine
 ) -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from pathlib import Path
 from typing import Any
 
-import engine_fixture
 import pytest
 from engine_fixture import (
     CALLED,
@@ -30,8 +28,8 @@ from engine_fixture import (
 from orgflow.backends.n8n.engine.install import engine_dir
 from orgflow.backends.n8n.engine.local import EngineError, LocalEngine, RunRequest
 from orgflow.backends.n8n.engine.node import find_node
+from shared_data import shared_data
 
-RUNS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "n8n-runs.jsonl"
 # Its node calls the server the runs were recorded on; here it is stubbed.
 CALLS_OUT = {"httpRequest 4.4": {"A": {"visits": [{"status": "ok"}], "mode": "replace"}}}
 
@@ -39,9 +37,9 @@ Json = dict[str, Any]
 
 
 def test_agrees_with_the_recorded_runs_of_a_server(engine: LocalEngine) -> None:
-    if not RUNS.is_file():
-        engine_fixture.missing(f"the recorded runs are not there: {RUNS}")
-    recorded = [json.loads(line) for line in RUNS.read_text(encoding="utf-8").splitlines()]
+    recorded = [
+        json.loads(line) for line in shared_data("n8n-runs.jsonl").read_text("utf-8").splitlines()
+    ]
     empty: Json = {"headers": {}, "params": {}, "query": {}}
     runs = engine.run_many(
         RunRequest(
@@ -177,26 +175,35 @@ def test_a_failing_stub_and_a_failing_sub_workflow_leave_by_the_error_output(
     assert output(run)["error"] == "boom"
 
 
-@pytest.mark.parametrize("seconds", [20, 7200])
+@pytest.mark.parametrize("seconds", [50, 7200])
 def test_a_wait_by_time_costs_no_time(engine: LocalEngine, seconds: int) -> None:
+    """Three waits, which together take longer than the test may."""
     parameters = {"resume": "timeInterval", "amount": seconds, "unit": "seconds"}
-    timed = flow([START, node("W", "wait", 1.1, parameters), noop("E")], "T>W", "W>E")
+    waits = [node(f"W{n}", "wait", 1.1, parameters) for n in range(3)]
+    timed = flow([START, *waits, noop("E")], "T>W0", "W0>W1", "W1>W2", "W2>E")
     begun = time.monotonic()
     run = engine.run(timed, "T", items=[{"json": {"k": 1}}])
-    assert time.monotonic() - begun < 5
-    assert (names(run), output(run)) == (["T", "W", "E"], {"k": 1})
-    (event,) = run.waits
-    assert (event.node, event.kind, event.opened_at, event.resumed) == ("W", "time", 1, "timer")
-    assert event.in_process is (seconds < 65)
-    assert event.wait_till is not None
+    assert time.monotonic() - begun < 120
+    assert (names(run), output(run)) == (["T", "W0", "W1", "W2", "E"], {"k": 1})
+    assert [(event.node, event.kind, event.opened_at, event.resumed) for event in run.waits] == [
+        (f"W{n}", "time", n + 1, "timer") for n in range(3)
+    ]
+    assert {event.in_process for event in run.waits} == {seconds < 65}
+    assert all(event.wait_till is not None for event in run.waits)
 
 
 def test_a_retry_costs_no_time(engine: LocalEngine) -> None:
-    task = {**noop("S"), "retryOnFail": True, "maxTries": 3, "waitBetweenTries": 5000}
+    """Fifteen tasks with two pauses of five seconds each: longer than the test may take."""
+    tasks = [
+        {**noop(f"S{n}"), "retryOnFail": True, "maxTries": 3, "waitBetweenTries": 5000}
+        for n in range(15)
+    ]
+    wires = ["T>S0", *(f"S{n}>S{n + 1}" for n in range(14))]
+    stubs = {f"S{n}": {"errors": ["a", "b", None]} for n in range(15)}
     begun = time.monotonic()
-    run = engine.run(flow([START, task], "T>S"), "T", stubs={"S": {"errors": ["a", "b", None]}})
+    run = engine.run(flow([START, *tasks], *wires), "T", stubs=stubs)
     assert run.status == "success"
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 120
 
 
 def test_webhook_answers_come_as_n8n_delivers_them_in_a_loop(engine: LocalEngine) -> None:
@@ -358,7 +365,7 @@ def test_a_new_name_reaches_references_but_no_text_beside_the_name_of_the_node_b
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [texts[0].replace("Old", "New"), texts[1]]

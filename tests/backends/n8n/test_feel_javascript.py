@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dmn_kit import case_program, read_suite, run_javascript
+from dmn_kit import case_program, read_suite, run_javascript, suite_folders, suite_name
 from engine_fixture import START, flow, node, reads
 from feel_random import VALUES, differences, expression
 from orgflow.backends.javascript.decision_runtime_code import decision_code
@@ -20,6 +20,7 @@ from orgflow.backends.javascript.feel_runtime_code import feel_expression
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.expressions import read_code, read_parameter
 from orgflow.frontends.dmn.reader import read_dmn
+from shared_data import shared_cases, shared_data
 
 from orgflow_ir.decisions.evaluate import decide, decide_json
 from orgflow_ir.decisions.link import link
@@ -29,9 +30,10 @@ from orgflow_ir.languages.feel.parser import parse_expression
 from orgflow_ir.languages.feel.signatures import SIGNATURES
 from orgflow_ir.languages.feel.values import imported
 
-KIT = Path(__file__).resolve().parents[4] / "shared" / "data" / "dmn-tck"
-SAMPLE = sorted(path for path in KIT.glob("compliance-level-*/*") if path.is_dir())[::4]
-"""A quarter of the suites; `benchmarks/dmn_tck.py` runs all."""
+
+def sampled_suites(kit: Path) -> list[Path]:
+    """A quarter of the suites; `benchmarks/dmn_tck.py` runs all."""
+    return suite_folders(kit)[::4]
 
 
 def compiled(text: str, *names: str) -> str:
@@ -54,7 +56,7 @@ def test_the_kit_is_there(shared: Path) -> None:
     assert (shared / "data" / "dmn-tck").is_dir()
 
 
-@pytest.mark.parametrize("folder", SAMPLE, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", shared_cases(sampled_suites, "dmn-tck"), ids=suite_name)
 def test_kit(folder: Path) -> None:
     suite = read_suite(folder, int(folder.parent.name[-1]))
     programs, expected = [], []
@@ -113,7 +115,7 @@ def test_expressions_on_the_engine(engine: LocalEngine) -> None:
 
 def test_a_sample_of_the_kit_on_the_engine(engine: LocalEngine) -> None:
     fields, expected = {}, {}
-    for folder in SAMPLE:
+    for folder in sampled_suites(shared_data("dmn-tck")):
         suite = read_suite(folder, int(folder.parent.name[-1]))
         for at, case in enumerate(suite.cases[::8]):
             name = f"{suite.name[:4]}_{at}"

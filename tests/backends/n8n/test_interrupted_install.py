@@ -60,13 +60,13 @@ def interrupted(tmp_path: Path, number: signal.Signals) -> list[int]:
             stdout=said,
             stderr=subprocess.DEVNULL,
         )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not (pids.is_file() and len(pids.read_text().split()) == 2):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     time.sleep(0.2)
     child.send_signal(number)
-    child.wait(30)
+    child.wait(120)
     return [int(pid) for pid in pids.read_text().split()]
 
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 from canvas_metrics import boxes, measure, wires
-from game_models import read_bpmn, shared
+from game_models import read_bpmn
 from model_gen import random_model
 from n8n_compiled import workflows
 from orgflow.backends.n8n.emit.layout import banded, grid
 from orgflow.compiler import compile_model, load
 from seeds import seeds
+from shared_data import shared_cases, shared_data
 from variable_runs import compiled
 from variable_scenarios import scenarios
 
@@ -151,13 +152,13 @@ def test_outputs_stand_in_the_order_of_their_targets(seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("name", "decision", "first"),
-    [("25", "Is any job offer received?", "Yes"), ("47", "free spots?", "no")],
+    shared_cases([("25", "Is any job offer received?", "Yes"), ("47", "free spots?", "no")], "pmo"),
 )
 def test_outputs_that_variables_are_read_from_are_ordered_too(
     name: str, decision: str, first: str
 ) -> None:
     """What reads an output by its number reads the one that leads to it."""
-    (workflow,) = workflows(read_bpmn(shared("pmo", "bpmn", f"{name}.bpmn")))
+    (workflow,) = workflows(read_bpmn(shared_data("pmo", "bpmn", f"{name}.bpmn")))
     nodes = {node["name"]: node for node in workflow["nodes"]}
     rules = nodes[decision]["parameters"]["rules"]["values"]
     assert rules[0]["outputKey"] == first

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from game_models import model, node, read_bpmn, shared
+from game_models import model, node, read_bpmn
 from n8n_compiled import emitted
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import replay_model
+from shared_data import shared_data
 
 from orgflow_ir.model import Model, Task
 from orgflow_ir.pipeline import PassContext
@@ -22,7 +23,7 @@ def refusals(made: Model) -> list[str]:
 
 
 def test_an_end_behind_a_join_runs_on_the_engine(engine: LocalEngine) -> None:
-    made = read_bpmn(shared("outside-look", "bpmn", "term.bpmn"))
+    made = read_bpmn(shared_data("outside-look", "bpmn", "term.bpmn"))
     ctx = PassContext()
     legal = legalise(made, N8N_TARGET, ctx, allow_lossy=False)
     assert not ctx.diagnostics

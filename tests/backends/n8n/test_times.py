@@ -206,7 +206,7 @@ def test_n8n_accepts_every_schedule() -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     assert len(intervals) == len(texts)

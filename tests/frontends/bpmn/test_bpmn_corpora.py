@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
+from shared_data import shared_cases
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.model import Model
@@ -37,7 +38,7 @@ def read(path: Path, diagram: bool) -> tuple[Model, list[Diagnostic]]:
     return model, ctx.diagnostics
 
 
-@pytest.mark.parametrize(("corpus", "least"), CORPORA.items())
+@pytest.mark.parametrize(("corpus", "least"), shared_cases(CORPORA.items()))
 def test_a_corpus_is_read(shared: Path, corpus: str, least: int) -> None:
     paths = files(shared, corpus)
     assert len(paths) >= least

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
 from orgflow.frontends.pme.frontend import PmeFrontend
+from shared_data import shared_cases
 
 from orgflow_ir.model import Event, Model, Node, Pool, Process
 from orgflow_ir.model.source import SourceFile
@@ -110,7 +111,7 @@ def test_only_one_model_has_a_trigger_that_pme_lacks(shared: Path) -> None:
     assert lost == [("24", "event.start.conditional")]
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("number", shared_cases(NUMBERS, "pmo"))
 def test_pme_says_what_the_bpmn_file_says(shared: Path, number: str) -> None:
     folder = shared / "data" / "pmo"
     bpmn = read(BpmnFrontend(), folder / "bpmn" / f"{number}.bpmn")

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-from engine_fixture import missing
 from model_replay import Recorded, replay
 from orgflow.backends.n8n.engine_model import EngineModel
-
-RUNS = Path(__file__).resolve().parents[4].parent / "shared" / "data" / "n8n-runs.jsonl"
+from shared_data import shared_data
 
 
 def test_predicts_the_recorded_runs_of_a_server() -> None:
-    if not RUNS.is_file():
-        missing(f"the recorded runs are not there: {RUNS}")
-    lines = RUNS.read_text(encoding="utf-8").splitlines()
+    lines = shared_data("n8n-runs.jsonl").read_text(encoding="utf-8").splitlines()
     found = {}
     for line in lines:
         run = json.loads(line)
@@ -38,9 +33,7 @@ def test_predicts_the_recorded_runs_of_a_server() -> None:
 
 
 def test_a_changed_record_is_noticed() -> None:
-    if not RUNS.is_file():
-        missing(f"the recorded runs are not there: {RUNS}")
-    run = json.loads(RUNS.read_text(encoding="utf-8").splitlines()[0])
+    run = json.loads(shared_data("n8n-runs.jsonl").read_text(encoding="utf-8").splitlines()[0])
     record = [Recorded(None, node, tuple(outputs)) for node, outputs in run["order"]]
     assert replay(EngineModel(run["wf"]), run["trigger"], record, "success") is None
     assert replay(EngineModel(run["wf"]), run["trigger"], record[:-1], "success") is not None

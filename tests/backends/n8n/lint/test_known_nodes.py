@@ -83,7 +83,7 @@ def test_schedules_are_read_as_n8ns_scheduler_reads_them(described: list[dict[st
     )
     done = subprocess.run(
         [str(find_node().path), "-e", script],
-        capture_output=True, text=True, check=True, cwd=engine_dir(), timeout=60,
+        capture_output=True, text=True, check=True, cwd=engine_dir(), timeout=120,
     )  # fmt: skip
     real = dict(zip(EXPRESSIONS, (line == "1" for line in done.stdout.split()), strict=True))
     assert {e: unreadable_cron(e) == "" for e in EXPRESSIONS} == real

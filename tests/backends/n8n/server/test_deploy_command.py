@@ -283,13 +283,13 @@ def test_ended_in_the_middle(site: Site, tmp_path: Path, number: int) -> None:
     files = many(tmp_path, 12)
     site.proxy.faults = [Fault("POST .*/publish", slow=0.3, times=-1)]
     child = started(site, *files)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while len([row for row in site.rows() if row["active"]]) < 2:
         assert time.monotonic() < deadline
         assert child.poll() is None
         time.sleep(0.02)
     child.send_signal(number)
-    out, err = child.communicate(timeout=30)
+    out, err = child.communicate(timeout=120)
     assert child.returncode == {signal.SIGINT: 130}.get(signal.Signals(number), -number)
     assert KEY.encode() not in out + err
     rows = site.rows()

@@ -150,7 +150,7 @@ def test_an_older_clone(server: StandIn, deploy: Deploy, tmp_path: Path) -> None
 def test_two_creations_at_once(server: StandIn, tmp_path: Path) -> None:
     """Both look before either has created it: one is there in the end, and both succeed."""
     file = model(tmp_path / "order.bpmn", "check", "ship")
-    meet = threading.Barrier(2, timeout=20)
+    meet = threading.Barrier(2, timeout=120)
     first, answer = [True, True], server.answer
 
     def slow(method: str, path: str, headers: Any, body: bytes) -> Any:
@@ -177,7 +177,7 @@ def test_two_creations_at_once(server: StandIn, tmp_path: Path) -> None:
         )
         for _ in range(2)
     ]  # fmt: skip
-    said = [job.communicate(timeout=60) for job in jobs]
+    said = [job.communicate(timeout=120) for job in jobs]
     assert [job.returncode for job in jobs] == [0, 0], said
     assert only(server)["active"]
 

@@ -171,7 +171,7 @@ def test_it_outlives_the_process_that_started_it(make: Make, home: Path, tmp_pat
         "LocalN8n(files).start(print)"
     )
     command = [sys.executable, "-c", code, str(find_node().path), str(tmp_path / "n8n.cjs")]
-    subprocess.run(command, check=True, timeout=60)
+    subprocess.run(command, check=True, timeout=120)
     server = make()
     found = server.running()
     assert found is not None
@@ -348,7 +348,7 @@ def killed(tmp_path: Path, home: Path, how: str, *, when_up: bool = False) -> No
     )
     command = [sys.executable, "-c", code, str(find_node().path), str(tmp_path / "n8n.cjs")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE) as child:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         if when_up:
             assert child.stdout is not None
             assert any(line.strip() == b"up" for line in child.stdout)

@@ -163,7 +163,7 @@ def test_an_execution_is_waited_for(fake: Fake, client: Client) -> None:
     path = "GET /api/v1/executions/3"
     states = [(404, {}), *((200, {"status": s}) for s in ("running", "success"))]
     fake.answers[path] = list(states)
-    assert client.wait_for("3", 5)["status"] == "success"
+    assert client.wait_for("3", 120)["status"] == "success"
     fake.answers[path] = [(200, {"status": "running"})]
     with pytest.raises(TookTooLongError, match=r"execution 3 \(running\) to be waiting"):
         client.wait_for("3", 0.2, ("waiting",))
