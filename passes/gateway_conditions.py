@@ -13,7 +13,8 @@ from orgflow_ir.model.bindings import Form
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
-    from orgflow_ir.program.syntax import Tree
+    from orgflow_ir.program.juel_operators import JUEL
+from orgflow_ir.program.syntax import Tree
 
 
 class NoBranchFits(Rule):
@@ -105,12 +106,12 @@ def _chosen(model: Model) -> dict[str, tuple[str, ...]]:
 
 def _unlike(name: str, values: tuple[str, ...]) -> Tree:
     """That a variable has none of these values."""
-    from orgflow_ir.program.syntax import Comparison, Constant, Logical, Variable
+    from orgflow_ir.program.syntax import Constant, Variable
 
-    parts = [Comparison("!=", Variable((name,)), Constant(v), "juel") for v in values]
+    parts = [JUEL.comparison["!="](Variable((name,)), Constant(v)) for v in values]
     tree: Tree = parts[0]
     for part in parts[1:]:
-        tree = Logical("and", tree, part, "juel")
+        tree = JUEL.logic["and"](tree, part)
     return tree
 
 

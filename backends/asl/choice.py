@@ -6,7 +6,7 @@ Presence is tested before a comparison, since reading a missing value would end 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
@@ -14,20 +14,20 @@ from orgflow.backends.asl.names import safe_path
 
 from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Expression
+from orgflow_ir.program import methods, readings
 from orgflow_ir.program.evaluator import evaluate, is_truthy
+from orgflow_ir.program.feel_operators import FEEL
 from orgflow_ir.program.syntax import (
+    Apply,
     Arithmetic,
     Call,
     Comparison,
     ComparisonOperator,
-    Conditional,
     ConditionError,
     Constant,
     Empty,
     Feel,
-    Flag,
     Logical,
-    Meaning,
     Negative,
     Not,
     Path,
@@ -49,6 +49,9 @@ class Place(NamedTuple):
     root: str
     path: str
 
+
+Test = Callable[[str], Rule]
+"""The rule that a value at a path meets a test."""
 
 Reader = Callable[[Path], Sequence[Place]]
 """The places of a variable, nearest source first; never empty."""
@@ -108,38 +111,40 @@ def negated(rule: Rule) -> Rule:
     return rule["Not"] if set(rule) == {"Not"} else {"Not": rule}
 
 
-def to_rule(tree: Tree, reader: Reader, meaning: Meaning = "loose") -> Rule:
+def to_rule(tree: Tree, reader: Reader, holds: Test | None = None) -> Rule:
     """The rule that holds if the tree is true, for values of matching types in any language.
 
     Args:
         tree: a condition or a part of it.
         reader: the places of variables.
-        meaning: the rules by which a variable is true.
+        holds: the rule by which a variable is true; truthiness without it.
 
     Raises `ConditionError` if a Choice state has no operator for it.
     """
     match tree:
         case Constant(value) if isinstance(value, bool):
             return _constant(value)
-        case Not(operand, inner):
-            return negated(to_rule(operand, reader, inner))
-        case Flag(path) | Call("is true", (Variable(path),)):
+        case Not():
+            return negated(to_rule(tree.operand, reader, _TRUTHS[tree.operation.name]))
+        case Call(methods.IS_TRUE, (Variable(path),)):
             return _located(reader(path), _true_in_juel)
         case Variable(path):
-            tests = {"juel": _true_in_juel, "typed": is_true, "feel": is_true}
-            return _located(reader(path), tests.get(meaning, _truthy))
-        case Logical(operator, left, right, inner):
-            word = "And" if operator == "and" else "Or"
-            return {word: [to_rule(left, reader, inner), to_rule(right, reader, inner)]}
+            if tree.reading is readings.FLAG:
+                return _located(reader(path), _true_in_juel)
+            return _located(reader(path), holds or _truthy)
+        case Logical():
+            word = "And" if tree.operator == "and" else "Or"
+            inner = _TRUTHS[tree.operation.name]
+            return {word: [to_rule(side, reader, inner) for side in tree.operands]}
         case Comparison():
             return _comparison(tree, reader)
         case Arithmetic():
             raise ConditionError("a Choice state cannot compute")
-        case Empty(Variable(path)):
+        case Empty(_, (Variable(path),)):
             return _located(reader(path), _empty)
         case Feel(feel):
             return to_rule(_plain(feel), reader)
-        case Constant() | Negative() | Empty() | Call() | Conditional():
+        case Constant() | Apply():
             raise ConditionError("a Choice state has no such test")
         case _:
             assert_never(tree)
@@ -176,11 +181,11 @@ def _plain(tree: FeelTree) -> Tree:
             return Constant(value)
         case feel.Comparison(sign, left, right):
             operator: ComparisonOperator = "==" if sign == "=" else sign
-            return Comparison(operator, _plain(left), _plain(right), "feel")
+            return FEEL.comparison[operator](_plain(left), _plain(right))
         case feel.Logical(word, left, right):
-            return Logical(word, _plain(left), _plain(right), "feel")
+            return FEEL.logic[word](_plain(left), _plain(right))
         case feel.Call(feel.Name("not"), (feel.Comparison(_, _, feel.Literal(None)) as test,)):
-            return Not(_plain(test), "feel")  # the others may be null, which `not` keeps
+            return FEEL.negation(_plain(test))  # the others may be null, which `not` keeps
     raise ConditionError("a Choice state has no such test")
 
 
@@ -208,7 +213,9 @@ def _compared(
     if isinstance(right, Variable):
         swapped = _SWAPPED.get(op, op)
         return _located(reader(right.path), lambda path: _constant_test(swapped, path, left))
-    return _constant(is_truthy(evaluate(Comparison(op, left, right, tree.meaning), {})))
+    value = evaluate(tree.operation(left, right), {})
+    # For `!=`, the caller negates whether the constants are equal.
+    return _constant(is_truthy(value) if op == tree.operator else value is False)
 
 
 def _folded(tree: Tree) -> Constant | Variable:
@@ -273,6 +280,17 @@ def _truthy(path: str) -> Rule:
         ("StringEquals", ""),
     )
     return negated(any_of([_absent(path), *({"Variable": path, k: v} for k, v in tests)]))
+
+
+_TRUTHS: Mapping[str, Test] = {
+    f"{language} {operator}": test
+    for language, test in (
+        ("juel", _true_in_juel), ("typed", is_true), ("feel", is_true), ("js", _truthy),
+        ("java", _truthy), ("python", _truthy),
+    )
+    for operator in ("not", "and", "or")
+}  # fmt: skip
+"""The rule by which a variable is true as an operand of logic, by the operation."""
 
 
 def _located(places: Sequence[Place], test: Callable[[str], Rule]) -> Rule:

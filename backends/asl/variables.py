@@ -21,6 +21,7 @@ from orgflow.backends.asl.times import variable_path
 
 from orgflow_ir.flow.control_flow.graph import reach
 from orgflow_ir.model import Event, Gateway, Node, SubProcess, Task
+from orgflow_ir.program import requirements
 from orgflow_ir.program.syntax import Empty, Variable
 from orgflow_ir.work.gateway_decisions import Decision
 
@@ -275,14 +276,20 @@ class ProcessVariables:
         found: dict[str, tuple[str, Rule]] = {}
         for demand in demands(trees, in_turn=not decision.several):
             (one, *_) = demand.operands
-            if demand.kind not in ("flag", "truth", "boolean") or not isinstance(one, Variable):
+            if demand.requirement not in _TRUTHS or not isinstance(one, Variable):
                 continue
             rules = [(self.rule(tree), truth) for tree, truth in demand.guards]
             held = [rule if truth else choice.negated(rule) for rule, truth in rules]
             path = path_of(self.root, one.path)
-            test = choice.all_of([*held, choice.no_truth(path, texts=demand.kind != "boolean")])
+            test = choice.all_of(
+                [*held, choice.no_truth(path, texts=demand.requirement is not requirements.BOOLEAN)]
+            )
             found.setdefault(json.dumps(test), (".".join(one.path), test))
         return list(found.values())
+
+
+_TRUTHS = (requirements.FLAG, requirements.TRUTH, requirements.BOOLEAN)
+"""Requirements of truth values."""
 
 
 def _asked_for_content(

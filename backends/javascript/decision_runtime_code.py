@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orgflow.backends.javascript.expression_code import js_string
 from orgflow.backends.javascript.feel_runtime_code import Printer
+from orgflow.backends.javascript.literals import js_string
 
 from orgflow_ir.decisions.link import DecisionModel, Input, Logic, Requirement, Service, Unit
 from orgflow_ir.languages.feel.evaluator import Unsupported

@@ -16,14 +16,9 @@ from decimal import Decimal
 
 from orgflow.backends.javascript import feel_dates as dates
 from orgflow.backends.javascript.code_values import TEMPORAL, Kind, Untranslated, Value, call
-from orgflow.backends.javascript.expression_code import (
-    EXACT,
-    ORDER,
-    js_string,
-    property_name,
-    property_of,
-)
 from orgflow.backends.javascript.identifiers import NO_IDENTIFIERS
+from orgflow.backends.javascript.literals import js_string, property_name, property_of
+from orgflow.backends.javascript.operation_functions import function_text
 
 from orgflow_ir.languages.feel.evaluator import INPUT, Unsupported
 from orgflow_ir.languages.feel.patterns import compiled, replacement_parts, rewritten
@@ -64,7 +59,7 @@ _CONSTANT_DIGITS = 15
 """As many digits of a decimal number are kept by a double."""
 
 _HELPERS: dict[str, str] = {
-    "exact": EXACT,
+    "exact": function_text("exactUnits"),
     "decimal": (
         '(n, factors = 1) => { const v = Number(n + "e-" + 400 * factors); '
         'if (!Number.isFinite(v)) throw new Error("FEEL: a number that JSON does not have"); '
@@ -101,7 +96,7 @@ _HELPERS: dict[str, str] = {
         'all.every((v) => typeof v === "number") ? '
         "decimal(all.map(exact).reduce((a, b) => a + b)) : null"
     ),
-    "order": ORDER,
+    "order": function_text("codePointOrder"),
     "same": (
         "(a, b) => Object(a) !== a || Object(b) !== b ? (a ?? null) === (b ?? null) : "
         "Array.isArray(a) === Array.isArray(b) && "

@@ -9,7 +9,7 @@ after 400 years, 146,097 days, so that JavaScript's dates compute every year.
 from __future__ import annotations
 
 from orgflow.backends.javascript.code_values import TEMPORAL, Kind, Untranslated, Value, call
-from orgflow.backends.javascript.expression_code import js_string
+from orgflow.backends.javascript.literals import js_string
 
 from orgflow_ir.languages.feel import evaluator
 from orgflow_ir.languages.feel.functions.conversions import text_of

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import assert_never
 
-from orgflow.backends.javascript.expression_code import js_string
 from orgflow.backends.javascript.feel_runtime import runtime
+from orgflow.backends.javascript.literals import js_string
 
 from orgflow_ir.languages.feel.evaluator import Unsupported
 from orgflow_ir.languages.feel.signatures import SIGNATURES, Signature

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
+from orgflow_ir.program import methods
 from orgflow_ir.program.decimals import MORE_DIGITS, PLACES
 from orgflow_ir.program.syntax import (
     MOST_INT,
@@ -23,15 +24,16 @@ def groovy_arithmetic(tree: Tree, printed: Callable[[Tree], str]) -> str:
 
 def _code(tree: Tree, printed: Callable[[Tree], str]) -> str:
     match tree:
-        case Arithmetic(operator, left, right):
-            return f'd("{operator}", {_code(left, printed)}, {_code(right, printed)})'
-        case Negative(operand):
-            return f'd("-", 0, {_code(operand, printed)})'
+        case Arithmetic():
+            left, right = (_code(side, printed) for side in tree.operands)
+            return f'd("{tree.operator}", {left}, {right})'
+        case Negative():
+            return f'd("-", 0, {_code(tree.operand, printed)})'
         case Constant(float() as number):
             sign, digits, power = Decimal(repr(number)).as_tuple()
             assert isinstance(power, int)
             return f"[{'-' * sign}{''.join(map(str, digits))}n, {-power}]"
-        case Call("unsure", (operand,)):
+        case Call(methods.UNSURE, (operand,)):
             return f"unsure({printed(operand)})"
         case _:
             return printed(tree)

@@ -4,19 +4,23 @@ of runs that stop there."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from orgflow.backends.javascript.expression_code import condition_js, to_js
 
 from orgflow_ir.model.element_names import listed
-from orgflow_ir.program.demands import Demand, Demanded
+from orgflow_ir.program import methods, requirements
+from orgflow_ir.program.demands import Demand
 from orgflow_ir.program.syntax import (
     MOST_INT,
+    Apply,
     Arithmetic,
     Call,
     Constant,
-    Function,
+    Operation,
     Path,
+    Requirement,
     Tree,
     Variable,
     kind_of,
@@ -35,37 +39,39 @@ def _no_numeral(pattern: str) -> str:
 _ODD = '(typeof v === "number" && v % 1 !== 0 && !(Math.abs(v) >= 1e-3 && Math.abs(v) < 1e7))'
 """Numbers that Java writes with an exponent."""
 
-_UNFIT: dict[Demanded, str] = {
-    "flag": '![true, false, null, "true", "false"].includes(v)',
-    "truth": 'v != null && !["boolean", "string"].includes(typeof v)',
-    "text": 'v != null && typeof v !== "string"',
-    "scalar": 'v != null && !["number", "string"].includes(typeof v)',
-    "fraction": 'v != null && typeof v !== "string" && (typeof v !== "number" || v % 1 === 0)',
-    "numeral": _no_numeral(_NUMERAL),
-    "whole numeral": _no_numeral(_WHOLE),
-    "number": 'typeof v !== "number"',
-    "summand": '!["number", "string"].includes(typeof v)',
-    "printable": f"Object(v) === v || {_ODD}",
-    "only text": 'typeof v !== "string"',
-    "boolean": 'typeof v !== "boolean"',
-    "there": "v == null",
-    "object": "v == null",
-    "no list": "Array.isArray(v)",
-    "map": "v != null && (Object(v) !== v || Array.isArray(v))",
-    "list": "v != null && !Array.isArray(v)",
-    "collection": "v != null && Object(v) !== v",
-    "map there": "Object(v) !== v || Array.isArray(v)",
-    "list there": "!Array.isArray(v)",
-    "collection there": "Object(v) !== v",
-    "item": "v === undefined",
-    "no numeral": 'typeof v === "boolean" || (typeof v === "string" && /[0-9]/.test(v))',
-    "no truth": 'typeof v === "boolean"',
-    "no scalar": '["boolean", "number"].includes(typeof v)',
-    "truth or null": 'v != null && typeof v !== "boolean"',
-    "no text": 'typeof v === "string"',
-    "no order": "v != null",
-    "divisor": "!Number(v)",
-    "exact": (
+_UNFIT: Final[Mapping[Requirement, str]] = {
+    requirements.FLAG: '![true, false, null, "true", "false"].includes(v)',
+    requirements.TRUTH: 'v != null && !["boolean", "string"].includes(typeof v)',
+    requirements.TEXT: 'v != null && typeof v !== "string"',
+    requirements.SCALAR: 'v != null && !["number", "string"].includes(typeof v)',
+    requirements.FRACTION: (
+        'v != null && typeof v !== "string" && (typeof v !== "number" || v % 1 === 0)'
+    ),
+    requirements.NUMERAL: _no_numeral(_NUMERAL),
+    requirements.WHOLE_NUMERAL: _no_numeral(_WHOLE),
+    requirements.NUMBER: 'typeof v !== "number"',
+    requirements.SUMMAND: '!["number", "string"].includes(typeof v)',
+    requirements.PRINTABLE: f"Object(v) === v || {_ODD}",
+    requirements.ONLY_TEXT: 'typeof v !== "string"',
+    requirements.BOOLEAN: 'typeof v !== "boolean"',
+    requirements.THERE: "v == null",
+    requirements.OBJECT: "v == null",
+    requirements.NO_LIST: "Array.isArray(v)",
+    requirements.MAP: "v != null && (Object(v) !== v || Array.isArray(v))",
+    requirements.LIST: "v != null && !Array.isArray(v)",
+    requirements.COLLECTION: "v != null && Object(v) !== v",
+    requirements.MAP_THERE: "Object(v) !== v || Array.isArray(v)",
+    requirements.LIST_THERE: "!Array.isArray(v)",
+    requirements.COLLECTION_THERE: "Object(v) !== v",
+    requirements.ITEM: "v === undefined",
+    requirements.NO_NUMERAL: 'typeof v === "boolean" || (typeof v === "string" && /[0-9]/.test(v))',
+    requirements.NO_TRUTH: 'typeof v === "boolean"',
+    requirements.NO_SCALAR: '["boolean", "number"].includes(typeof v)',
+    requirements.TRUTH_OR_NULL: 'v != null && typeof v !== "boolean"',
+    requirements.NO_TEXT: 'typeof v === "string"',
+    requirements.NO_ORDER: "v != null",
+    requirements.DIVISOR: "!Number(v)",
+    requirements.EXACT: (
         'typeof v === "number" && (!Number.isFinite(v) || '
         "(Number.isInteger(v) && !Number.isSafeInteger(v)))"
     ),
@@ -77,35 +83,47 @@ _NO_NUMERAL = (
     f"(Number.isInteger(x) ? {_WHOLE} : {_NUMERAL}).test(y)))"
 )
 _OBJECT = '[a, b].some((x) => typeof x === "object")'
-_UNFIT_PAIR: dict[Demanded, str] = {
-    "equal": (
+_UNFIT_PAIR: Final[Mapping[Requirement, str]] = {
+    requirements.EQUAL: (
         "((a, b) => a != null && b != null && typeof a !== typeof b && "
         f"({_OBJECT} || {_NO_NUMERAL}))"
     ),
-    "ordered": (
+    requirements.ORDERED: (
         f"((a, b) => a != null && b != null && ({_OBJECT} || (typeof a !== typeof b && "
         f'([typeof a, typeof b].includes("boolean") || {_NO_NUMERAL}))))'
     ),
-    "alike": (
+    requirements.ALIKE: (
         "((a, b) => a != null && b != null && typeof a !== typeof b && "
         '[[a, b], [b, a]].some(([x, y]) => typeof x === "boolean" || '
         '(typeof x === "number" && typeof y === "string" && /[0-9]/.test(y))))'
     ),
-    "identical": (
+    requirements.IDENTICAL: (
         "((a, b) => a != null && b != null && !(typeof a === typeof b && "
         '(typeof a === "boolean" || (a % 1 === 0 && b % 1 === 0 && '
         'Math.max(-a, a - 1, -b, b - 1) <= 128 && typeof a === "number"))))'
     ),
-    "joined": (
+    requirements.JOINED: (
         '((...all) => all.some((v) => typeof v === "string") && '
         f"all.some((v) => Object(v) === v || {_ODD}))"
     ),
-    "indexed": "((a, b) => Object(a) === a ? !Array.isArray(a) : b === undefined)",
-    "sequence": '((a, b) => b === undefined || (typeof a !== "string" && !Array.isArray(a)))',
-    "quotient": "((a, b) => Number.isInteger(a) && Number.isInteger(b) && a % b !== 0)",
-    "one type": '((a, b) => typeof a !== typeof b || !["number", "string"].includes(typeof a))',
+    requirements.INDEXED: "((a, b) => Object(a) === a ? !Array.isArray(a) : b === undefined)",
+    requirements.SEQUENCE: (
+        '((a, b) => b === undefined || (typeof a !== "string" && !Array.isArray(a)))'
+    ),
+    requirements.QUOTIENT: "((a, b) => Number.isInteger(a) && Number.isInteger(b) && a % b !== 0)",
+    requirements.ONE_TYPE: (
+        '((a, b) => typeof a !== typeof b || !["number", "string"].includes(typeof a))'
+    ),
 }
 """Functions of two values."""
+
+_WITHOUT_TEST = set(requirements.REQUIREMENTS.values()) - {
+    *_UNFIT,
+    *_UNFIT_PAIR,
+    requirements.COMPUTED,
+}
+if _WITHOUT_TEST:
+    raise NotImplementedError(f"no test in JavaScript of {_WITHOUT_TEST}")
 
 _COMPUTED = (
     '((a, b, r) => typeof r === "number" && (!Number.isFinite(r) || (Number.isInteger(r) && '
@@ -115,60 +133,10 @@ _COMPUTED = (
 """A function of two values and of what JavaScript computes with them, which is true if Java has
 another result."""
 
-_MESSAGES: dict[Demanded, tuple[str, str]] = {
-    "flag": ("is neither true nor false", "asks whether it is true"),
-    "truth": ("is not a Boolean", "reads it as one"),
-    "text": ("is not a text", "compares it with a text"),
-    "scalar": ("is neither a text nor a number", "compares it with a text"),
-    "numeral": ("is not a number", "reads it as one"),
-    "whole numeral": ("is neither a number nor the text of a whole number", "reads it as one"),
-    "fraction": (
-        "is neither a text nor a number with a fraction",
-        "compares it with such a number",
-    ),
-    "number": ("is not a number", "reads it as one"),
-    "summand": ("is neither a number nor a text", "adds to it"),
-    "printable": (
-        "is a list, an object, or a number that Java writes with an exponent",
-        "adds it to a text",
-    ),
-    "only text": ("is not a text", "compares it with a text"),
-    "boolean": ("is neither true nor false", "reads it as a truth value"),
-    "there": ("has no value", "asks whether it equals another"),
-    "object": ("has no value", "reads a part of it"),
-    "no list": ("is a list", "reads a part of it"),
-    "map": ("is not an object", "reads an entry of it"),
-    "list": ("is not a list", "reads an entry of it"),
-    "collection": ("is neither a list nor an object", "reads an entry of it"),
-    "map there": ("has no value or is not an object", "reads an entry of it"),
-    "list there": ("has no value or is not a list", "reads an entry of it"),
-    "collection there": (
-        "has no value, or is neither a list nor an object",
-        "reads an entry of it",
-    ),
-    "item": ("is no entry of its list or object", "reads it"),
-    "no numeral": ("is the text of a number or a truth value", "compares it with a number"),
-    "no truth": ("is a truth value", "compares it with a text"),
-    "no scalar": ("is a number or a truth value", "compares it with a text"),
-    "truth or null": ("is neither true nor false", "compares it with a truth value"),
-    "no text": ("is a text", "compares it with `==`, which compares identity in Java"),
-    "no order": ("has no order with a truth value or null", "compares them"),
-    "divisor": ("is zero or has no value", "divides by it"),
-    "computed": ("has a result that depends on its type in Java", "reads it"),
-    "exact": ("has no exact result", "reads it"),
-}
-_PAIR_MESSAGES: dict[Demanded, str] = {
-    "equal": "have types that cannot be compared",
-    "ordered": "have types that cannot be compared",
-    "one type": "are neither two numbers nor two texts",
-    "alike": "have types that cannot be compared",
-    "identical": "are not identical in Java whenever they are equal",
-    "joined": "are added to a text that is another one in Java",
-    "indexed": "are a value and a position that it does not have",
-    "sequence": "are a value and a position that it does not have",
-    "quotient": "have a quotient that depends on the version of Python",
-}
-_COMPARED = ("equal", "ordered", "one type", "alike", "identical")
+_COMPARED = (
+    requirements.EQUAL, requirements.ORDERED, requirements.ONE_TYPE, requirements.ALIKE,
+    requirements.IDENTICAL,
+)  # fmt: skip
 _V = re.compile(r"\bv\b")
 
 
@@ -182,14 +150,15 @@ def unfit(demand: Demand, variable: Callable[[Path], str], *, strict: bool = Fal
     """
     codes = [to_js(one, variable) for one in demand.operands]
     first = demand.operands[0]
-    if demand.kind == "computed":
+    requirement = demand.requirement
+    if requirement is requirements.COMPUTED:
         assert isinstance(first, Arithmetic)
         parts = [to_js(one, variable) for one in (first.left, first.right)]
         return f"{_COMPUTED}({', '.join([*parts, *codes])})"
     if len(codes) == 2:
-        return f"{_UNFIT_PAIR[demand.kind]}({', '.join(codes)})"
-    test = _UNFIT[demand.kind]
-    if demand.kind == "flag" and not strict:
+        return f"{_UNFIT_PAIR[requirement]}({', '.join(codes)})"
+    test = _UNFIT[requirement]
+    if requirement is requirements.FLAG and not strict:
         test = test.replace("null,", "null, undefined,")
     if strict:
         test = test.replace("v != null", "v !== null")
@@ -200,23 +169,29 @@ def unfit(demand: Demand, variable: Callable[[Path], str], *, strict: bool = Fal
     return f"({found})" if " || " in found else found
 
 
-def rejects_undefined(kind: Demanded) -> bool:
-    """Whether a strict test of this type also is true if the operand is undefined."""
-    return kind in ("flag", "truth", "text", "scalar", "numeral", "whole numeral")
+_REJECT_UNDEFINED = (
+    requirements.FLAG, requirements.TRUTH, requirements.TEXT, requirements.SCALAR,
+    requirements.NUMERAL, requirements.WHOLE_NUMERAL,
+)  # fmt: skip
+
+
+def rejects_undefined(requirement: Requirement) -> bool:
+    """Whether a strict test of this requirement also is true if the operand is undefined."""
+    return requirement in _REJECT_UNDEFINED
 
 
 def unfit_call(call: Call, variable: Callable[[Path], str]) -> str:
     """JavaScript that is true if the receiver of a method does not have it, or an argument is not a
     text."""
-    receiver, *others = call.arguments
+    receiver, *others = call.operands
     value = to_js(receiver, variable)
     no_text = f'typeof {value} !== "string"'
-    match call.function:
-        case "size" | "is empty":
+    match call.operation:
+        case methods.SIZE | methods.IS_EMPTY:
             return f"({no_text} && Object({value}) !== {value})"
-        case "count":
+        case methods.COUNT:
             return f"Object({value}) !== {value}"
-        case "contains":
+        case methods.CONTAINS:
             return f"({no_text} && !Array.isArray({value}))"
     tests = [] if kind_of(receiver) == "text" else [no_text]
     for other in others:
@@ -224,27 +199,27 @@ def unfit_call(call: Call, variable: Callable[[Path], str]) -> str:
             tests = ["true"]
         elif kind_of(other) != "text":
             code = to_js(other, variable)
-            null = f"{code} != null && " if call.function == "same letters" else ""
+            null = f"{code} != null && " if call.operation == methods.SAME_LETTERS else ""
             tests.append(f'({null}typeof {code} !== "string")')
     test = " || ".join(tests)
-    if call.function == "has":
+    if call.operation == methods.HAS:
         test = f"!Array.isArray({value}) && ({test})"
     return f"({test})"
 
 
-_KINDS: dict[Function, str] = {
-    "size": "neither a text nor a list", "is empty": "neither a text nor a list",
-    "contains": "neither a text nor a list", "has": "neither a text nor a list",
-    "count": "neither a list nor an object",
+_KINDS: dict[Operation[Apply], str] = {
+    methods.SIZE: "neither a text nor a list", methods.IS_EMPTY: "neither a text nor a list",
+    methods.CONTAINS: "neither a text nor a list", methods.HAS: "neither a text nor a list",
+    methods.COUNT: "neither a list nor an object",
 }  # fmt: skip
 
 
 def unfit_call_text(call: Call, label: str = "") -> str:
     """The message of a run that stops at a method that a value does not have."""
-    receiver, *others = call.arguments
-    name, kinds = _name(receiver), _KINDS.get(call.function, "not a text")
+    receiver, *others = call.operands
+    name, kinds = _name(receiver), _KINDS.get(call.operation, "not a text")
     reads = f", and “{label}” reads it as one" if label else ""
-    if others and call.function != "contains":
+    if others and call.operation != methods.CONTAINS:
         kinds += ", or the argument of its method is not a text"
     text = f"{name} is {kinds}{reads}."
     return text[0].upper() + text[1:]
@@ -254,14 +229,15 @@ def unfit_text(demand: Demand, label: str = "") -> str:
     """The message of a run that stops at operands without the demanded type; `label` names the
     element that reads them."""
     names = [_name(one) for one in demand.operands]
-    if len(names) == 2:
-        said = _PAIR_MESSAGES[demand.kind]
+    requirement = demand.requirement
+    if requirement.operands == 2:
         shown = " and ".join(names)
-        verb = "compares" if demand.kind in _COMPARED else "reads"
-        text = f"“{label}” {verb} {shown}, which {said}." if label else f"{shown} {said}."
+        verb = "compares" if requirement in _COMPARED else "reads"
+        fault = requirement.fault
+        text = f"“{label}” {verb} {shown}, which {fault}." if label else f"{shown} {fault}."
     else:
-        fault, use = _MESSAGES[demand.kind]
-        text = f"{names[0]} {fault}, and “{label}” {use}." if label else f"{names[0]} {fault}."
+        reader = f", and “{label}” {requirement.use}" if label else ""
+        text = f"{names[0]} {requirement.fault}{reader}."
     return text[0].upper() + text[1:]
 
 

@@ -31,9 +31,9 @@ from decimal import Decimal
 from typing import Final
 
 from orgflow.backends.javascript.code_values import TEMPORAL, Kind, Untranslated, Value
-from orgflow.backends.javascript.expression_code import js_string, property_name, property_of
 from orgflow.backends.javascript.feel_code import HELPER_NAMES, Direct, Scope, helpers, is_truth
 from orgflow.backends.javascript.identifiers import NO_IDENTIFIERS
+from orgflow.backends.javascript.literals import js_string, property_name, property_of
 
 from orgflow_ir.decisions.link import DecisionModel, Input, Logic
 from orgflow_ir.languages.feel.evaluator import INPUT

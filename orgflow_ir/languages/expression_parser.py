@@ -1,6 +1,6 @@
 """Tokens and precedences that FEEL, JUEL, JavaScript and scripts share.
 
-A language is a subclass of `Parser`: it defines the meaning of its operators, and extends the
+A language is a subclass of `Parser`: it names the operations of its operators, and extends the
 grammar by overriding the method of a precedence level (`comparison`, `sum`, `primary` …). Every
 language accepts the operators of all of them, because authors mix them and engines are lenient:
 `${a = 1 and b}` occurs in real models.
@@ -13,23 +13,23 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, Literal, cast
 
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.program import methods, readings
+from orgflow_ir.program.ecmascript_operators import LOOSE
+from orgflow_ir.program.java_operators import EQUALS_METHOD, JAVA
+from orgflow_ir.program.operators import Operators
 from orgflow_ir.program.syntax import (
+    Apply,
     Arithmetic,
     ArithmeticOperator,
     Call,
     Comparison,
     ComparisonOperator,
-    Conditional,
     ConditionError,
     Constant,
-    Empty,
-    EntryPath,
-    EntryRules,
-    Function,
-    Logical,
-    Meaning,
-    Negative,
-    Not,
+    LogicalOperator,
+    Method,
+    Operation,
+    Reading,
     Span,
     Tree,
     Variable,
@@ -46,19 +46,20 @@ _CONTEXT = {"this", "environment", "execution", "variables"}
 OBJECT_NAMES = {"__proto__", "constructor", "prototype", "toString", "valueOf", "hasOwnProperty"}
 """Properties that every JavaScript object has."""
 
-METHODS: dict[str, tuple[Function, int]] = {
-    "size": ("size", 0), "length": ("size", 0), "isEmpty": ("is empty", 0),
-    "contains": ("contains", 1), "includes": ("contains", 1), "startsWith": ("starts with", 1),
-    "endsWith": ("ends with", 1), "toLowerCase": ("lower", 0), "toUpperCase": ("upper", 0),
-    "trim": ("trim", 0),
+METHODS: dict[str, tuple[Method, int]] = {
+    "size": (methods.SIZE, 0), "length": (methods.SIZE, 0), "isEmpty": (methods.IS_EMPTY, 0),
+    "contains": (methods.CONTAINS, 1), "includes": (methods.CONTAINS, 1),
+    "startsWith": (methods.STARTS_WITH, 1), "endsWith": (methods.ENDS_WITH, 1),
+    "toLowerCase": (methods.LOWER, 0), "toUpperCase": (methods.UPPER, 0), "trim": (methods.TRIM, 0),
 }  # fmt: skip
 """Methods of texts and collections in JavaScript, Python and dialects of them, with their number of
 arguments."""
 
-JAVA_METHODS: dict[str, tuple[Function, int]] = {
-    "size": ("count", 0), "length": ("length", 0), "isEmpty": ("is empty", 0),
-    "contains": ("has", 1), "startsWith": ("starts with", 1), "endsWith": ("ends with", 1),
-    "toLowerCase": ("lower", 0), "toUpperCase": ("upper", 0), "trim": ("strip", 0),
+JAVA_METHODS: dict[str, tuple[Method, int]] = {
+    "size": (methods.COUNT, 0), "length": (methods.LENGTH, 0), "isEmpty": (methods.IS_EMPTY, 0),
+    "contains": (methods.HAS, 1), "startsWith": (methods.STARTS_WITH, 1),
+    "endsWith": (methods.ENDS_WITH, 1), "toLowerCase": (methods.LOWER, 0),
+    "toUpperCase": (methods.UPPER, 0), "trim": (methods.STRIP, 0),
 }  # fmt: skip
 """The same in Java."""
 
@@ -112,9 +113,11 @@ def refuse_zero_in(tree: Tree) -> None:
     """Raises `ConditionError` if a tree divides by the constant zero, which is an error in the
     languages of Java."""
     for node in nodes(tree):
-        match node:
-            case Arithmetic("/" | "%", _, Constant(int() | float() as divisor)) if not divisor:
-                raise ConditionError("it divides by zero")
+        if not isinstance(node, Arithmetic) or node.operator not in ("/", "%"):
+            continue
+        divisor = node.right.value if isinstance(node.right, Constant) else None
+        if isinstance(divisor, int | float) and not divisor:
+            raise ConditionError("it divides by zero")
 
 
 class Parser:
@@ -132,7 +135,7 @@ class Parser:
     calls: ClassVar[frozenset[str]] = frozenset({"getVariable"})
     """Methods that read the variable named by their only argument, a text."""
 
-    writers: ClassVar[Mapping[tuple[str, ...], Function]] = {}
+    writers: ClassVar[Mapping[tuple[str, ...], Method]] = {}
     """Functions that write a value as JSON, by their names."""
 
     elvis: ClassVar[bool] = False
@@ -141,21 +144,21 @@ class Parser:
     token: ClassVar[re.Pattern[str]] = TOKEN
     """Pattern of a token."""
 
-    methods: ClassVar[dict[str, tuple[Function, int]]] = METHODS
+    methods: ClassVar[dict[str, tuple[Method, int]]] = METHODS
     """Methods of texts and collections."""
 
-    entries: ClassVar[EntryRules | None] = None
-    """The rules of paths, if they are those of a Java engine or Python (`EntryPath`)."""
+    entries: ClassVar[Reading | None] = None
+    """The reading of paths, if it is that of a Java engine or Python."""
 
     beans: ClassVar[bool] = False
     """Whether `order.getTotal()` is the part `total` of an object, which JSON has under that name:
     where variables are objects, and what is called has no other name."""
 
-    meaning: ClassVar[Meaning]
-    """Semantics of logic, order and arithmetic."""
+    operators: ClassVar[Operators]
+    """The operations of logic, order and arithmetic."""
 
-    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]]
-    """Equality operators, each with its operator and semantics."""
+    signs: ClassVar[Mapping[str, Operation[Comparison]]]
+    """The operations of equality operators."""
 
     def __init__(self, text: str, start: int = 0, end: int | None = None) -> None:
         self.tokens = self._tokens(text, start, len(text) if end is None else end)
@@ -202,15 +205,15 @@ class Parser:
             self.take()
             otherwise = self.choice()
             self.depth -= 1
-            there = Call("truth", (condition,), condition.span)
+            there = Call(methods.TRUTH, (condition,), condition.span)
             span = _across(condition, otherwise)
-            return Conditional(there, condition, otherwise, self.meaning, span)
+            return self.operators.choice(there, condition, otherwise, span=span)
         then = self.choice()
         self.expect(":")
         otherwise = self.choice()
         self.depth -= 1
         span = _across(condition, otherwise)
-        return Conditional(condition, then, otherwise, self.meaning, span)
+        return self.operators.choice(condition, then, otherwise, span=span)
 
     def disjunction(self) -> Tree:
         """`a or b`."""
@@ -228,7 +231,7 @@ class Parser:
         self.nest()
         operand = self.negation()
         self.depth -= 1
-        return Not(operand, self.meaning, Span(start, operand.span.end))
+        return self.operators.negation(operand, span=Span(start, operand.span.end))
 
     def comparison(self) -> Tree:
         """`a < b`; comparisons cannot be chained as in `a < b < c`."""
@@ -236,10 +239,14 @@ class Parser:
         if self.ahead(*self.signs, "<", "<=", ">", ">="):
             sign = self.take().text
             right = self.sum()
-            order = (cast(ComparisonOperator, sign), self.meaning)
-            operator, meaning = self.signs.get(sign, order)
-            return Comparison(operator, left, right, meaning, _across(left, right))
+            return self.compared(sign)(left, right, span=_across(left, right))
         return left
+
+    def compared(self, sign: str) -> Operation[Comparison]:
+        """The operation of an equality operator or an order."""
+        if sign in self.signs:
+            return self.signs[sign]
+        return self.operators.comparison[cast(ComparisonOperator, sign)]
 
     def sum(self) -> Tree:
         """`a + b`."""
@@ -257,12 +264,14 @@ class Parser:
         if self.ahead("!", "-"):
             sign = self.take().text
             operand = self.unary()
-            kind = Not if sign == "!" else Negative
-            tree = kind(operand, self.meaning, Span(start, operand.span.end))
+            operation: Operation[Apply] = self.operators.negative
+            if sign == "!":
+                operation = self.operators.negation
+            tree = operation(operand, span=Span(start, operand.span.end))
         elif self.ahead_word("empty"):
             self.take()
             operand = self.unary()
-            tree = Empty(operand, Span(start, operand.span.end))
+            tree = methods.EMPTY(operand, span=Span(start, operand.span.end))
         else:
             tree = self.primary()
         self.depth -= 1
@@ -311,7 +320,9 @@ class Parser:
             elif op == "[":
                 if self.at < len(self.tokens) and self.tokens[self.at].kind == "num":
                     counted.append(len(parts))
-                elif self.entries == "mvel":  # `map['key']` is `map.get('key')`, `map.key` is not
+                elif (
+                    self.entries is readings.MVEL_ENTRY
+                ):  # `map['key']` is `map.get('key')`, `map.key` is not
                     got.append(len(parts))
                 parts.append(self.key("]"))
             elif parts[-1] in self.calls:
@@ -355,7 +366,7 @@ class Parser:
         that are read by `get`."""
         if self.entries is None or not isinstance(tree, Variable) or len(tree.path) == 1:
             return tree
-        return EntryPath(tree.path, tree.span, tuple(counted), tuple(got), self.entries)
+        return Variable(tree.path, tree.span, self.entries, tuple(counted), tuple(got))
 
     def named(self, root: str, parts: list[str], span: Span) -> Tree:
         """The variable at a path. Raises `ConditionError` for a reserved name."""
@@ -406,9 +417,11 @@ class Parser:
             raise ConditionError(f"calls of `{name.text}` are not supported")
         if len(given) == 2 and given[1] not in (Constant("application/json"), Constant("json")):
             raise ConditionError("only JSON is supported")
-        return Call("json", (given[0],), Span(name.span.start, self.tokens[self.at - 1].span.end))
+        return Call(
+            methods.JSON, (given[0],), Span(name.span.start, self.tokens[self.at - 1].span.end)
+        )
 
-    def written(self, name: Token, function: Function) -> Tree:
+    def written(self, name: Token, function: Method) -> Tree:
         """The JSON of a value, `JSON.stringify(value)`; the opening parenthesis is consumed."""
         given = self.arguments()
         if len(given) != 1:
@@ -435,7 +448,9 @@ class Parser:
             raise ConditionError(f"`{key}` is no variable")
         value = int(key) if key.isdigit() else key
         return Call(
-            "entry", (of, Constant(value)), Span(of.span.start, self.tokens[self.at - 1].span.end)
+            methods.ENTRY,
+            (of, Constant(value)),
+            Span(of.span.start, self.tokens[self.at - 1].span.end),
         )
 
     def function(self, name: Token) -> Tree:
@@ -450,16 +465,18 @@ class Parser:
         span = Span(receiver.span.start, self.tokens[self.at - 1].span.end)
         match name, given:
             case "equals", [other]:
-                meaning: Meaning = "java" if isinstance(receiver, Constant) else "equals"
-                return Comparison("==", receiver, other, meaning, span)
-            case "concat", [other] if self.meaning != "loose":  # in JavaScript also of lists
-                return Call("concat", (receiver, other), span)
+                rows = EQUALS_METHOD
+                if isinstance(receiver, Constant):
+                    rows = JAVA.comparison
+                return rows["=="](receiver, other, span=span)
+            case "concat", [other] if self.operators is not LOOSE:  # in JavaScript also of lists
+                return Call(methods.CONCAT, (receiver, other), span)
             case (("getSingleResult" | "getFirstResult" | "getSingleEntry"), []):
                 return self.of_decision(receiver, name, span)
             case "getEntry", [Constant(value=str() as key)]:
                 return self.entry(receiver, key)
             case "equalsIgnoreCase", [other]:
-                return Call("same letters", (receiver, other), span)
+                return Call(methods.SAME_LETTERS, (receiver, other), span)
         function, count = self.methods.get(name, (None, 0))
         if function is None or len(given) != count:
             raise ConditionError(f"calls of `{name}` are not supported")
@@ -468,13 +485,13 @@ class Parser:
     def of_decision(self, receiver: Tree, name: str, span: Span) -> Tree:
         """A part of `decisionResult`, the list of the rows that a decision of Camunda 7 found."""
         if name == "getFirstResult":
-            return Call("entry", (receiver, Constant(0)), span)
+            return Call(methods.ENTRY, (receiver, Constant(0)), span)
         row = _is_json(receiver)
         if name == "getSingleResult" and not row:
-            return Call("single", (receiver,), span)
+            return Call(methods.SINGLE, (receiver,), span)
         if name == "getSingleEntry":
-            one = receiver if row else Call("single", (receiver,), span)
-            return Call("single", (one,), span)
+            one = receiver if row else Call(methods.SINGLE, (receiver,), span)
+            return Call(methods.SINGLE, (one,), span)
         raise ConditionError(f"calls of `{name}` are not supported")
 
     def arguments(self) -> list[Tree]:
@@ -495,15 +512,13 @@ class Parser:
 
     # What levels are made of.
 
-    def logical(
-        self, operand: Callable[[], Tree], sign: str, operator: Literal["and", "or"]
-    ) -> Tree:
+    def logical(self, operand: Callable[[], Tree], sign: str, operator: LogicalOperator) -> Tree:
         """Operands joined by `sign`, left-associative."""
         left = operand()
         while self.ahead(sign):
             self.take()
             right = operand()
-            left = Logical(operator, left, right, self.meaning, _across(left, right))
+            left = self.operators.logic[operator](left, right, span=_across(left, right))
         return left
 
     def arithmetic(self, operand: Callable[[], Tree], *signs: ArithmeticOperator) -> Tree:
@@ -512,7 +527,7 @@ class Parser:
         while self.ahead(*signs):
             sign = cast(ArithmeticOperator, self.take().text)
             right = operand()
-            left = Arithmetic(sign, left, right, self.meaning, _across(left, right))
+            left = self.operators.arithmetic[sign](left, right, span=_across(left, right))
         return left
 
     def ahead(self, *signs: str) -> bool:
@@ -552,7 +567,11 @@ _SPIN = frozenset(
 
 
 def _is_json(tree: Tree) -> bool:
-    return isinstance(tree, Call) and tree.function in ("json", "entry", "single")
+    return isinstance(tree, Call) and tree.operation in (
+        methods.JSON,
+        methods.ENTRY,
+        methods.SINGLE,
+    )
 
 
 def _steps(path: str) -> list[str]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from orgflow_ir.languages.expression_parser import Parser
-from orgflow_ir.program.syntax import ComparisonOperator, Meaning
+from orgflow_ir.program.ecmascript_operators import LOOSE, STRICT
+from orgflow_ir.program.feel_operators import FEEL
+from orgflow_ir.program.operators import Operators
+from orgflow_ir.program.syntax import Comparison, Operation
 
 
 class FeelParser(Parser):
     """Comparisons and logic of FEEL. `==` is not a FEEL operator; engines that accept it convert
     it."""
 
-    meaning: ClassVar[Meaning] = "feel"
-    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
-        "=": ("==", "feel"), "!=": ("!=", "feel"), "<>": ("!=", "feel"), "==": ("==", "loose"),
-        "===": ("==", "strict"), "!==": ("!=", "strict"),
+    operators: ClassVar[Operators] = FEEL
+    signs: ClassVar[Mapping[str, Operation[Comparison]]] = {
+        "=": FEEL.comparison["=="], "!=": FEEL.comparison["!="], "<>": FEEL.comparison["!="],
+        "==": LOOSE.comparison["=="], "===": STRICT["=="], "!==": STRICT["!="],
     }  # fmt: skip

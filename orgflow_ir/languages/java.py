@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from orgflow_ir.languages.expression_parser import (
@@ -10,18 +11,19 @@ from orgflow_ir.languages.expression_parser import (
     refuse_zero_in,
 )
 from orgflow_ir.languages.javascript import EqualsParser
+from orgflow_ir.program import methods, readings
+from orgflow_ir.program.java_operators import IDENTITY, JAVA, TYPED
+from orgflow_ir.program.juel_operators import JUEL
+from orgflow_ir.program.operators import Operators
 from orgflow_ir.program.syntax import (
     Arithmetic,
-    Call,
     Comparison,
     ComparisonOperator,
     ConditionError,
     Constant,
-    Empty,
-    EntryRules,
-    Function,
-    Logical,
-    Meaning,
+    Method,
+    Operation,
+    Reading,
     Span,
     Tree,
     Variable,
@@ -34,8 +36,8 @@ _KIE = "KieFunctions"
 _ORDERS: dict[str, ComparisonOperator] = {
     "greaterThan": ">", "greaterOrEqualThan": ">=", "lessThan": "<", "lessOrEqualThan": "<=",
 }  # fmt: skip
-_TEXTS: dict[str, Function] = {
-    "contains": "contains", "startsWith": "starts with", "endsWith": "ends with",
+_TEXTS: dict[str, Method] = {
+    "contains": methods.CONTAINS, "startsWith": methods.STARTS_WITH, "endsWith": methods.ENDS_WITH,
 }  # fmt: skip
 
 
@@ -43,12 +45,12 @@ class JavaParser(EqualsParser):
     """Comparisons, logic and `equals`. Java's `==` compares texts and boxed numbers by identity,
     which has a meaning only where that is equality."""
 
-    meaning: ClassVar[Meaning] = "typed"
-    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
-        **EqualsParser.signs, "==": ("==", "identity"), "!=": ("!=", "identity"),
+    operators: ClassVar[Operators] = TYPED
+    signs: ClassVar[Mapping[str, Operation[Comparison]]] = {
+        **EqualsParser.signs, "==": IDENTITY["=="], "!=": IDENTITY["!="],
     }  # fmt: skip
-    methods: ClassVar[dict[str, tuple[Function, int]]] = JAVA_METHODS
-    entries: ClassVar[EntryRules | None] = "java"
+    methods: ClassVar[dict[str, tuple[Method, int]]] = JAVA_METHODS
+    entries: ClassVar[Reading | None] = readings.JAVA_ENTRY
 
     beans: ClassVar[bool] = True
 
@@ -62,7 +64,7 @@ class JavaParser(EqualsParser):
         refuse_zero_in(tree)
         refuse_too_large(tree)
         for node in nodes(tree):
-            identity = isinstance(node, Comparison) and node.meaning == "identity"
+            identity = isinstance(node, Comparison) and node.operation in IDENTITY.values()
             if identity and all(kind_of(side) == "text" for side in children(node)):
                 raise ConditionError("`==` of texts compares identity in Java: use `equals`")
         if self.fractions:
@@ -89,29 +91,29 @@ class JavaParser(EqualsParser):
         span = Span(receiver.span.start, self.tokens[self.at - 1].span.end)
         match name, given:
             case (("isTrue" | "isFalse"), [value]):
-                return Comparison("==", value, Constant(name == "isTrue"), "java", span)
+                return JAVA.comparison["=="](value, Constant(name == "isTrue"), span=span)
             case "isNull", [value]:
-                return Comparison("==", value, Constant(None), "java", span)
+                return JAVA.comparison["=="](value, Constant(None), span=span)
             case "isEmpty", [value]:
-                return Empty(value, span)
+                return methods.EMPTY(value, span=span)
             case "equalsTo", [value, other]:
-                return Comparison("==", value, other, "juel", span)
+                return JUEL.comparison["=="](value, other, span=span)
             case "between", [value, low, high]:
-                over = Comparison(">=", value, low, "juel", span)
-                under = Comparison("<=", value, high, "juel", span)
-                return Logical("and", over, under, "java", span)
+                over = JUEL.comparison[">="](value, low, span=span)
+                under = JUEL.comparison["<="](value, high, span=span)
+                return JAVA.logic["and"](over, under, span=span)
             case name, [value, other] if name in _ORDERS:
-                return Comparison(_ORDERS[name], value, other, "juel", span)
+                return JUEL.comparison[_ORDERS[name]](value, other, span=span)
             case name, [value, other] if name in _TEXTS:
-                return Call(_TEXTS[name], (value, other), span)
+                return _TEXTS[name](value, other, span=span)
         raise ConditionError(f"calls of `{_KIE}.{name}` are not supported")
 
 
 class MvelParser(JavaParser):
     """MVEL, which divides whole numbers as any others."""
 
-    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
-        **EqualsParser.signs, "==": ("==", "typed"), "!=": ("!=", "typed"),
+    signs: ClassVar[Mapping[str, Operation[Comparison]]] = {
+        **EqualsParser.signs, "==": TYPED.comparison["=="], "!=": TYPED.comparison["!="],
     }  # fmt: skip
-    entries = "mvel"
+    entries = readings.MVEL_ENTRY
     fractions = True

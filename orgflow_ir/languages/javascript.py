@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from orgflow_ir.languages.expression_parser import (
     JAVA_METHODS,
     Parser,
     unquoted,
 )
+from orgflow_ir.program import methods, readings
+from orgflow_ir.program.ecmascript_operators import LOOSE, STRICT
+from orgflow_ir.program.feel_operators import FEEL
+from orgflow_ir.program.java_operators import JAVA
+from orgflow_ir.program.operators import Operators
+from orgflow_ir.program.python_operators import PYTHON
 from orgflow_ir.program.syntax import (
-    Arithmetic,
-    Call,
     Comparison,
-    ComparisonOperator,
     ConditionError,
     Constant,
-    EntryRules,
-    Function,
-    Logical,
-    Meaning,
+    Method,
+    Operation,
+    Reading,
     Span,
     Tree,
 )
@@ -45,7 +47,8 @@ def template(text: str, span: Span, parser: type[Parser], *, names: bool) -> Tre
         nonlocal tree
         text = isinstance(value, Constant) and isinstance(value.value, str)
         first = isinstance(tree, Constant) and tree.value == "" and text
-        tree = value if first else Arithmetic("+", tree, value, parser.meaning, span)
+        add_texts = parser.operators.arithmetic["+"]
+        tree = value if first else add_texts(tree, value, span=span)
 
     for match in _PART.finditer(body):
         if match.start() < at:
@@ -86,24 +89,26 @@ class JavaScriptParser(Parser):
     """Comparisons and logic of JavaScript. A single `=` is an assignment, which callers that know
     the text is JavaScript refuse first (`recognise`). In a text of unknown language it compares."""
 
-    meaning: ClassVar[Meaning] = "loose"
-    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
-        "==": ("==", "loose"), "!=": ("!=", "loose"), "===": ("==", "strict"),
-        "!==": ("!=", "strict"), "=": ("==", "feel"), "<>": ("!=", "feel"),
+    operators: ClassVar[Operators] = LOOSE
+    signs: ClassVar[Mapping[str, Operation[Comparison]]] = {
+        "==": LOOSE.comparison["=="], "!=": LOOSE.comparison["!="], "===": STRICT["=="],
+        "!==": STRICT["!="], "=": FEEL.comparison["=="], "<>": FEEL.comparison["!="],
     }  # fmt: skip
-    writers: ClassVar[Mapping[tuple[str, ...], Function]] = {("JSON", "stringify"): "written json"}
+    writers: ClassVar[Mapping[tuple[str, ...], Method]] = {
+        ("JSON", "stringify"): methods.WRITTEN_JSON
+    }
 
     def comparison(self) -> Tree:
         """As in the base class; only undefined is `=== undefined`, null is not."""
-        found = super().comparison()
-        if not (isinstance(found, Comparison) and found.meaning == "strict"):
-            return found
-        left, right = (self.is_undefined(side) for side in (found.left, found.right))
+        compared = super().comparison()
+        if not isinstance(compared, Comparison) or compared.operation not in STRICT.values():
+            return compared
+        left, right = (self.is_undefined(side) for side in (compared.left, compared.right))
         if left is right:
-            return found
-        other = found.right if left else found.left
-        kind = Call("type", (other,), other.span)
-        return Comparison(found.operator, kind, Constant("undefined"), "strict", found.span)
+            return compared
+        other = compared.right if left else compared.left
+        kind = methods.TYPE(other, span=other.span)
+        return compared.operation(kind, Constant("undefined"), span=compared.span)
 
     def is_undefined(self, side: Tree) -> bool:
         """Whether an operand is the word `undefined`, which is read as null elsewhere."""
@@ -114,21 +119,21 @@ class JavaScriptParser(Parser):
 class EqualsParser(JavaScriptParser):
     """Languages of which `==` compares values as Java's `equals` does."""
 
-    meaning: ClassVar[Meaning] = "java"
-    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
-        **JavaScriptParser.signs, "==": ("==", "java"), "!=": ("!=", "java"),
+    operators: ClassVar[Operators] = JAVA
+    signs: ClassVar[Mapping[str, Operation[Comparison]]] = {
+        **JavaScriptParser.signs, "==": JAVA.comparison["=="], "!=": JAVA.comparison["!="],
     }  # fmt: skip
-    writers: ClassVar[Mapping[tuple[str, ...], Function]] = {}
+    writers: ClassVar[Mapping[tuple[str, ...], Method]] = {}
 
 
 class PythonParser(JavaScriptParser):
     """Python: the values that Jython (Python 2) and Python 3 agree on."""
 
-    entries: ClassVar[EntryRules | None] = "python"
-    writers: ClassVar[Mapping[tuple[str, ...], Function]] = {}
-    meaning: ClassVar[Meaning] = "python"
-    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
-        **JavaScriptParser.signs, "==": ("==", "python"), "!=": ("!=", "python"),
+    entries: ClassVar[Reading | None] = readings.PYTHON_ENTRY
+    writers: ClassVar[Mapping[tuple[str, ...], Method]] = {}
+    operators: ClassVar[Operators] = PYTHON
+    signs: ClassVar[Mapping[str, Operation[Comparison]]] = {
+        **JavaScriptParser.signs, "==": PYTHON.comparison["=="], "!=": PYTHON.comparison["!="],
     }  # fmt: skip
 
     def primary(self) -> Tree:
@@ -143,27 +148,25 @@ class PythonParser(JavaScriptParser):
     def comparison(self) -> Tree:
         """As in the base class, `a is None`, and `a < b < c`, which is `a < b and b < c`."""
         left = self.sum()
-        found: Tree | None = None
+        chain: Tree | None = None
         while True:
             if self.ahead(*self.signs, "<", "<=", ">", ">="):
-                sign = self.take().text
+                operation = self.compared(self.take().text)
                 right = self.sum()
-                order = (cast(ComparisonOperator, sign), self.meaning)
-                operator, meaning = self.signs.get(sign, order)
             elif self.ahead_word("is"):
                 self.take()
-                operator, meaning = "==", self.meaning
+                operation = self.operators.comparison["=="]
                 if self.ahead_word("not"):
                     self.take()
-                    operator = "!="
+                    operation = self.operators.comparison["!="]
                 right = self.sum()
                 if right != Constant(None):
                     raise ConditionError("`is` is supported only with `None`")
             else:
-                return left if found is None else found
+                return left if chain is None else chain
             span = Span(left.span.start, right.span.end)
-            one = Comparison(operator, left, right, meaning, span)
-            found = one if found is None else Logical("and", found, one, self.meaning, span)
+            link = operation(left, right, span=span)
+            chain = self.operators.logic["and"](chain, link, span=span) if chain else link
             left = right
 
 
@@ -172,12 +175,12 @@ class GroovyParser(EqualsParser):
 
     words: ClassVar[dict[str, str]] = {}
     elvis: ClassVar[bool] = True
-    writers: ClassVar[Mapping[tuple[str, ...], Function]] = {
-        ("JsonOutput", "toJson"): "escaped json",
-        ("groovy", "json", "JsonOutput", "toJson"): "escaped json",
+    writers: ClassVar[Mapping[tuple[str, ...], Method]] = {
+        ("JsonOutput", "toJson"): methods.ESCAPED_JSON,
+        ("groovy", "json", "JsonOutput", "toJson"): methods.ESCAPED_JSON,
     }
-    methods: ClassVar[dict[str, tuple[Function, int]]] = {**JAVA_METHODS, "size": ("size", 0)}
-    entries: ClassVar[EntryRules | None] = "groovy"
+    methods: ClassVar[dict[str, tuple[Method, int]]] = {**JAVA_METHODS, "size": (methods.SIZE, 0)}
+    entries: ClassVar[Reading | None] = readings.GROOVY_ENTRY
 
     def ahead_word(self, word: str) -> bool:
         """Groovy has no operators that are words."""

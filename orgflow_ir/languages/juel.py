@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import ClassVar
 
 from orgflow_ir.languages.expression_parser import (
@@ -11,22 +12,24 @@ from orgflow_ir.languages.expression_parser import (
     Token,
     refuse_too_large,
 )
+from orgflow_ir.program import methods, readings
+from orgflow_ir.program.ecmascript_operators import STRICT
+from orgflow_ir.program.feel_operators import FEEL
+from orgflow_ir.program.java_operators import EQUALS_METHOD
+from orgflow_ir.program.juel_operators import JUEL
+from orgflow_ir.program.operators import Operators
 from orgflow_ir.program.syntax import (
     JUEL_NUMBER,
+    Apply,
     Arithmetic,
-    Call,
     Comparison,
     ComparisonOperator,
-    Conditional,
     ConditionError,
     Constant,
-    Empty,
-    EntryRules,
-    Function,
-    Logical,
-    Meaning,
+    Method,
     Negative,
-    Not,
+    Operation,
+    Reading,
     Scalar,
     Span,
     Tree,
@@ -46,12 +49,12 @@ _COMPARED: dict[str, ComparisonOperator] = {
 class JuelParser(Parser):
     """Comparisons, logic and `empty` of JUEL; a single `=` is read as FEEL's."""
 
-    methods: ClassVar[dict[str, tuple[Function, int]]] = JAVA_METHODS
-    entries: ClassVar[EntryRules | None] = "juel"
-    meaning: ClassVar[Meaning] = "juel"
-    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
-        "==": ("==", "juel"), "!=": ("!=", "juel"), "=": ("==", "feel"), "<>": ("!=", "feel"),
-        "===": ("==", "strict"), "!==": ("!=", "strict"),
+    methods: ClassVar[dict[str, tuple[Method, int]]] = JAVA_METHODS
+    entries: ClassVar[Reading | None] = readings.JUEL_ENTRY
+    operators: ClassVar[Operators] = JUEL
+    signs: ClassVar[Mapping[str, Operation[Comparison]]] = {
+        "==": JUEL.comparison["=="], "!=": JUEL.comparison["!="], "=": FEEL.comparison["=="],
+        "<>": FEEL.comparison["!="], "===": STRICT["=="], "!==": STRICT["!="],
     }  # fmt: skip
 
     def variable(self, first: Token) -> Tree:
@@ -67,25 +70,28 @@ class JuelParser(Parser):
         span = Span(first.span.start, self.tokens[self.at - 1].span.end)
         if given and isinstance(given[0], Constant) and isinstance(given[0].value, str):
             given[0] = Variable((given[0].value,), given[0].span)
-        there = Comparison("!=", given[0], Constant(None), "juel", span) if given else None
+        there: Tree | None = None
+        if given:
+            there = JUEL.comparison["!="](given[0], Constant(None), span=span)
         match name, given:
             case "get", [Variable() as value]:
                 return value
             case "exists", [Variable()] if there is not None:
                 return there
             case "getOrDefault", [Variable() as value, other] if there is not None:
-                return Conditional(there, value, other, "juel", span)
+                return JUEL.choice(there, value, other, span=span)
             case (("empty" | "isEmpty"), [Variable() as value]):
-                return Empty(value, span)
+                return methods.EMPTY(value, span=span)
             case (("notEmpty" | "isNotEmpty"), [Variable() as value]):
-                return Not(Empty(value, span), "juel", span)
+                return JUEL.negation(methods.EMPTY(value, span=span), span=span)
             case "contains", [Variable() as value, other] if there is not None:
-                return Logical("and", there, Call("contains", (value, other), span), "juel", span)
+                contains = methods.CONTAINS(value, other, span=span)
+                return JUEL.logic["and"](there, contains, span=span)
             case _, [Variable() as value, other] if name in _COMPARED and there is not None:
-                found = Comparison(_COMPARED[name], value, other, "juel", span)
-                return found if name in ("ne", "notEquals") else Logical(
-                    "and", there, found, "juel", span
-                )  # fmt: skip
+                compared = JUEL.comparison[_COMPARED[name]](value, other, span=span)
+                if name in ("ne", "notEquals"):
+                    return compared
+                return JUEL.logic["and"](there, compared, span=span)
         raise ConditionError(f"calls of `{first.text}:{name}` are not supported")
 
 
@@ -94,20 +100,31 @@ def checked(tree: Tree) -> Tree:
     depends on the classes of numbers."""
     refuse_too_large(tree)
     for node in nodes(tree):
-        match node:
-            case Comparison(_, Constant(one), Constant(two), "juel") if _is_unlike(one, two):
-                raise ConditionError("a number is compared with a text that is none")
-            case Comparison(_, _, other, "equals") | Call("has", (_, other)) if _is_whole(other):
-                # A number in the text is a `Long`, which equals no `Integer`.
-                raise ConditionError("whether two numbers are equal depends on their classes")
-            case Negative(operand, "juel"):
-                _refuse_texts("-", operand)
-            case Arithmetic(sign, left, right, "juel"):
-                _refuse_texts(sign, left)
-                _refuse_texts(sign, right)
-                if sign in ("/", "%") and isinstance(right, Constant) and not _float(right.value):
-                    raise ConditionError("it divides by zero")
+        if isinstance(node, Apply):
+            _check_operation(node)
     return tree
+
+
+def _check_operation(node: Apply) -> None:
+    match node:
+        case Comparison(operation, (Constant(one), Constant(two))) if operation is JUEL.comparison[
+            node.operator
+        ] and _is_unlike(one, two):
+            raise ConditionError("a number is compared with a text that is none")
+        case Apply(operation, (_, other)) if operation in (
+            *EQUALS_METHOD.values(),
+            methods.HAS,
+        ) and _is_whole(other):
+            # A number in the text is a `Long`, which equals no `Integer`.
+            raise ConditionError("whether two numbers are equal depends on their classes")
+        case Negative(JUEL.negative, (operand,)):
+            _refuse_texts("-", operand)
+        case Arithmetic(operation, (left, right)) if operation is JUEL.arithmetic[node.operator]:
+            sign = node.operator
+            _refuse_texts(sign, left)
+            _refuse_texts(sign, right)
+            if sign in ("/", "%") and isinstance(right, Constant) and not _float(right.value):
+                raise ConditionError("it divides by zero")
 
 
 def _refuse_texts(sign: str, operand: Tree) -> None:

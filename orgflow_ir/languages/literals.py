@@ -19,6 +19,9 @@ from orgflow_ir.languages.javascript import (
     PythonParser,
     template,
 )
+from orgflow_ir.program import methods
+from orgflow_ir.program.portable_operators import PORTABLE
+from orgflow_ir.program.python_operators import PYTHON
 from orgflow_ir.program.syntax import (
     Arithmetic,
     Call,
@@ -27,7 +30,6 @@ from orgflow_ir.program.syntax import (
     ConditionError,
     Constant,
     Empty,
-    Function,
     Logical,
     Negative,
     Not,
@@ -36,6 +38,7 @@ from orgflow_ir.program.syntax import (
     Variable,
     kind_of,
     nodes,
+    with_operands,
 )
 
 
@@ -79,8 +82,8 @@ class _Literals(Parser):
         self.expect(closing)
         self.depth -= 1
         span = Span(start, self.tokens[self.at - 1].span.end)
-        function: Function = "map" if named else "list"
-        return Call(function, tuple(found), span)
+        function = methods.MAP if named else methods.LIST
+        return function(*found, span=span)
 
     def name_of_entry(self, closing: str) -> Constant | None:
         """The key of an entry and its colon, taken; `None` where none comes next. In JavaScript
@@ -133,18 +136,21 @@ class GroovyValues(_Literals, GroovyParser):
 
 
 _TRUTHS = frozenset(
-    ("is empty", "contains", "has", "starts with", "ends with", "same letters", "truth")
-)
+    (
+        methods.IS_EMPTY, methods.CONTAINS, methods.HAS, methods.STARTS_WITH, methods.ENDS_WITH,
+        methods.SAME_LETTERS, methods.TRUTH,
+    )
+)  # fmt: skip
 
 
 def groovy_truth(tree: Tree) -> Tree:
     """Whether a value counts as true in Groovy."""
     known = isinstance(tree, Comparison | Not | Logical | Empty) or (
-        isinstance(tree, Call) and tree.function in _TRUTHS
+        isinstance(tree, Call) and tree.operation in _TRUTHS
     )
     if known or (isinstance(tree, Constant) and isinstance(tree.value, bool)):
         return tree
-    return Call("truth", (tree,), tree.span)
+    return Call(methods.TRUTH, (tree,), tree.span)
 
 
 def checked_in_groovy(tree: Tree, unsure: frozenset[str] = frozenset()) -> Tree:
@@ -159,36 +165,29 @@ def in_groovy(tree: Tree, unsure: frozenset[str] = frozenset()) -> Tree:
     """The tree with what is true and equal in Groovy, and with its arithmetic. Variables in
     `unsure` may hold decimals. Raises `ConditionError` for what depends on types that are not
     known."""
+
+    def change(operand: Tree) -> Tree:
+        return in_groovy(operand, unsure)
+
     match tree:
-        case Not(operand, meaning, span):
-            return Not(groovy_truth(in_groovy(operand, unsure)), meaning, span)
-        case Logical(operator, left, right, meaning, span):
-            left, right = (
-                groovy_truth(in_groovy(left, unsure)),
-                groovy_truth(in_groovy(right, unsure)),
-            )
-            return Logical(operator, left, right, meaning, span)
-        case Conditional(condition, then, otherwise, meaning, span):
-            return Conditional(
-                groovy_truth(in_groovy(condition, unsure)),
-                in_groovy(then, unsure),
-                in_groovy(otherwise, unsure),
-                meaning,
-                span,
-            )
-        case Comparison(operator, left, right, meaning, span):
-            left, right = in_groovy(left, unsure), in_groovy(right, unsure)
-            return Comparison(operator, left, right, meaning, span)
-        case Call(function, arguments, span):
-            inner = tuple(in_groovy(one, unsure) for one in arguments)
-            if function == "escaped json" and any(map(_is_exact, nodes(inner[0]))):
+        case Not() | Logical():
+            truths = (groovy_truth(change(operand)) for operand in tree.operands)
+            return tree.operation(*truths, span=tree.span)
+        case Conditional(operation, (condition, then, otherwise), span):
+            truth = groovy_truth(change(condition))
+            return operation(truth, change(then), change(otherwise), span=span)
+        case Comparison():
+            return with_operands(tree, change)
+        case Call(operation, _, span):
+            operands = tuple(map(change, tree.operands))
+            if operation is methods.ESCAPED_JSON and any(map(_is_exact, nodes(operands[0]))):
                 raise ConditionError("the text of a decimal is not supported")
-            return Call(function, inner, span)
+            return operation(*operands, span=span)
         case Arithmetic() | Negative():
-            found = _arithmetic(tree, unsure)
-            if not _is_exact(found):
-                return found
-            return Call("decimal", (_exactly(found),), tree.span)
+            computed = _arithmetic(tree, unsure)
+            if not _is_exact(computed):
+                return computed
+            return methods.DECIMAL(_exactly(computed), span=tree.span)
         case _:
             return tree
 
@@ -198,37 +197,35 @@ def in_python(tree: Tree, *, condition: bool = False) -> Tree:
     and where `and` and `or` give one of their operands; of a `condition`, only the truth is of
     interest. Raises `ConditionError` for operations that Python does not have."""
     match tree:
-        case Not(operand, meaning, span):
-            return Not(groovy_truth(in_python(operand, condition=True)), meaning, span)
-        case Logical(operator, left, right, meaning, span) if condition:
-            one, two = (groovy_truth(in_python(s, condition=True)) for s in (left, right))
-            return Logical(operator, one, two, meaning, span)
-        case Logical(operator, left, right, meaning, span):
-            left, right = in_python(left), in_python(right)
+        case Not(operation, (operand,), span):
+            return operation(groovy_truth(in_python(operand, condition=True)), span=span)
+        case Logical(operation, operands, span) if condition:
+            truths = (groovy_truth(in_python(side, condition=True)) for side in operands)
+            return operation(*truths, span=span)
+        case Logical(operation, operands, span):
+            left, right = map(in_python, operands)
             if kind_of(left) == kind_of(right) == "truth":
-                return Logical(operator, left, right, meaning, span)
-            then, otherwise = (right, left) if operator == "and" else (left, right)
-            return Conditional(groovy_truth(left), then, otherwise, meaning, span)
-        case Conditional(asked, then, otherwise, meaning, span):
+                return operation(left, right, span=span)
+            then, otherwise = (right, left) if tree.operator == "and" else (left, right)
+            return PYTHON.choice(groovy_truth(left), then, otherwise, span=span)
+        case Conditional(operation, (asked, *branches), span):
             truth = groovy_truth(in_python(asked, condition=True))
-            one, two = (in_python(s, condition=condition) for s in (then, otherwise))
-            return Conditional(truth, one, two, meaning, span)
-        case Comparison(operator, left, right, meaning, span):
-            left, right = in_python(left), in_python(right)
-            if operator not in ("==", "!=") and not _have_order(left, right):
-                raise ConditionError(f"`{operator}` of these values is not supported")
-            return Comparison(operator, left, right, meaning, span)
-        case Negative(operand, meaning, span):
-            return Negative(in_python(operand), meaning, span)
-        case Call(function, arguments, span):
-            return Call(function, tuple(map(in_python, arguments)), span)
-        case Arithmetic(operator, left, right, meaning, span):
-            left, right = in_python(left), in_python(right)
+            changed = (in_python(branch, condition=condition) for branch in branches)
+            return operation(truth, *changed, span=span)
+        case Comparison(operation, operands, span):
+            left, right = map(in_python, operands)
+            if tree.operator not in ("==", "!=") and not _have_order(left, right):
+                raise ConditionError(f"`{tree.operator}` of these values is not supported")
+            return operation(left, right, span=span)
+        case Negative() | Call():
+            return with_operands(tree, in_python)
+        case Arithmetic(operation, operands, span):
+            left, right = map(in_python, operands)
             kinds = {_summand_kind(left), _summand_kind(right)} - {None}
-            allowed = {"number", "text"} if operator == "+" else {"number"}
+            allowed = {"number", "text"} if tree.operator == "+" else {"number"}
             if len(kinds) > 1 or not kinds <= allowed:
-                raise ConditionError(f"`{operator}` of these values is not supported")
-            return Arithmetic(operator, left, right, meaning, span)
+                raise ConditionError(f"`{tree.operator}` of these values is not supported")
+            return operation(left, right, span=span)
         case _:
             return tree
 
@@ -242,7 +239,7 @@ def _have_order(left: Tree, right: Tree) -> bool:
 
 def _summand_kind(tree: Tree) -> str | None:
     """The type of an operand of arithmetic, as far as it is known."""
-    if isinstance(tree, Call) and tree.function in ("list", "map", "append"):
+    if isinstance(tree, Call) and tree.operation in (methods.LIST, methods.MAP, methods.APPEND):
         return "object"
     kind = kind_of(tree)
     return "number" if kind == "whole" else kind
@@ -251,39 +248,42 @@ def _summand_kind(tree: Tree) -> str | None:
 def _arithmetic(tree: Tree, unsure: frozenset[str]) -> Tree:
     """Arithmetic of Groovy, with values that are not arithmetic inside."""
     match tree:
-        case Arithmetic(_, _, _, "exact"):
+        case Arithmetic() if tree.operation is PORTABLE.arithmetic[tree.operator]:
             return tree
-        case Negative(operand, meaning, span):
-            return Negative(_arithmetic(operand, unsure), meaning, span)
+        case Negative(operation, (operand,), span):
+            return operation(_arithmetic(operand, unsure), span=span)
         case Variable(path, span) if path[0] in unsure:
-            return Call("unsure", (tree,), span)
-        case Call("decimal", (inner,)):
+            return methods.UNSURE(tree, span=span)
+        case Call(methods.DECIMAL, (inner,)):
             return inner
-        case Arithmetic(operator, left, right, meaning, span):
-            if any(isinstance(o, Call) and o.function in ("list", "map") for o in (left, right)):
-                raise ConditionError(f"`{operator}` of lists is not supported")
-            left, right = _arithmetic(left, unsure), _arithmetic(right, unsure)
-            sides = (left, right)
-            if any(kind_of(one) == "text" for one in sides):
-                if operator != "+":
-                    raise ConditionError(f"`{operator}` of texts is not supported")
+        case Arithmetic(operation, operands, span):
+            if any(_is_collection(side) for side in operands):
+                raise ConditionError(f"`{tree.operator}` of lists is not supported")
+            sides = [_arithmetic(side, unsure) for side in operands]
+            if any(kind_of(side) == "text" for side in sides):
+                if tree.operator != "+":
+                    raise ConditionError(f"`{tree.operator}` of texts is not supported")
                 if any(map(_is_exact, sides)):
                     raise ConditionError("the text of a decimal is not supported")
-            return Arithmetic(operator, left, right, meaning, span)
+            return operation(*sides, span=span)
         case _:
             return in_groovy(tree, unsure)
+
+
+def _is_collection(tree: Tree) -> bool:
+    return isinstance(tree, Call) and tree.operation in (methods.LIST, methods.MAP)
 
 
 def _is_exact(tree: Tree) -> bool:
     """Whether Groovy computes a number with exact decimals, or may do so."""
     match tree:
-        case Arithmetic(operator, left, right):
-            return operator == "/" or _is_exact(left) or _is_exact(right)
-        case Negative(operand):
-            return _is_exact(operand)
+        case Arithmetic():
+            return tree.operator == "/" or any(map(_is_exact, tree.operands))
+        case Negative():
+            return _is_exact(tree.operand)
         case Constant(value):
             return isinstance(value, float)
-        case Call("unsure" | "decimal"):
+        case Call(methods.UNSURE | methods.DECIMAL):
             return True
     return False
 
@@ -291,12 +291,13 @@ def _is_exact(tree: Tree) -> bool:
 def _exactly(tree: Tree) -> Tree:
     """Arithmetic that is computed with exact decimals."""
     match tree:
-        case Arithmetic(operator, left, right, _, span):
-            if operator == "%":
+        case Arithmetic():
+            if tree.operator == "%":
                 raise ConditionError("`%` of decimals is not supported")
-            return Arithmetic(operator, _exactly(left), _exactly(right), "exact", span)
-        case Negative(operand, _, span):
-            return Negative(_exactly(operand), "exact", span)
+            sides = map(_exactly, tree.operands)
+            return PORTABLE.arithmetic[tree.operator](*sides, span=tree.span)
+        case Negative():
+            return PORTABLE.negative(_exactly(tree.operand), span=tree.span)
     return tree
 
 

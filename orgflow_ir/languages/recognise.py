@@ -20,6 +20,12 @@ from orgflow_ir.languages.javascript import (
 from orgflow_ir.languages.juel import JuelParser, checked
 from orgflow_ir.model import Expression
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.program import feel_operators, readings
+from orgflow_ir.program.ecmascript_operators import negate
+from orgflow_ir.program.exact import terms
+from orgflow_ir.program.feel_operators import FEEL, exact_comparison, is_feel_comparison
+from orgflow_ir.program.java_operators import IDENTITY
+from orgflow_ir.program.substitution import with_members
 from orgflow_ir.program.syntax import (
     OPPOSITE,
     Arithmetic,
@@ -28,9 +34,7 @@ from orgflow_ir.program.syntax import (
     Conditional,
     ConditionError,
     Constant,
-    EntryPath,
     Feel,
-    Flag,
     Logical,
     Negative,
     Not,
@@ -39,7 +43,7 @@ from orgflow_ir.program.syntax import (
     children,
     kind_of,
     nodes,
-    with_members,
+    with_operands,
 )
 
 _WRAPPED = re.compile(r"\s*[$#]\{(.*)\}\s*", re.DOTALL)
@@ -126,8 +130,8 @@ def _needs_feel(tree: Tree, negated: bool = False) -> bool:
     no doubles, entries that are counted from 1, comparisons of what is not a variable or constant,
     and texts whose order is another one in UTF-16. `negated`: whether a `not` is around it."""
     match tree:
-        case Comparison(operator, left, right, "feel"):
-            sides = (left, right)
+        case Comparison(_, (left, right) as sides) if is_feel_comparison(tree):
+            operator = tree.operator
             if any(isinstance(s, Constant) and _out_of_order(s.value, operator) for s in sides):
                 return True
             if isinstance(left, Arithmetic) or isinstance(right, Arithmetic):
@@ -143,8 +147,8 @@ def _needs_feel(tree: Tree, negated: bool = False) -> bool:
             return not isinstance(tree, Negative) or not isinstance(tree.operand, Constant)
         case Variable(path):
             return any(step.lstrip("-").isdigit() or step == "length" for step in path[1:])
-        case Not(operand):
-            return _needs_feel(operand, not negated)
+        case Not():
+            return _needs_feel(tree.operand, not negated)
     return any(_needs_feel(child, negated) for child in children(tree))
 
 
@@ -173,12 +177,10 @@ def _is_operand(side: Tree, other: Tree, operator: str = "==") -> bool:
 def _exact(tree: Comparison, negated: bool = False) -> Comparison | None:
     """A comparison with arithmetic that targets decide as the decimal numbers of FEEL do; `None` if
     there is none."""
-    from orgflow_ir.program.exact import exact_comparison, terms  # in few conditions
-
     if any(isinstance(v, Variable) and _needs_feel(v) for v in nodes(tree)):
         return None
     found = exact_comparison(tree)
-    opposite = Comparison(OPPOSITE[tree.operator], tree.left, tree.right, "feel", tree.span)
+    opposite = FEEL.comparison[OPPOSITE[tree.operator]](*tree.operands, span=tree.span)
     if found is not None and exact_comparison(opposite) is not None:  # `not` may be around it
         return found
     tried = opposite if negated and tree.operator == "==" else tree
@@ -189,24 +191,18 @@ def _shared(tree: Tree) -> Tree:
     """A tree of FEEL that distinguishes entries of lists from parts of contexts, and in which
     doubles decide as decimal numbers do."""
     match tree:
-        case Comparison(_, left, right) if isinstance(left, Arithmetic) or isinstance(
-            right, Arithmetic
-        ):
+        case Comparison(_, sides) if any(isinstance(side, Arithmetic) for side in sides):
             return _exact(tree) or tree
-        case Comparison(operator, left, right, meaning, span):
-            return Comparison(operator, _shared(left), _shared(right), meaning, span)
-        case Logical(operator, left, right, meaning, span):
-            return Logical(operator, _shared(left), _shared(right), meaning, span)
-        case Not(operand, meaning, span):
-            return Not(_shared(operand), meaning, span)
+        case Comparison() | Logical() | Not():
+            return with_operands(tree, _shared)
         case Variable(path, span):
             at = next((n for n, step in enumerate(path) if step.isdigit()), None)
             if at is not None:
                 found_item = Call(
-                    "item", (Variable(path[:at], span), Constant(int(path[at]))), span
+                    feel_operators.ITEM, (Variable(path[:at], span), Constant(int(path[at]))), span
                 )
                 for step in path[at + 1 :]:
-                    found_item = Call("part", (found_item, Constant(step)), span)
+                    found_item = Call(feel_operators.PART, (found_item, Constant(step)), span)
                 return found_item
     return tree
 
@@ -266,7 +262,7 @@ def read_condition(condition: Expression) -> Tree | None:
 
             return groovy_truth(with_members(tree))
         if code.parser is FeelParser and not _is_logical(tree):
-            return Comparison("==", tree, Constant(True), "feel", tree.span)
+            return FEEL.comparison["=="](tree, Constant(True), span=tree.span)
         if code.parser in (JavaParser, MvelParser):
             return _boolean(tree)
         return with_members(tree) if code.parser in _SCRIPTS else tree
@@ -298,13 +294,11 @@ def _flags(tree: Tree) -> Tree:
     if kind not in (None, "truth") or tree == Constant(None):
         number = kind in ("number", "whole")
         raise ConditionError("a number is no condition" if number else "it is not true or false")
-    if isinstance(tree, EntryPath):
-        return Flag(tree.path, tree.span, tree.counted, tree.got)
     if isinstance(tree, Variable):
-        return Flag(tree.path, tree.span, (), ())
+        return Variable(tree.path, tree.span, readings.FLAG, tree.counted, tree.got)
     if isinstance(tree, Conditional):
         then, otherwise = _flags(tree.then), _flags(tree.otherwise)
-        return Conditional(tree.condition, then, otherwise, tree.meaning, tree.span)
+        return tree.operation(tree.condition, then, otherwise, span=tree.span)
     return tree
 
 
@@ -314,13 +308,13 @@ def _boolean(tree: Tree) -> Tree:
     kind = kind_of(tree)
     if kind not in (None, "truth") or tree == Constant(None):
         raise ConditionError("it is not true or false")
-    return tree if kind else Comparison("==", tree, Constant(True), "identity", tree.span)
+    return tree if kind else IDENTITY["=="](tree, Constant(True), span=tree.span)
 
 
 def _truth_of(tree: Tree) -> Tree:
     """Whether a value counts as true in JavaScript: n8n takes the text `false` for no truth."""
     if isinstance(tree, Variable | Logical | Conditional):
-        return Not(Not(tree, "loose", tree.span), "loose", tree.span)
+        return negate(negate(tree, tree.span), tree.span)
     return tree
 
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar, cast
 
 from orgflow_ir.languages.expression_parser import Kind, Parser, Token
+from orgflow_ir.program import methods, readings, xpath_operators
+from orgflow_ir.program.ecmascript_operators import LOOSE
+from orgflow_ir.program.operators import Operators
 from orgflow_ir.program.syntax import (
     ArithmeticOperator,
     Call,
     Comparison,
-    ComparisonOperator,
     ConditionError,
     Constant,
-    FeelPath,
-    Meaning,
     Negative,
-    Not,
+    Operation,
     Span,
     Tree,
     Variable,
@@ -40,9 +40,9 @@ class XPathParser(Parser):
     path is a field. A path refers to a single element, not a set."""
 
     words: ClassVar[dict[str, str]] = {"and": "&&", "or": "||", "mod": "%", "div": "div"}
-    meaning: ClassVar[Meaning] = "loose"
-    signs: ClassVar[dict[str, tuple[ComparisonOperator, Meaning]]] = {
-        "=": ("==", "loose"), "!=": ("!=", "loose"),
+    operators: ClassVar[Operators] = LOOSE
+    signs: ClassVar[Mapping[str, Operation[Comparison]]] = {
+        "=": xpath_operators.COMPARISON["=="], "!=": xpath_operators.COMPARISON["!="],
     }  # fmt: skip
 
     @classmethod
@@ -94,7 +94,7 @@ class XPathParser(Parser):
             case (("true" | "false"), []):
                 return Constant(name == "true", span)
             case "not", [value]:
-                return Not(value, self.meaning, span)
+                return self.operators.negation(value, span=span)
             case "boolean", [value]:
                 return value
             case "string", [value]:
@@ -102,11 +102,11 @@ class XPathParser(Parser):
             case "number", [value]:
                 return _number(value)
             case "count", [Variable() as value]:
-                return Call("xpath count", (value,), span)
+                return Call(xpath_operators.COUNT, (value,), span)
             case "contains", [value, other]:
-                return Call("contains", (_text(value), _text(other)), span)
+                return Call(methods.CONTAINS, (_text(value), _text(other)), span)
             case "starts-with", [value, other]:
-                return Call("starts with", (_text(value), _text(other)), span)
+                return Call(methods.STARTS_WITH, (_text(value), _text(other)), span)
         raise ConditionError(f"calls of `{name}` are not supported")
 
     def arithmetic(self, operand: Callable[[], Tree], *signs: ArithmeticOperator) -> Tree:
@@ -124,7 +124,7 @@ class XPathParser(Parser):
         """As in the base class, of a value converted to a number."""
         found = super().unary()
         if isinstance(found, Negative):
-            return Negative(_number(found.operand), found.meaning, found.span)
+            return found.operation(_number(found.operand), span=found.span)
         return found
 
     def negation(self) -> Tree:
@@ -135,7 +135,7 @@ class XPathParser(Parser):
         """A comparison of values, or of one value in each list."""
         tree = super().comparison()
         if isinstance(tree, Comparison):
-            return Comparison(tree.operator, tree.left, tree.right, "xpath", tree.span)
+            return xpath_operators.COMPARISON[tree.operator](*tree.operands, span=tree.span)
         return tree
 
     def step(self) -> str:
@@ -152,15 +152,19 @@ class XPathParser(Parser):
             parts.append(self.step())
         found = self.named(parts[0], parts, Span(start, self.tokens[self.at - 1].span.end))
         if len(parts) > 1 and isinstance(found, Variable):
-            return FeelPath(found.path, found.span)  # as in FEEL, a list has no parts here
+            return Variable(
+                found.path, found.span, readings.FEEL_PATH
+            )  # as in FEEL, a list has no parts here
         return found
 
 
 def _number(tree: Tree) -> Tree:
     return (
-        tree if kind_of(tree) in ("number", "whole") else Call("xpath number", (tree,), tree.span)
+        tree
+        if kind_of(tree) in ("number", "whole")
+        else Call(xpath_operators.NUMBER, (tree,), tree.span)
     )
 
 
 def _text(tree: Tree) -> Tree:
-    return tree if kind_of(tree) == "text" else Call("xpath text", (tree,), tree.span)
+    return tree if kind_of(tree) == "text" else Call(xpath_operators.TEXT, (tree,), tree.span)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_HALF_UP, Context, Decimal, Inexact
 from typing import Any
 
+from orgflow_ir.program import methods
 from orgflow_ir.program.syntax import (
     MOST_INT,
     Arithmetic,
@@ -46,13 +47,14 @@ def value_in_groovy(tree: Tree, value: Callable[[Tree], Any]) -> float | None:
 
 def _value(tree: Tree, value: Callable[[Tree], Any]) -> Decimal | float | int | None:
     match tree:
-        case Negative(operand):
-            return _computed("-", 0, _value(operand, value))
-        case Arithmetic(operator, left, right):
-            return _computed(operator, _value(left, value), _value(right, value))
+        case Negative():
+            return _computed("-", 0, _value(tree.operand, value))
+        case Arithmetic():
+            left, right = (_value(side, value) for side in tree.operands)
+            return _computed(tree.operator, left, right)
         case Constant(float() as number):
             return Decimal(repr(number))
-        case Call("unsure", (operand,)):
+        case Call(methods.UNSURE, (operand,)):
             found = value(operand)
             return Decimal(repr(found)) if isinstance(found, float) else Decimal(found)
         case _:

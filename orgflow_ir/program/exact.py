@@ -8,12 +8,12 @@ from decimal import ROUND_HALF_EVEN, Decimal, DivisionByZero, InvalidOperation, 
 from fractions import Fraction
 from typing import Any
 
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program.syntax import (
     Arithmetic,
     Comparison,
     ComparisonOperator,
     Constant,
-    Known,
     Negative,
     Tree,
     Variable,
@@ -27,7 +27,16 @@ _FLIPPED: dict[ComparisonOperator, ComparisonOperator] = {
 }  # fmt: skip
 
 
-def exact_comparison(tree: Comparison) -> Comparison | None:
+class Limit(NamedTuple):
+    """A variable and the number at which a value that is computed from it equals its limit, with
+    the operator by which both are compared."""
+
+    operator: ComparisonOperator
+    variable: Variable
+    value: int | float
+
+
+def find_limit(tree: Comparison) -> Comparison | Limit | None:
     """A comparison of a variable, computed with a constant, that doubles decide as the decimal
     numbers of FEEL do; `None` if there is none.
 
@@ -41,11 +50,12 @@ def exact_comparison(tree: Comparison) -> Comparison | None:
         return None
     first = isinstance(left.left, Variable)
     variable, factor = (left.left, left.right) if first else (left.right, left.left)
-    numbers = [_number(one) for one in (factor, right)]
+    numbers = [_number(side) for side in (factor, right)]
     if not isinstance(variable, Variable) or None in numbers:
         return None
     by, to = (Decimal(repr(n)) for n in numbers)
     sign = left.operator
+    # The value of the variable at which both sides are equal.
     if sign == "*" and by:
         at = Fraction(to) / Fraction(by)
     elif sign == "/" and by and first:
@@ -57,18 +67,15 @@ def exact_comparison(tree: Comparison) -> Comparison | None:
     falls = (by < 0) if sign in ("*", "/") else (sign == "-" and not first)
     if abs(at) >= 10**15:
         return None
-    exact = sign in ("*", "/") and _same_doubles(operator, sign, numbers, at)
-    if exact:
+    if sign in ("*", "/") and _same_doubles(operator, sign, numbers, at):
         return tree
     limit = Decimal(at.numerator) / Decimal(at.denominator)
     short = len(limit.as_tuple().digits) <= _MOST_DIGITS and Fraction(limit) == at
     if operator in ("==", "!=") or not short:
         return None
     whole = limit == limit.to_integral_value()
-    value = Constant(int(limit) if whole else float(limit), right.span)
-    return Comparison(
-        _FLIPPED[operator] if falls else operator, variable, _signed(value), "feel", tree.span
-    )
+    value = int(limit) if whole else float(limit)
+    return Limit(_FLIPPED[operator] if falls else operator, variable, value)
 
 
 def _number(tree: Tree) -> int | float | None:
@@ -81,14 +88,6 @@ def _number(tree: Tree) -> int | float | None:
     if len(Decimal(repr(value)).as_tuple().digits) > _MOST_DIGITS:
         return None
     return -value if isinstance(tree, Negative) else value
-
-
-def _signed(constant: Constant) -> Tree:
-    value = constant.value
-    assert isinstance(value, int | float)
-    if value >= 0:
-        return constant
-    return Negative(Constant(-value, constant.span), "feel", constant.span)
 
 
 def _same_doubles(
@@ -136,10 +135,10 @@ _WHOLE_LIMIT = 10**15
 
 def is_decided_by_doubles(tree: Comparison) -> bool:
     """Whether doubles decide a comparison with arithmetic as decimals do: that of a variable with a
-    constant (`exact_comparison`), or of the result of one operation on whole numbers with a whole
+    constant (`find_limit`), or of the result of one operation on whole numbers with a whole
     number. The double nearest to a whole number is on the same side of any below 2**53."""
     sides = (tree.left, tree.right)
-    if exact_comparison(tree) == tree:
+    if find_limit(tree) == tree:
         return True
     computed = [side for side in sides if isinstance(side, Arithmetic)]
     if len(computed) != 1 or computed[0].operator not in ("+", "-", "*"):
@@ -149,7 +148,7 @@ def is_decided_by_doubles(tree: Comparison) -> bool:
 
 
 def _is_whole(tree: Tree) -> bool:
-    if isinstance(tree, Known):
+    if isinstance(tree, Variable):
         return tree.type == "whole"
     number = _number(tree)
     return isinstance(number, int) and abs(number) <= _WHOLE_LIMIT
@@ -168,7 +167,10 @@ def terms(tree: Comparison) -> tuple[_Term, ...] | None:
         return None
     every = (*left, *((Constant(-1), *one) for one in right))
     operands = [one for term in every for one in term]
-    known = all(isinstance(one, Known | Constant) for one in operands)
+    known = all(
+        isinstance(one, Constant) or (isinstance(one, Variable) and one.type is not None)
+        for one in operands
+    )
     numbers = any(_number(one) is not None for one in (tree.left, tree.right))
     if not known and (not numbers or (tree.operator == "!=" and _adds_variables(tree))):
         return None

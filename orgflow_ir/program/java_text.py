@@ -3,57 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
-
-from orgflow_ir.program.syntax import (
-    Arithmetic,
-    Call,
-    Conditional,
-    Constant,
-    Negative,
-    Tree,
-    as_javascript,
-    kind_of,
-)
-
-_FRACTION = Constant(0.5)
-"""Any number with a fraction."""
-
-
-def as_java_text(tree: Tree) -> Tree:
-    """The text of a value, or a value whose text is the same in Java and JavaScript, with the
-    semantics of JavaScript."""
-    if isinstance(tree, Constant):
-        return Constant(java_text(tree.value, isinstance(tree.value, float)), tree.span)
-    if isinstance(tree, Conditional):
-        found = as_javascript(tree)
-        assert isinstance(found, Conditional)
-        branches = as_java_text(tree.then), as_java_text(tree.otherwise)
-        return Conditional(found.condition, *branches, found.meaning, found.span)
-    if kind_of(tree) in ("text", "truth", "whole"):
-        return as_javascript(tree)
-    value = as_javascript(tree)
-    if isinstance(tree, Arithmetic | Negative):
-        operands = tuple(map(as_javascript, computed_from(tree)))
-        return Call("computed text", (value, *operands), tree.span)
-    return Call("java text", (value,), tree.span)
-
-
-def computed_from(tree: Tree) -> Iterator[Tree]:
-    """The values that a number is computed from, without those that are always whole: it is a
-    double in Java if one of them is."""
-    if isinstance(tree, Negative):
-        yield from computed_from(tree.operand)
-    elif isinstance(tree, Arithmetic):
-        if tree.operator == "/" and tree.meaning != "java":
-            yield _FRACTION
-        yield from computed_from(tree.left)
-        yield from computed_from(tree.right)
-    elif isinstance(tree, Constant) and isinstance(tree.value, float):
-        yield _FRACTION
-    elif kind_of(tree) not in ("whole", "truth") and tree != Constant(None):
-        yield tree
 
 
 def is_double(value: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from orgflow_ir.program import methods
 from orgflow_ir.program.syntax import (
     Arithmetic,
     Call,
@@ -46,7 +47,9 @@ def typed_variables(trees: Iterable[Tree]) -> tuple[AskedField, ...]:
     )
 
 
-_OF_LISTS = ("size", "count", "is empty", "contains", "has")
+_OF_LISTS = (
+    methods.SIZE, methods.COUNT, methods.IS_EMPTY, methods.CONTAINS, methods.HAS,
+)  # fmt: skip
 
 
 def _untyped(tree: Tree) -> Iterator[str]:
@@ -55,7 +58,7 @@ def _untyped(tree: Tree) -> Iterator[str]:
     for node in nodes(tree):
         if isinstance(node, Feel):
             yield from (path[0] for path in node.paths)
-        elif isinstance(node, Call) and node.function in _OF_LISTS:
+        elif isinstance(node, Call) and node.operation in _OF_LISTS:
             yield from (path[0] for path in variables(node))
 
 

@@ -46,7 +46,9 @@ from orgflow_ir.model.bindings import (
     is_listener,
 )
 from orgflow_ir.model.listener_data import listeners_in
-from orgflow_ir.program.syntax import ConditionError, Constant, Empty, Not, Tree
+from orgflow_ir.program import methods
+from orgflow_ir.program.juel_operators import JUEL
+from orgflow_ir.program.syntax import ConditionError, Constant, Tree
 
 _BY_CODE = ("script", "expression")
 _JOB = "type"
@@ -178,7 +180,7 @@ class InOrder(NamedTuple):
         """The condition under which a listener is called, if there is one."""
         if self.assigned is None or one.event not in _ASSIGNED:
             return None
-        return Not(Empty(self.assigned), "juel")
+        return JUEL.negation(methods.EMPTY(self.assigned))
 
 
 def in_order(binding: AnyBinding) -> InOrder:

@@ -8,13 +8,13 @@ from orgflow_ir.languages.expression_parser import OBJECT_NAMES
 from orgflow_ir.languages.juel import JuelParser, checked
 from orgflow_ir.languages.recognise import Recognised, recognise
 from orgflow_ir.model import Expression
+from orgflow_ir.program import feel_operators, java_operators, methods, readings
 from orgflow_ir.program.syntax import (
     Arithmetic,
     Call,
     Comparison,
     ConditionError,
     Constant,
-    FeelPath,
     Logical,
     Not,
     Span,
@@ -45,20 +45,20 @@ def read_value(text: str, language: str | None = None) -> Tree:
     pieces = list(_pieces(text))
     if len(pieces) == 1:
         return pieces[0]
-    return Call("text", tuple(pieces), Span(0, len(text))) if pieces else Constant("")
+    return Call(java_operators.TEXT, tuple(pieces), Span(0, len(text))) if pieces else Constant("")
 
 
 def _in_feel(code: Recognised, tree: Tree) -> Tree:
     """A value of FEEL, in which a comparison may be null."""
     if isinstance(tree, Variable) and len(tree.path) > 1:
-        return FeelPath(tree.path, tree.span)
+        return Variable(tree.path, tree.span, readings.FEEL_PATH)
     if not isinstance(tree, Comparison | Logical | Not):
         return tree
     if any(map(_is_null_by_type, nodes(tree))):
         from orgflow_ir.languages.feel.reading import read_feel  # in few models
 
         return read_feel(code.text, code.start, code.end)
-    return Call("three-valued", (tree,), tree.span)
+    return Call(feel_operators.THREE_VALUED, (tree,), tree.span)
 
 
 def _is_null_by_type(node: Tree) -> bool:
@@ -67,7 +67,7 @@ def _is_null_by_type(node: Tree) -> bool:
     computed = isinstance(node, Comparison) and any(
         isinstance(side, Arithmetic) for side in (node.left, node.right)
     )
-    return computed or (isinstance(node, Call) and node.function == "part")
+    return computed or (isinstance(node, Call) and node.operation is feel_operators.PART)
 
 
 def _entries(text: str, named: bool) -> Tree:
@@ -81,7 +81,8 @@ def _entries(text: str, named: bool) -> Tree:
                 raise ConditionError(f"`{line}` is no entry")
             found.append(Constant(name))
         found.append(read_value(value))
-    return Call("map" if named else "list", tuple(found), Span(0, len(text)))
+    collection = methods.MAP if named else methods.LIST
+    return collection(*found, span=Span(0, len(text)))
 
 
 def language_of(text: str, by: str | None) -> str | None:

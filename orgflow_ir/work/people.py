@@ -14,14 +14,12 @@ from typing import NamedTuple
 from orgflow_ir.model import Task
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.timers import Computed, Duration, read_time
+from orgflow_ir.program import java_operators, methods
+from orgflow_ir.program.juel_operators import JUEL
 from orgflow_ir.program.syntax import (
     Call,
-    Conditional,
     ConditionError,
     Constant,
-    Empty,
-    Logical,
-    Not,
     Tree,
     Variable,
     variables,
@@ -151,7 +149,7 @@ def _where_known(tree: Tree) -> Tree:
     """The value of an expression, or nothing where a variable of it has none: a page without it is
     better than no page."""
     for path in dict.fromkeys(variables(tree)):
-        tree = Conditional(Empty(Variable(path)), Constant(None), tree, "juel")
+        tree = JUEL.choice(methods.EMPTY(Variable(path)), Constant(None), tree)
     return tree
 
 
@@ -172,19 +170,19 @@ def _filled_in(doc: str) -> Tree | None:
             continue
         known = True
         for path in dict.fromkeys(variables(value)):
-            value = Conditional(Empty(Variable(path)), Constant(found[0]), value, "juel")
+            value = JUEL.choice(methods.EMPTY(Variable(path)), Constant(found[0]), value)
         parts.append(value)
     if end < len(doc):
         parts.append(Constant(doc[end:]))
-    return Call("text", tuple(parts)) if known else None
+    return Call(java_operators.TEXT, tuple(parts)) if known else None
 
 
 def _until(value: Tree) -> Statement:
     """The moment, where every variable of it has a value."""
     known: Tree | None = None
     for path in dict.fromkeys(variables(value)):
-        there = Not(Empty(Variable(path)), "juel")
-        known = there if known is None else Logical("and", known, there, "juel")
+        there = JUEL.negation(methods.EMPTY(Variable(path)))
+        known = there if known is None else JUEL.logic["and"](known, there)
     until = Until(DUE, value)
     return until if known is None else When(known, (until,), ())
 

@@ -33,6 +33,7 @@ from orgflow_ir.model.bindings import Form, Http, Script, Worker, is_listener
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.scope_mappings import has_mappings, scope_mappings
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.program import methods
 from orgflow_ir.program.syntax import (
     Call,
     Comparison,
@@ -42,13 +43,11 @@ from orgflow_ir.program.syntax import (
     Empty,
     Feel,
     Logical,
-    Meaning,
     Not,
     Path,
     Tree,
     Variable,
     children,
-    kind_of,
     nodes,
     variables,
 )
@@ -335,15 +334,6 @@ def needed(
     return (Need((), always), *rest) if always else rest
 
 
-_WITH_TEXTS = ("has", "starts with", "ends with", "same letters", "concat")
-"""Methods of texts that have an argument."""
-
-_NO_METHODS = frozenset(
-    ("item", "truth", "is true", "three-valued", "unsure", "type", "xpath count", "xpath number",
-     "xpath text")
-)  # fmt: skip
-
-
 def asked(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Guards, Call], ...]:
     """Methods that conditions call on variables or with them, in evaluation order (`needed`), each
     with its guards: an engine may end with an error there."""
@@ -351,11 +341,9 @@ def asked(trees: Iterable[Tree], *, in_turn: bool) -> tuple[tuple[Guards, Call],
     before: Guards = ()
     for tree in trees:
         for guards, node in walked(tree, before):
-            if not isinstance(node, Call) or node.function in _NO_METHODS:
+            if not isinstance(node, Call) or node.method.checked == "nothing":
                 continue
-            first = node.arguments[:1]
-            if node.function in _WITH_TEXTS:
-                first = node.arguments
+            first = node.operands[:1] if node.method.checked == "receiver" else node.operands
             if any(isinstance(one, Variable) for one in first):
                 found[guards, node] = None
         if in_turn:
@@ -397,7 +385,7 @@ def _atoms(tree: Tree) -> Iterator[Tree]:
 
 def _flag(tree: Tree) -> Tree:
     """The variable whose truth value in JUEL a tree is; any other tree is itself."""
-    is_true = isinstance(tree, Call) and tree.function == "is true"
+    is_true = isinstance(tree, Call) and tree.operation == methods.IS_TRUE
     return children(tree)[0] if is_true else tree
 
 
@@ -427,7 +415,7 @@ def walked(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Tree]]:
         yield from walked(tree.right, (*guards, right_guard(tree)))
     elif isinstance(tree, Conditional):
         yield from walked(tree.condition, guards)
-        condition = _truth_of(tree.condition, tree.meaning)
+        condition = tree.operation.guard(tree.condition)
         yield from walked(tree.then, (*guards, (condition, True)))
         yield from walked(tree.otherwise, (*guards, (condition, False)))
     else:
@@ -437,14 +425,7 @@ def walked(tree: Tree, guards: Guards) -> Iterator[tuple[Guards, Tree]]:
 
 def right_guard(tree: Logical) -> tuple[Tree, bool]:
     """What has to hold for the right operand to be evaluated."""
-    return _truth_of(tree.left, tree.meaning), tree.operator == "and"
-
-
-def _truth_of(tree: Tree, meaning: Meaning) -> Tree:
-    """A condition whose truth value is the same in JavaScript: in JUEL, the text "false" is not
-    true."""
-    juel = meaning == "juel" and kind_of(tree) in (None, "text")
-    return Call("is true", (tree,), tree.span) if juel else tree
+    return tree.operation.guard(tree.left), tree.operator == "and"
 
 
 def _paths(texts: Iterable[Expression], *, bare: bool = False) -> Iterator[Path]:

@@ -16,15 +16,15 @@ from typing import Literal
 
 from orgflow_ir.model.bindings import HANDLERS, MAPPED_FAILURE, Http, Parameter
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.program import java_operators, methods
+from orgflow_ir.program.ecmascript_operators import LOOSE
+from orgflow_ir.program.java_operators import JAVA
+from orgflow_ir.program.juel_operators import JUEL
 from orgflow_ir.program.syntax import (
     Call,
-    Comparison,
-    Conditional,
     ConditionError,
     Constant,
-    Empty,
     Feel,
-    Logical,
     Tree,
     Variable,
 )
@@ -130,8 +130,11 @@ class _Reader:
         if body is not None and whole is not None:
             if content:
                 raise ConditionError("the type of its body is stated beside its headers")
-            shown = Call("media type", (whole,))
-            body, whole = Call("as media", (body, shown)), Call("other headers", (whole,))
+            shown = Call(methods.MEDIA_TYPE, (whole,))
+            body, whole = (
+                Call(methods.AS_MEDIA, (body, shown)),
+                Call(methods.OTHER_HEADERS, (whole,)),
+            )
         elif body is not None:
             body = self.checked(body, media)
         return Request(
@@ -262,7 +265,7 @@ class _Reader:
         if not is_json(kind):
             return body
         if not isinstance(body, Constant):
-            return body if _is_structure(body) else Call("json text", (body,))
+            return body if _is_structure(body) else Call(methods.JSON_TEXT, (body,))
         try:
             json.loads(str(body.value))
         except ValueError:
@@ -348,31 +351,29 @@ class _Reader:
     def jbpm(self, url: Tree) -> Iterator[Statement]:
         """A result is there for a status from 200 to 299 only."""
         status, result = Variable(("Status",)), Variable(("Result",))
-        success = Logical(
-            "and",
-            Comparison(">=", status, Constant(200), "java"),
-            Comparison("<", status, Constant(300), "java"),
-            "java",
+        success = JAVA.logic["and"](
+            JAVA.comparison[">="](status, Constant(200)),
+            JAVA.comparison["<"](status, Constant(300)),
         )
         done = (Constant("request to endpoint "), url, Constant(" successfully completed "))
         failed = (Constant("endpoint "), url, Constant(" could not be reached: "), result)
         values: dict[str, tuple[Tree, Tree]] = {
             # An object of a class has the names that the JSON of the response has.
             "Result": (
-                Call("json", (result,)) if self.settings.get("ResultClass") else result,
+                Call(methods.JSON, (result,)) if self.settings.get("ResultClass") else result,
                 Constant(None),
             ),
             "Status": (status, status),
             "StatusMsg": (
-                Call("text", (*done, Variable(("StatusMsg",)))),
-                Call("text", failed),
+                Call(java_operators.TEXT, (*done, Variable(("StatusMsg",)))),
+                Call(java_operators.TEXT, failed),
             ),
         }
         for one in self.http.outputs:
             if one.text not in values:
                 raise ConditionError(f"its result `{one.text}` is not supported")
             then, otherwise = values[one.text]
-            value = then if then == otherwise else Conditional(success, then, otherwise, "java")
+            value = then if then == otherwise else JAVA.choice(success, then, otherwise)
             yield Assign(variable_name(one.name), value)
 
     def zeebe(self) -> Iterator[Statement]:
@@ -380,9 +381,9 @@ class _Reader:
         if expression:
             yield from _errors(expression)
         if not self.refuses():
-            failed = Comparison("!=", Variable(("error",)), Constant(None), "loose")
+            failed = LOOSE.comparison["!="](Variable(("error",)), Constant(None))
             code, why = Variable(("error", "code")), Variable(("error", "message"))
-            text = Call("text", (Constant("HTTP "), code, Constant(" "), why))
+            text = Call(java_operators.TEXT, (Constant("HTTP "), code, Constant(" "), why))
             yield When(failed, (Fail(text),), ())
         if self.http.result:
             yield Assign(variable_name(self.http.result), Variable(("response",)))
@@ -399,7 +400,7 @@ class _Reader:
         least = 300 if self.flag("disallowRedirects") else 400
         for name, error in (("handleStatusCodes", True), ("failStatusCodes", False)):
             for condition in _statuses(settings.get(name, ""), least):
-                status = Call("text", (Constant("HTTP"), Variable(("statusCode",))))
+                status = Call(java_operators.TEXT, (Constant("HTTP"), Variable(("statusCode",))))
                 # What is handled is an error of the process, whose code a boundary event names.
                 yield When(condition, (Fail(status, bpmn=error),), ())
         if self.flag("saveResponseParameters"):
@@ -412,7 +413,9 @@ class _Reader:
             if kind.lower() not in ("", "string", "json"):
                 raise ConditionError(f"`{kind}` as the type of its result is not supported")
             if self.flag("saveResponseVariableAsJson") or kind.lower() == "json":
-                value = Conditional(Empty(value), Constant(None), Call("json", (value,)), "juel")
+                value = JUEL.choice(
+                    methods.EMPTY(value), Constant(None), Call(methods.JSON, (value,))
+                )
             yield Assign(variable_name(result), value)
 
 
@@ -420,7 +423,7 @@ def _literal_plus(url: Tree) -> Tree:
     """The address in which Flowable encodes each plus."""
     if isinstance(url, Constant):
         return Constant(str(url.value).replace("+", "%2B"))
-    return Call("literal plus", (url,))
+    return Call(methods.LITERAL_PLUS, (url,))
 
 
 _FLAGS = (
@@ -478,7 +481,7 @@ def context_entries(text: str) -> list[tuple[str, str]] | None:
 def _is_structure(tree: Tree) -> bool:
     """Whether a value is an object or a list wherever it is evaluated."""
     if isinstance(tree, Call):
-        return tree.function in ("map", "list")
+        return tree.operation in (methods.MAP, methods.LIST)
     from orgflow_ir.languages.feel import syntax as feel
 
     return isinstance(tree, Feel) and isinstance(tree.tree, feel.ContextLiteral | feel.ListLiteral)
@@ -543,11 +546,9 @@ def _statuses(text: str, least: int) -> Iterator[Tree]:
             raise ConditionError(f"`{piece}` is not an HTTP status")
         if high < least:
             continue
-        yield Logical(
-            "and",
-            Comparison(">=", status, Constant(max(low, least)), "java"),
-            Comparison("<=", status, Constant(high), "java"),
-            "java",
+        yield JAVA.logic["and"](
+            JAVA.comparison[">="](status, Constant(max(low, least))),
+            JAVA.comparison["<="](status, Constant(high)),
         )
 
 

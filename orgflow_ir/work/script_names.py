@@ -16,15 +16,14 @@ from collections.abc import Iterable, Iterator
 
 from orgflow_ir.languages.expression_parser import OfProcess
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.program.ecmascript_operators import LOOSE, STRICT
+from orgflow_ir.program.substitution import with_paths
 from orgflow_ir.program.syntax import (
-    Comparison,
     ConditionError,
     Constant,
-    Logical,
     Path,
     Tree,
     Variable,
-    with_paths,
 )
 from orgflow_ir.work.statements import (
     Assign,
@@ -98,9 +97,7 @@ def _is_free(name: str, engine: str) -> Statement:
     """A statement that ends the run if the process has a variable of this name."""
     read = Variable((name,))
     null = Constant(None)
-    there = Logical(
-        "or", Comparison("!=", read, null, "loose"), Comparison("==", read, null, "strict"), "loose"
-    )
+    there = LOOSE.logic["or"](LOOSE.comparison["!="](read, null), STRICT["=="](read, null))
     said = (
         f"The script assigns “{name}”, and {engine} reads the variable of the process with this "
         "name instead. Declare it in the script."

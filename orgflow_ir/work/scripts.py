@@ -27,23 +27,23 @@ from orgflow_ir.languages.literals import (
 )
 from orgflow_ir.model import Model, Task, bindings
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.program import methods
+from orgflow_ir.program.ecmascript_operators import LOOSE, STRICT
+from orgflow_ir.program.java_operators import JAVA, TEXTS
+from orgflow_ir.program.substitution import replaced, with_members
 from orgflow_ir.program.syntax import (
     Arithmetic,
     Call,
-    Comparison,
     Conditional,
     ConditionError,
     Constant,
-    Logical,
     Negative,
     Path,
     Tree,
     Variable,
     kind_of,
     nodes,
-    replaced,
     variables,
-    with_members,
 )
 from orgflow_ir.work.mappings import read_value, variable_name
 from orgflow_ir.work.script_names import Names, told_apart
@@ -489,14 +489,14 @@ class _Reader:
                 raise ConditionError("assignments to parts of values are not supported")
             value = self.tree(line[sign + 1 :])
             if line[sign].text == "<<":
-                return self.changing(target.path, Call("append", (target, value)))
+                return self.changing(target.path, Call(methods.APPEND, (target, value)))
             if line[sign].text != "=":
                 changed = f"{self.text(line[:sign])} {line[sign].text[0]} "
                 value = self.parsed(f"{changed}({self.text(line[sign + 1 :])})")
             return self.changing(target.path, value)
         if sign == 1 and line[1].text == "<<" and line[0].kind == "name":
             target = Variable((variable_name(line[0].text),))
-            return self.changing(target.path, Call("append", (target, self.tree(line[2:]))))
+            return self.changing(target.path, Call(methods.APPEND, (target, self.tree(line[2:]))))
         opening = next((n for n, p in enumerate(line) if p.text == "("), 0)
         if (
             opening < 3
@@ -510,7 +510,7 @@ class _Reader:
             target = self.parsed(self.text(line[: opening - 2]))
             if not isinstance(target, Variable):
                 return None
-            value = Call("append", (target, self.tree(given[0])))
+            value = Call(methods.APPEND, (target, self.tree(given[0])))
             return self.changing(target.path, value)
         if called == "put" and len(given) == 2:
             target = self.parsed(self.text(line[: opening - 2]))
@@ -530,17 +530,17 @@ class _Reader:
     def changing(self, path: Path, value: Tree) -> list[Statement]:
         """Statements that give a variable, or a part of it, another value."""
         name, *part = path
-        added = isinstance(value, Call) and value.function == "append"
+        added = isinstance(value, Call) and value.operation == methods.APPEND
         changed = path if added else path[:-1]
         if _inside(changed, self.named_twice):
             raise ConditionError(_ALIAS)
         if any(step.isdigit() for step in part):
             raise ConditionError("assignments to list positions are not supported")
         self.changed.append(changed)
-        given = value.arguments[1] if added and isinstance(value, Call) else value
+        given = value.operands[1] if added and isinstance(value, Call) else value
         self.names(path, given, kept=added)
         self.note(name, given)
-        nothing = Comparison("==", Variable((name,)), Constant(None), "java")
+        nothing = JAVA.comparison["=="](Variable((name,)), Constant(None))
         fault = Constant(f"“{name}” has no value that can be changed")
         local = variable_name(name) in self.declared
         return [
@@ -638,8 +638,8 @@ class _Reader:
         fault = Constant(f"“{one.name}” is {_FAULTS[declared]}")
         other = _has_other_type(value, declared)
         if one.name not in self.primitive:
-            there = Comparison("!=", value, Constant(None), "loose")
-            other = Logical("and", there, other, "loose")
+            there = LOOSE.comparison["!="](value, Constant(None))
+            other = LOOSE.logic["and"](there, other)
         return [one, When(other, (Fail(fault),), ())]
 
     def note(self, name: str, value: Tree) -> None:
@@ -654,8 +654,8 @@ class _Reader:
                 return isinstance(value, float)
             case Variable(path):
                 return path[0] in self.unsure
-            case Call(function):
-                return function == "decimal"
+            case Call(operation):
+                return operation is methods.DECIMAL
         return False
 
     def parsed(self, text: str) -> Tree:
@@ -862,17 +862,21 @@ def _inside(path: Path, shared: Iterable[Path]) -> bool:
     return any(path[: len(one)] == one for one in shared)
 
 
+_HANDING_ON = (methods.LIST, methods.MAP, methods.APPEND, methods.ENTRY, methods.SINGLE)
+"""Methods of which the value contains operands, or parts of them."""
+
+
 def _handed_on(value: Tree) -> Iterator[Path]:
     """Variables whose values, or parts of them, are in a value itself, and no copy of them."""
     match value:
         case Variable(path):
             yield path
-        case Conditional(_, then, otherwise):
-            yield from _handed_on(then)
-            yield from _handed_on(otherwise)
-        case Call(("list" | "map" | "append" | "entry" | "single"), arguments):
-            for one in arguments:
-                yield from _handed_on(one)
+        case Conditional(_, (_, *branches)):
+            for branch in branches:
+                yield from _handed_on(branch)
+        case Call(operation, operands) if operation in _HANDING_ON:
+            for operand in operands:
+                yield from _handed_on(operand)
 
 
 def _in_texts(statements: tuple[Statement, ...], value: Tree | None) -> frozenset[str]:
@@ -899,10 +903,10 @@ def _in_texts(statements: tuple[Statement, ...], value: Tree | None) -> frozense
     for tree in trees:
         for node in nodes(tree):
             match node:
-                case Arithmetic("+", left, right) if kind_of(node) == "text":
-                    found.update(s.path[0] for s in (left, right) if isinstance(s, Variable))
-                case Call("text" | "java text" | "computed text", arguments):
-                    found.update(path[0] for one in arguments for path in variables(one))
+                case Arithmetic() if node.operator == "+" and kind_of(node) == "text":
+                    found.update(s.path[0] for s in node.operands if isinstance(s, Variable))
+                case Call(operation, operands) if operation in TEXTS:
+                    found.update(path[0] for one in operands for path in variables(one))
     while True:
         before = len(found)
         computed = [tree for name, tree in parts if name in found and _is_computed(tree)]
@@ -942,24 +946,24 @@ def _is_whole_double(value: Tree, *, certain: bool) -> Tree:
     """Whether arithmetic of Java has a whole result but an operand with a fraction; `certain`: it
     is a double."""
     leaves = [node for node in nodes(value) if not isinstance(node, Arithmetic | Negative)]
-    rest = Arithmetic("%", value, Constant(1), "loose")
-    number = Comparison("==", Call("type", (value,)), Constant("number"), "strict")
-    zero = Comparison("==", rest, Constant(0), "strict")
-    whole = Logical("and", number, zero, "loose")
+    rest = LOOSE.arithmetic["%"](value, Constant(1))
+    number = STRICT["=="](Call(methods.TYPE, (value,)), Constant("number"))
+    zero = STRICT["=="](rest, Constant(0))
+    whole = LOOSE.logic["and"](number, zero)
     if certain or any(isinstance(one, Constant) and type(one.value) is float for one in leaves):
         return whole
     fractions: list[Tree] = []
     for leaf in dict.fromkeys(one for one in leaves if not isinstance(one, Constant)):
-        numeric = Comparison("==", Call("type", (leaf,)), Constant("number"), "strict")
-        part = Arithmetic("%", leaf, Constant(1), "loose")
-        fraction = Comparison("!=", part, Constant(0), "strict")
-        fractions.append(Logical("and", numeric, fraction, "loose"))
+        numeric = STRICT["=="](Call(methods.TYPE, (leaf,)), Constant("number"))
+        part = LOOSE.arithmetic["%"](leaf, Constant(1))
+        fraction = STRICT["!="](part, Constant(0))
+        fractions.append(LOOSE.logic["and"](numeric, fraction))
     if not fractions:
         return Constant(False)
     any_fraction = fractions[0]
     for one in fractions[1:]:
-        any_fraction = Logical("or", any_fraction, one, "loose")
-    return Logical("and", any_fraction, whole, "loose")
+        any_fraction = LOOSE.logic["or"](any_fraction, one)
+    return LOOSE.logic["and"](any_fraction, whole)
 
 
 def decimals_in(model: Model) -> frozenset[str]:
@@ -1016,14 +1020,14 @@ def _nested(part: Any) -> Tree:
         case str():
             return read_value(part)
         case {"list": list() as parts}:
-            return Call("list", tuple(map(_nested, parts)))
+            return Call(methods.LIST, tuple(map(_nested, parts)))
         case {"map": list() as entries}:
             found: list[Tree] = []
             for key, value in entries:
                 if not key or key in OBJECT_NAMES or "${" in key or "#{" in key:
                     raise ConditionError(f"the key `{key}` is not supported")
                 found += (Constant(key), _nested(value))
-            return Call("map", tuple(found))
+            return Call(methods.MAP, tuple(found))
         case {"script": str() as code, "language": str() as language} if code.strip():
             return as_value(read_script(code, language, sets=False))
     raise ConditionError("a script in its own file is not supported")
@@ -1065,24 +1069,24 @@ def _fits_type(value: Tree, declared: str) -> bool:
 def _has_other_type(value: Variable, declared: str) -> Tree:
     """Whether a value does not have the declared type of a variable."""
     name = {"truth": "boolean", "text": "string"}.get(declared, "number")
-    other: Tree = Comparison("!=", Call("type", (value,)), Constant(name), "strict")
+    other: Tree = STRICT["!="](Call(methods.TYPE, (value,)), Constant(name))
     if declared == "whole":
-        rest = Arithmetic("%", value, Constant(1), "loose")
-        fraction = Comparison("!=", rest, Constant(0), "strict")
-        other = Logical("or", other, fraction, "loose")
+        rest = LOOSE.arithmetic["%"](value, Constant(1))
+        fraction = STRICT["!="](rest, Constant(0))
+        other = LOOSE.logic["or"](other, fraction)
     return other
 
 
 def _is_fraction(value: Tree) -> bool:
     """Whether a value may have a fraction: where it divides, and where a number has one."""
     match value:
-        case Arithmetic(operator, left, right):
-            return operator == "/" or _is_fraction(left) or _is_fraction(right)
-        case Negative(operand):
-            return _is_fraction(operand)
-        case Conditional(_, then, otherwise):
-            return _is_fraction(then) or _is_fraction(otherwise)
-        case Call("decimal"):
+        case Arithmetic():
+            return value.operator == "/" or any(map(_is_fraction, value.operands))
+        case Negative():
+            return _is_fraction(value.operand)
+        case Conditional():
+            return _is_fraction(value.then) or _is_fraction(value.otherwise)
+        case Call(methods.DECIMAL):
             return True
         case Constant(number):
             return isinstance(number, float)

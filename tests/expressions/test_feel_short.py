@@ -24,14 +24,8 @@ from orgflow_ir.languages.feel.reading import read_feel, value_of
 from orgflow_ir.languages.recognise import read_condition
 from orgflow_ir.model import Expression
 from orgflow_ir.program.evaluator import evaluate, is_truthy
-from orgflow_ir.program.syntax import (
-    ConditionError,
-    KnownType,
-    Path,
-    Tree,
-    variables,
-    with_types,
-)
+from orgflow_ir.program.substitution import with_types
+from orgflow_ir.program.syntax import ConditionError, KnownType, Path, Tree, variables
 from orgflow_ir.work.mappings import read_value
 
 VALUES: tuple[Any, ...] = (

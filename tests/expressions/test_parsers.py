@@ -11,14 +11,14 @@ from orgflow.backends.javascript.expression_code import to_js
 from orgflow_ir.languages.javascript import JavaScriptParser
 from orgflow_ir.languages.recognise import read_condition, recognise
 from orgflow_ir.model import Expression
+from orgflow_ir.program.ecmascript_operators import LOOSE
+from orgflow_ir.program.feel_operators import FEEL
 from orgflow_ir.program.syntax import (
     Call,
     Comparison,
     ConditionError,
     Constant,
     Empty,
-    Logical,
-    Not,
     Span,
     Variable,
     as_javascript,
@@ -76,6 +76,13 @@ def test_spans_do_not_count_in_comparisons() -> None:
     assert len({Constant(1), Constant(True), Constant(1, Span(0, 1))}) == 2
 
 
+_ROWS = {
+    "feel": "feel", "juel": "juel", "loose": "js", "strict": "js strict", "java": "java",
+    "python": "python",
+}  # fmt: skip
+"""Names of rules of equality in the table of operations."""
+
+
 @pytest.mark.parametrize(
     ("written", "language", "meaning"),
     [
@@ -97,7 +104,7 @@ def test_spans_do_not_count_in_comparisons() -> None:
 def test_whose_equality(written: str, language: str | None, meaning: str) -> None:
     found = read_condition(Expression(text=written, language=language))
     assert isinstance(found, Comparison)
-    assert found.meaning == meaning
+    assert found.operation.name == f"{_ROWS[meaning]} {found.operator}"
 
 
 def test_one_single_equals_sign_among_others_assigns_in_a_script() -> None:
@@ -109,17 +116,17 @@ def test_one_single_equals_sign_among_others_assigns_in_a_script() -> None:
 
 def test_null_is_one_in_feel_and_two_in_javascript() -> None:
     equal = read_condition(Expression(text="= a = null"))
-    assert equal == Comparison("==", Variable(("a",)), Constant(None), "feel")
-    assert as_javascript(equal) == Comparison("==", Variable(("a",)), Constant(None), "loose")
+    assert equal == FEEL.comparison["=="](Variable(("a",)), Constant(None))
+    assert as_javascript(equal) == LOOSE.comparison["=="](Variable(("a",)), Constant(None))
 
 
 def test_precedences() -> None:
     a, b, c = (Variable((name,)) for name in "abc")
-    assert JavaScriptParser("a or b and c").parse() == Logical(
-        "or", a, Logical("and", b, c, "loose"), "loose"
+    assert JavaScriptParser("a or b and c").parse() == LOOSE.logic["or"](
+        a, LOOSE.logic["and"](b, c)
     )
-    assert JavaScriptParser("not a == b").parse() == Not(Comparison("==", a, b, "loose"), "loose")
-    assert JavaScriptParser("!a == b").parse() == Comparison("==", Not(a, "loose"), b, "loose")
+    assert JavaScriptParser("not a == b").parse() == LOOSE.negation(LOOSE.comparison["=="](a, b))
+    assert JavaScriptParser("!a == b").parse() == LOOSE.comparison["=="](LOOSE.negation(a), b)
 
 
 def test_what_would_be_too_deep_to_walk_is_refused() -> None:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import random
-from typing import assert_never
 
 from orgflow_ir.languages.expression_parser import Parser
 from orgflow_ir.languages.feel_conditions import FeelParser
 from orgflow_ir.languages.javascript import GroovyParser, JavaScriptParser
 from orgflow_ir.languages.juel import JuelParser
+from orgflow_ir.program import methods
+from orgflow_ir.program.ecmascript_operators import STRICT
 from orgflow_ir.program.syntax import (
     Arithmetic,
     Comparison,
     Constant,
     Empty,
-    EntryPath,
     Logical,
-    Meaning,
     Negative,
     Not,
     Scalar,
@@ -40,32 +39,29 @@ PATHS = (("a",), ("b",), ("order", "amount"), ("größe",))
 
 def tree(rng: random.Random, language: str, depth: int = 4) -> Tree:
     """A random tree as the parser of `language` makes them."""
-    meaning = PARSERS[language].meaning
+    operators = PARSERS[language].operators
     kind = rng.choice("cvnmelllccaa") if depth else rng.choice("cv")
     if kind == "v":
         path = rng.choice(PATHS)
-        rules = PARSERS[language].entries
-        if rules is None or len(path) == 1:
-            return Variable(path)
-        return EntryPath(path, counted=(), got=(), rules=rules)
+        reading = PARSERS[language].entries
+        return Variable(path, reading=reading if len(path) > 1 else None)
     if kind == "n" or (kind == "e" and language == "groovy"):  # which has no `empty`
-        return Not(tree(rng, language, depth - 1), meaning)
+        return operators.negation(tree(rng, language, depth - 1))
     if kind == "m":
-        return Negative(tree(rng, language, depth - 1), meaning)
+        return operators.negative(tree(rng, language, depth - 1))
     if kind == "e":
-        return Empty(tree(rng, language, depth - 1))
+        return methods.EMPTY(tree(rng, language, depth - 1))
     if kind == "c" and (not depth or rng.random() < 0.5):
         return Constant(rng.choice(SCALARS))
     left, right = tree(rng, language, depth - 1), tree(rng, language, depth - 1)
     if kind == "l":
-        return Logical(rng.choice(("and", "or")), left, right, meaning)
+        return operators.logic[rng.choice(("and", "or"))](left, right)
     if kind == "a":
-        return Arithmetic(rng.choice(("+", "-", "*", "/", "%")), left, right, meaning)
+        return operators.arithmetic[rng.choice(("+", "-", "*", "/", "%"))](left, right)
     operator = rng.choice(("==", "!=", "<", "<=", ">", ">="))
-    equality: Meaning = meaning
     if operator in ("==", "!=") and language == "javascript" and rng.random() < 0.5:
-        equality = "strict"
-    return Comparison(operator, left, right, equality)
+        return STRICT[operator](left, right)
+    return operators.comparison[operator](left, right)
 
 
 def text(found: Tree, language: str) -> str:
@@ -76,24 +72,24 @@ def text(found: Tree, language: str) -> str:
             return _constant(value)
         case Variable(path):
             return ".".join(path)
-        case Not(operand):
-            return (
-                f"(not ({text(operand, language)}))" if words else f"!({text(operand, language)})"
-            )
-        case Negative(operand):
-            return f"-({text(operand, language)})"
-        case Empty(operand):
-            return f"empty ({text(operand, language)})"
-        case Logical(operator, left, right):
-            sign: str = operator if words else {"and": "&&", "or": "||"}[operator]
-        case Comparison(operator, left, right, meaning):
+        case Not():
+            operand = text(found.operand, language)
+            return f"(not ({operand}))" if words else f"!({operand})"
+        case Negative():
+            return f"-({text(found.operand, language)})"
+        case Empty():
+            return f"empty ({text(found.operand, language)})"
+        case Logical():
+            sign: str = found.operator if words else {"and": "&&", "or": "||"}[found.operator]
+        case Comparison():
+            operator = found.operator
             sign = {"==": "="}.get(operator, operator) if language == "feel" else operator
-            sign += "=" if meaning == "strict" else ""
-        case Arithmetic(operator, left, right):
-            sign = operator
+            sign += "=" if found.operation in STRICT.values() else ""
+        case Arithmetic():
+            sign = found.operator
         case _:
-            assert_never(found)
-    return f"({text(left, language)} {sign} {text(right, language)})"
+            raise AssertionError(found)
+    return f"({text(found.left, language)} {sign} {text(found.right, language)})"
 
 
 def _constant(value: Scalar) -> str:

@@ -7,7 +7,7 @@ import html
 import re
 from typing import Any, Literal, NamedTuple, cast
 
-from orgflow.backends.javascript.expression_code import js_string
+from orgflow.backends.javascript.literals import js_string
 from orgflow.backends.n8n.emit import forms
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.references import quote_node
@@ -17,6 +17,7 @@ from orgflow.backends.n8n.node_types.conditions import expression
 
 from orgflow_ir.model import Task
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.program import java_operators, methods
 from orgflow_ir.program.syntax import Call, Constant
 from orgflow_ir.work.people import ABOUT, About
 from orgflow_ir.work.statements import Compose, Fail, When
@@ -162,16 +163,16 @@ def reached(said: About, task: Task, ctx: PassContext) -> About:
     value = next((v for (name,), v in values.items() if name in _ADDRESSED), None)
     if value is None:
         return said
-    text = Call("text", (value,))
+    text = Call(java_operators.TEXT, (value,))
     message = Call(
-        "text",
+        java_operators.TEXT,
         (
             Constant(f"“{plain(task.caption)}” is for “"),
             text,
             Constant("”, which is not a mail address. Compile with n8n{inbox=ADDRESS} for those."),
         ),
     )
-    stop = When(Call("contains", (text, Constant("@"))), (), (Fail(message),))
+    stop = When(Call(methods.CONTAINS, (text, Constant("@"))), (), (Fail(message),))
     return said._replace(work=said.work._replace(before=(*said.work.before, stop)))
 
 

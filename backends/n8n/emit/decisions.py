@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from orgflow.backends.javascript.expression_code import condition_js, js_string
+from orgflow.backends.javascript.expression_code import condition_js
+from orgflow.backends.javascript.literals import js_string
 from orgflow.backends.javascript.operand_checks import (
     rejects_undefined,
     unfit,
@@ -25,7 +26,8 @@ from orgflow.backends.n8n.node_types.conditions import equals, expression, is_tr
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event
 from orgflow_ir.model.element_names import listed
-from orgflow_ir.program.syntax import Call, Path, Variable, with_types
+from orgflow_ir.program.substitution import with_types
+from orgflow_ir.program.syntax import Call, Path, Variable
 from orgflow_ir.work.gateway_decisions import Branch, Decision
 
 if TYPE_CHECKING:
@@ -100,7 +102,7 @@ def never_set(decision: Decision, compiled: CompiledScope) -> str:
     strict = {
         (one.guards, path[0])
         for one in demanded
-        if rejects_undefined(one.kind) and len(path := _path_of(one)) == 1
+        if rejects_undefined(one.requirement) and len(path := _path_of(one)) == 1
     }
     tests = []
     left = set()

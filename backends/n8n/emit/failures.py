@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from orgflow.backends.javascript.expression_code import js_string, property_name
+from orgflow.backends.javascript.literals import js_string, property_name
 from orgflow.backends.n8n.emit.emitter import CompiledScope
 from orgflow.backends.n8n.emit.graph import HelperKey, Port, Role
 from orgflow.backends.n8n.emit.names import plain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orgflow.backends.javascript.expression_code import js_string
+from orgflow.backends.javascript.literals import js_string
 from orgflow.backends.n8n.emit.outside import OutsideNode
 from orgflow.backends.n8n.format.document import TYPE_PREFIX
 

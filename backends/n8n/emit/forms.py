@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from orgflow.backends.javascript.expression_code import js_string
+from orgflow.backends.javascript.literals import js_string
 from orgflow.backends.n8n.emit.names import field_name, is_refused, plain
 from orgflow.backends.n8n.emit.references import quote_node
 from orgflow.backends.n8n.format import form_fields
@@ -337,7 +337,7 @@ _NOTHING = object()
 def _object(values: list[tuple[tuple[str, ...], str]], was: str) -> str:
     """JavaScript for an object of values, each with the path to it; `was` is code for the object
     before, of which an object within keeps what has no value here."""
-    from orgflow.backends.javascript.expression_code import property_name, property_of
+    from orgflow.backends.javascript.literals import property_name, property_of
 
     within: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for path, code in values:
@@ -572,7 +572,7 @@ def _number(text: str) -> int | float | None:
 
 def _part_of(item: str, asked: AskedField) -> str:
     """JavaScript for the value that a field is for, in an item."""
-    from orgflow.backends.javascript.expression_code import property_of
+    from orgflow.backends.javascript.literals import property_of
 
     for name in asked.path[:-1]:
         item = f"({property_of(item, name)} ?? {{}})"
@@ -694,7 +694,7 @@ def _with_computed(text: str, form: TaskForm, page: Page, given: Iterable[str], 
     """JavaScript for a description: a text, and behind it what the node before the form has
     computed, with the inputs that are `given` to the task and the values of fields that only show
     one; the documentation of the task before it if that is computed."""
-    from orgflow.backends.javascript.expression_code import property_of
+    from orgflow.backends.javascript.literals import property_of
 
     from orgflow_ir.work.people import ABOUT, DUE, TEXT
 

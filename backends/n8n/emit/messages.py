@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from orgflow.backends.javascript.expression_code import js_string
+from orgflow.backends.javascript.literals import js_string
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.outside import OutsideNode, outside_node
 from orgflow.backends.n8n.emit.settings import REQUEST

@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orgflow.backends.javascript.expression_code import FORM_TEXT, js_string
+from orgflow.backends.javascript.literals import js_string
+from orgflow.backends.javascript.operation_functions import form_text
 
 from orgflow_ir.model.bindings import AnyBinding
 from orgflow_ir.model.records import NamedTuple
@@ -201,7 +202,7 @@ def _request(act: Request, more: dict[str, Any], lost: str, read: bool) -> Outsi
 def _written(media: str) -> str:
     """The code for a body of this type: a text as it is, a value as a form or as JSON."""
     kind = media.partition(";")[0].strip().lower()
-    code = FORM_TEXT if kind == "application/x-www-form-urlencoded" else "JSON.stringify(v)"
+    code = form_text() if kind == "application/x-www-form-urlencoded" else "JSON.stringify(v)"
     return f"((v) => typeof v === 'string' ? v : {code})({{}})"
 
 

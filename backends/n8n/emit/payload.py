@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from orgflow.backends.javascript.expression_code import js_string, property_of
+from orgflow.backends.javascript.literals import js_string, property_of
 from orgflow.backends.n8n.emit.graph import HelperKey, NodeKey, Port
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.node_types import if_, respond_to_webhook

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orgflow.backends.javascript.expression_code import without_refused
+from orgflow.backends.javascript.literals import without_refused
 
 
 def read_field(node: str, path: Sequence[str], *, body: bool = False) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from orgflow.backends.javascript.expression_code import js_string
+from orgflow.backends.javascript.literals import js_string
 from orgflow.backends.n8n.emit.graph import (
     GraphNode,
     HelperKey,
@@ -516,7 +516,7 @@ class _Carrier:
         """The variables as the answers are, or as what stands in the place of the form hands them
         on, else as they were. Where nothing runs beside the form all else that was known is handed
         on, too."""
-        from orgflow.backends.javascript.expression_code import property_name, property_of
+        from orgflow.backends.javascript.literals import property_name, property_of
 
         step = self.graph.nodes[key]
         added = self.graph.nodes[HelperKey(key, "data")]

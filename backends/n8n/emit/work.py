@@ -10,7 +10,8 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from orgflow.backends.javascript.expression_code import JAVA_TEXT, js_string, to_js
+from orgflow.backends.javascript.expression_code import to_js
+from orgflow.backends.javascript.literals import js_string
 from orgflow.backends.javascript.operand_checks import (
     unfit,
     unfit_call,
@@ -18,8 +19,10 @@ from orgflow.backends.javascript.operand_checks import (
     unfit_text,
     where,
 )
+from orgflow.backends.javascript.operation_functions import function_text
 
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.program import feel_operators, methods
 from orgflow_ir.program.demands import demands
 from orgflow_ir.program.syntax import (
     Arithmetic,
@@ -164,8 +167,8 @@ const withPart = (whole, [name, ...names], value) => {
 
 
 _TESTED = (
-    "size", "is empty", "count", "length", "has", "starts with", "ends with", "same letters",
-    "concat",
+    methods.SIZE, methods.IS_EMPTY, methods.COUNT, methods.LENGTH, methods.HAS,
+    methods.STARTS_WITH, methods.ENDS_WITH, methods.SAME_LETTERS, methods.CONCAT,
 )  # fmt: skip
 """Methods that JavaScript does not refuse where Java does."""
 
@@ -220,16 +223,16 @@ def _results(tree: Tree) -> Iterator[str]:
         case Variable(path):
             if len(path) > 1:
                 yield "part"
-        case Call("entry" | "part" | "item"):
+        case Call(methods.ENTRY | feel_operators.PART | feel_operators.ITEM):
             yield "part"
-        case Conditional(_, then, otherwise) | Logical(_, then, otherwise):
-            yield from _results(then)
-            yield from _results(otherwise)
+        case Conditional() | Logical():
+            for operand in tree.operands[-2:]:
+                yield from _results(operand)
         case Arithmetic() | Negative():
             if kind_of(tree) != "text":
                 yield "number"
-        case Call("list" | "map", arguments):
-            yield from (one for part in arguments for one in _results(part) if one == "number")
+        case Call(methods.LIST | methods.MAP):
+            yield from (r for part in tree.operands for r in _results(part) if r == "number")
 
 
 class Answers(NamedTuple):
@@ -490,7 +493,7 @@ class _Writer:
         """Lines that stop the run if a value has a type that its language does not convert as
         JavaScript does."""
         for guards_of, call in asked([tree], in_turn=False):
-            if call.function in _TESTED:
+            if call.operation in _TESTED:
                 test = where(guards_of, unfit_call(call, self.variable), self.variable)
                 said = js_string(unfit_call_text(call))
                 yield f"{indent}if ({test}) throw new Error({said});"
@@ -525,9 +528,10 @@ class _Writer:
 
     def tree(self, tree: Tree) -> str:
         code = to_js(tree, self.variable)
-        if JAVA_TEXT in code:
-            self.helpers.setdefault("javaText", f"const javaText = {JAVA_TEXT};")
-            code = code.replace(f"({JAVA_TEXT})", "javaText")
+        java_text = function_text("javaText") if ", double) => {" in code else ""
+        if java_text and java_text in code:
+            self.helpers.setdefault("javaText", f"const javaText = {java_text};")
+            code = code.replace(f"({java_text})", "javaText")
         return code
 
     def held(self, name: str, value: Tree) -> str:

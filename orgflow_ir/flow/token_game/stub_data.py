@@ -12,6 +12,7 @@ from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.stimulus import Payload, Stimulus
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.program.evaluator import evaluate, is_truthy
+from orgflow_ir.program.portable_operators import PORTABLE
 from orgflow_ir.program.syntax import (
     Empty,
     Feel,
@@ -189,7 +190,7 @@ def solve(demands: Sequence[tuple[Tree, bool]]) -> dict[Path, Any]:
 
 def _everywhere(demands: Sequence[tuple[Tree, bool]], values: Mapping[Path, Any]) -> bool:
     """Whether the trees have the truth wanted without any conversion."""
-    return all(evaluate(tree, values, meaning="exact") is want for tree, want in demands)
+    return all(evaluate(tree, values, operators=PORTABLE) is want for tree, want in demands)
 
 
 def _as_javascript_holds(demands: Sequence[tuple[Tree, bool]], values: Mapping[Path, Any]) -> bool:

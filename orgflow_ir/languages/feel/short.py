@@ -17,7 +17,8 @@ from orgflow_ir.languages.feel.syntax import (
 )
 from orgflow_ir.program import syntax
 from orgflow_ir.program.exact import is_decided_by_doubles, terms
-from orgflow_ir.program.syntax import Feel, Known, KnownType
+from orgflow_ir.program.feel_operators import FEEL
+from orgflow_ir.program.syntax import Feel, KnownType, Variable
 
 _MOST_DIGITS = 15
 
@@ -45,16 +46,16 @@ _Types = Callable[[syntax.Path], KnownType | None]
 def _logical(tree: Tree, types: _Types) -> syntax.Tree:
     match tree:
         case Logical(word, left, right):
-            return syntax.Logical(word, _logical(left, types), _logical(right, types), "feel")
+            return FEEL.logic[word](_logical(left, types), _logical(right, types))
         case Call(Name("not"), (operand,), None):
-            return syntax.Not(_logical(operand, types), "feel")
+            return FEEL.negation(_logical(operand, types))
         case Comparison(sign, left, right):
             operator: syntax.ComparisonOperator = "==" if sign == "=" else sign
             one, two = _number(left, types), _number(right, types)
-            found = syntax.Comparison(operator, one, two, "feel")
-            if not is_decided_by_doubles(found) and terms(found) is None:
+            compared = FEEL.comparison[operator](one, two)
+            if not is_decided_by_doubles(compared) and terms(compared) is None:
                 raise _Other
-            return found
+            return compared
         case Name() | Path():
             variable = _variable(tree, types)
             if variable.type == "truth":
@@ -67,7 +68,7 @@ def _number(tree: Tree, types: _Types) -> syntax.Tree:
     match tree:
         case Arithmetic(("+" | "-" | "*") as operator, left, right):
             one, two = _number(left, types), _number(right, types)
-            return syntax.Arithmetic(operator, one, two, "feel")
+            return FEEL.arithmetic[operator](one, two)
         case Literal(Decimal() as value) if len(value.as_tuple().digits) <= _MOST_DIGITS:
             whole = value == value.to_integral_value()
             return syntax.Constant(int(value) if whole else float(value))
@@ -78,7 +79,7 @@ def _number(tree: Tree, types: _Types) -> syntax.Tree:
     raise _Other
 
 
-def _variable(tree: Tree, types: _Types) -> Known:
+def _variable(tree: Tree, types: _Types) -> Variable:
     path: list[str] = []
     while isinstance(tree, Path):
         path.insert(0, tree.name)
@@ -88,4 +89,4 @@ def _variable(tree: Tree, types: _Types) -> Known:
     known = types((tree.name, *path))
     if known is None:
         raise _Other
-    return Known((tree.name, *path), type=known)
+    return Variable((tree.name, *path), type=known)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from orgflow.backends.javascript.expression_code import js_string, to_js
+from orgflow.backends.javascript.expression_code import to_js
+from orgflow.backends.javascript.literals import js_string
 
 from orgflow_ir.flow.token_game.stub_data import Unplayable, nested, solve
 from orgflow_ir.languages.javascript import JavaScriptParser

@@ -1,0 +1,396 @@
+"""The operators of FEEL: three-valued logic; operands of different types give null, and so do
+operands of `and`, `or`, `not` that are not truth values. There is one null, which equals only
+itself (DMN 1.3, 10.3.2.13)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from orgflow_ir.program import methods
+from orgflow_ir.program.ecmascript_operators import (
+    LOOSE,
+    compare,
+    compare_strictly,
+    holds_of_null,
+    is_null,
+    is_there,
+    join_all,
+    join_any,
+    negate,
+)
+from orgflow_ir.program.exact import (
+    Limit,
+    compared_decimals,
+    find_limit,
+    is_decided_by_doubles,
+    sign_of,
+    terms,
+)
+from orgflow_ir.program.methods import define_method
+from orgflow_ir.program.operators import OperatorRules, Operators, Value, find_sum_type
+from orgflow_ir.program.syntax import (
+    OPPOSITE,
+    Apply,
+    Arithmetic,
+    Call,
+    Comparison,
+    ComparisonOperator,
+    Constant,
+    Found,
+    KnownType,
+    Logical,
+    Negative,
+    Not,
+    Span,
+    Tree,
+    Variable,
+    as_javascript,
+    is_constant,
+    known_js_type,
+)
+from orgflow_ir.program.values import (
+    calculate,
+    compare_plainly,
+    equal_values,
+    is_nothing,
+    type_name,
+)
+
+
+class FeelRules(OperatorRules):
+    """The rules of FEEL."""
+
+    name: ClassVar[str] = "feel"
+
+    def truth(self, value: Any) -> bool | None:
+        return value if isinstance(value, bool) else None
+
+    def equal(self, left: Any, right: Any) -> bool | None:
+        if is_nothing(left) or is_nothing(right):
+            return is_nothing(left) and is_nothing(right)
+        if type_name(left) != type_name(right) or isinstance(left, dict) != isinstance(right, dict):
+            return None
+        return equal_values(left, right)
+
+    def ordered(self, sign: str, left: Any, right: Any) -> bool | None:
+        kinds = {type_name(left), type_name(right)}
+        if len(kinds) > 1 or not kinds <= {"number", "text"}:
+            return None
+        return compare_plainly(sign, left, right)
+
+    def calculated(self, sign: str, left: Any, right: Any) -> Any:
+        if sign == "+" and isinstance(left, str) and isinstance(right, str):
+            return left + right
+        if type_name(left) != "number" or type_name(right) != "number":
+            return None
+        if sign in ("/", "%") and right == 0:
+            return None
+        return calculate(sign, left, right)
+
+    def negative(self, value: Any) -> Any:
+        return -value if type_name(value) == "number" else None
+
+    def compute_equality(self, tree: Comparison, value: Value) -> Any:
+        if any(isinstance(side, Arithmetic) for side in tree.operands):
+            return compared_decimals(tree, value)
+        return super().compute_equality(tree, value)
+
+    def compute_order(self, tree: Comparison, value: Value) -> Any:
+        if any(isinstance(side, Arithmetic) for side in tree.operands):
+            return compared_decimals(tree, value)
+        return super().compute_order(tree, value)
+
+    def truth_code(self, operand: Tree) -> Tree:
+        if isinstance(operand, Variable) and operand.type != "truth":
+            return compare_strictly("==", operand, Constant(True), operand.span)
+        return as_javascript(operand)
+
+    def not_code(self, tree: Not) -> Tree:
+        return has_truth(tree, True)
+
+    def logical_code(self, tree: Logical) -> Tree:
+        return has_truth(tree, True)
+
+    def equality_code(self, tree: Comparison) -> Tree:
+        return has_truth(tree, True)
+
+    def order_code(self, tree: Comparison) -> Tree:
+        return has_truth(tree, True)
+
+    def arithmetic_code(self, tree: Arithmetic) -> Tree:
+        return LOOSE.arithmetic[tree.operator](*map(as_javascript, tree.operands), span=tree.span)
+
+    def negative_code(self, tree: Negative) -> Tree:
+        return LOOSE.negative(as_javascript(tree.operand), span=tree.span)
+
+    def truth_requirements(self, operand: Tree) -> Iterable[Found]:
+        return ()
+
+    def equality_requirements(self, tree: Comparison) -> Iterable[Found]:
+        return ()
+
+    def order_requirements(self, tree: Comparison) -> Iterable[Found]:
+        return ()
+
+    def arithmetic_requirements(self, tree: Arithmetic) -> Iterable[Found]:
+        return ()
+
+    def negative_requirements(self, tree: Negative) -> Iterable[Found]:
+        return ()
+
+    def logical_type(self, tree: Logical) -> KnownType | None:
+        return "truth"
+
+    def arithmetic_type(self, tree: Arithmetic) -> KnownType | None:
+        return find_sum_type(tree)
+
+    def javascript(self) -> Operators:
+        return LOOSE
+
+
+FEEL = Operators(FeelRules())
+
+
+def exact_comparison(tree: Comparison) -> Comparison | None:
+    """A comparison of a variable, computed with a constant, that doubles decide as the decimal
+    numbers of FEEL do; `None` if there is none (`exact.find_limit`)."""
+    limit = find_limit(tree)
+    if not isinstance(limit, Limit):
+        return limit
+    computed, right = tree.left, tree.right
+    place = (computed if isinstance(right, Arithmetic) else right).span
+    value: Tree = Constant(limit.value, place)
+    if limit.value < 0:
+        value = FEEL.negative(Constant(-limit.value, place), span=place)
+    return FEEL.comparison[limit.operator](limit.variable, value, span=tree.span)
+
+
+def is_feel_comparison(tree: Tree) -> bool:
+    """Whether a tree compares by the rules of FEEL."""
+    return isinstance(tree, Comparison) and tree.operation is FEEL.comparison[tree.operator]
+
+
+# The form in JavaScript.
+
+
+def has_truth(tree: Tree, wanted: bool) -> Tree:
+    """Whether an expression of FEEL, which may also be null, has this truth value."""
+    operation = tree.operation if isinstance(tree, Apply) else None
+    if isinstance(tree, Constant):
+        return Constant(tree.value is wanted, tree.span)
+    if isinstance(tree, Apply):
+        if operation is FEEL.negation:
+            return has_truth(tree.operand, not wanted)
+        if isinstance(tree, Logical) and operation is FEEL.logic[tree.operator]:
+            return _joined(tree, wanted)
+        if isinstance(tree, Comparison) and is_feel_comparison(tree):
+            return _compared(tree, wanted)
+        if isinstance(tree, Not | Logical | Comparison) or operation is methods.EMPTY:
+            code = as_javascript(tree)
+            return code if wanted else negate(code, tree.span)
+    if isinstance(tree, Variable) and tree.type == "truth" and wanted:
+        return tree
+    return compare_strictly("==", as_javascript(tree), Constant(wanted), tree.span)
+
+
+def _joined(tree: Logical, wanted: bool) -> Tree:
+    either = (tree.operator == "or") is wanted
+    join = join_any if either else join_all
+    return join(has_truth(tree.left, wanted), has_truth(tree.right, wanted), tree.span)
+
+
+def _compared(tree: Comparison, wanted: bool) -> Tree:
+    operator = tree.operator
+    if operator == "!=" or (operator != "==" and not wanted):
+        operator = OPPOSITE[operator]
+        wanted = not wanted if operator == "==" else wanted
+    if operator == "==":
+        return _equal(tree.left, tree.right, wanted, tree.span)
+    return _ordered(operator, tree.left, tree.right, tree.span)
+
+
+def _equal(left: Tree, right: Tree, wanted: bool, span: Span) -> Tree:
+    """Values of different types are neither equal nor different, but null differs from all."""
+    if isinstance(left, Constant) and not isinstance(right, Constant):
+        left, right = right, left
+    one, two = as_javascript(left), as_javascript(right)
+    sign: ComparisonOperator = "==" if wanted else "!="
+    known = known_js_type(two)
+    if Constant(None) in (left, right):
+        nothing = _is_feel_null(one if right == Constant(None) else two)
+        return nothing if wanted else negate(nothing, span)
+    if isinstance(one, Arithmetic) or isinstance(two, Arithmetic):
+        both = _computed("==", left, right, span, strict=True)
+        for part in reversed([*_operands(one), *_operands(two)]):
+            both = join_all(_is_type(part, "number"), both, span)
+        return both if wanted else negate(both, span)
+    first_type = one.type if isinstance(one, Variable) else None
+    second_type = two.type if isinstance(two, Variable) else None
+    if first_type == "truth" and two == Constant(True) and wanted:
+        return one
+    if first_type and second_type and known_js_type(one) == known:
+        return compare(sign, one, two, span)  # one may be null, the other undefined
+    if second_type:
+        known = None
+    if known is None:
+        return _equal_untyped(one, two, wanted, span)
+    equality = compare_strictly(sign, one, two, span)
+    if wanted or known_js_type(one) == known:
+        return equality
+    differs = join_all(_is_type(one, known), equality, span)
+    return join_any(_is_feel_null(one), differs, span)
+
+
+def _equal_untyped(one: Tree, two: Tree, wanted: bool, span: Span) -> Tree:
+    """Whether two values of any types are equal, or different although of one type."""
+    same = methods.SAME(one, two, span=span)
+    if wanted:
+        return same
+    types, lists = (
+        compare_strictly("==", test(one, span=span), test(two, span=span), span)
+        for test in (methods.TYPE, methods.IS_LIST)
+    )
+    of_one_type: Tree = join_all(types, lists, span)
+    for part in (two, one):
+        of_one_type = join_any(_is_feel_null(part), of_one_type, span)
+    return join_all(of_one_type, negate(same, span), span)
+
+
+def _is_feel_null(tree: Tree) -> Tree:
+    """Whether a value is null in FEEL, where a part of a list is the list of the parts of its
+    entries."""
+    code: Tree = is_null(tree, tree.span)
+    if isinstance(tree, Variable):
+        for size in range(len(tree.path) - 1, 0, -1):
+            lists = methods.IS_LIST(Variable(tree.path[:size], tree.span), span=tree.span)
+            code = join_all(code, negate(lists, tree.span), tree.span)
+    return code
+
+
+def _ordered(operator: ComparisonOperator, left: Tree, right: Tree, span: Span) -> Tree:
+    """Only two numbers, or two texts, are in an order. Texts are ordered by code points, which
+    matters if none is a constant."""
+    one, two = as_javascript(left), as_javascript(right)
+    types = {known_js_type(one), known_js_type(two)}
+    code = _computed(operator, left, right, span, strict=False)
+    if isinstance(one, Arithmetic) or isinstance(two, Arithmetic):
+        types = {"number"}
+    texts = types <= {None, "string"} and not any(isinstance(s, Constant) for s in (one, two))
+    if types == {None} or texts:
+        order = COMPARED(one, two, span=span)
+        return compare(operator, order, Constant(0), span)
+    kinds_known = types - {None}
+    kind = kinds_known.pop()
+    if kinds_known or kind not in ("number", "string"):
+        return Constant(False, span)
+    operands = [*_operands(one), *_operands(two)]
+    if any(known_js_type(part) not in (None, kind) for part in operands):
+        return Constant(False, span)
+    null_holds = _is_summed(code) or holds_of_null(operator, one, two)
+    for part in reversed(operands):
+        if known_js_type(part) is None:
+            code = join_all(_is_type(part, kind), code, span)
+        elif null_holds:
+            code = join_all(is_there(part, span), code, span)
+    return code
+
+
+def _is_summed(tree: Tree) -> bool:
+    total = tree.left if isinstance(tree, Comparison) else None
+    return isinstance(total, Call) and total.operation is SUM
+
+
+def _computed(
+    operator: ComparisonOperator, left: Tree, right: Tree, span: Span, *, strict: bool
+) -> Tree:
+    """A comparison that doubles decide, or one of a sum whose sign is exact."""
+    compared = compare_strictly if strict else compare
+    one, two = as_javascript(left), as_javascript(right)
+    if not isinstance(one, Arithmetic) and not isinstance(two, Arithmetic):
+        return compared(operator, one, two, span)
+    tree = FEEL.comparison[operator](left, right, span=span)
+    if is_decided_by_doubles(tree):
+        return compared(operator, one, two, span)
+    exact = exact_comparison(tree)
+    if exact is not None:
+        one, two = map(as_javascript, exact.operands)
+        return compared(exact.operator, one, two, span)
+    products = terms(tree)
+    if products is not None:
+        total = SUM(*(methods.LIST(*product) for product in products), span=span)
+        return compared(operator, total, Constant(0), span)
+    return compared(operator, one, two, span)
+
+
+def _operands(tree: Tree) -> list[Tree]:
+    """The operands of arithmetic operations, else the tree itself, without constants."""
+    if isinstance(tree, Arithmetic):
+        return [*_operands(tree.left), *_operands(tree.right)]
+    return [] if is_constant(tree) else [tree]
+
+
+def _is_type(tree: Tree, kind: str) -> Tree:
+    return compare_strictly("==", methods.TYPE(tree, span=tree.span), Constant(kind), tree.span)
+
+
+# Functions.
+
+
+def _three_valued_code(tree: Call) -> Tree:
+    truths = [has_truth(tree.operand, wanted) for wanted in (True, False)]
+    other = LOOSE.choice(truths[1], Constant(False), Constant(None), span=tree.span)
+    return LOOSE.choice(truths[0], Constant(True), other, span=tree.span)
+
+
+def _compute_compared(tree: Call, value: Value) -> float:
+    left, right = value(tree.left), value(tree.right)
+    if type_name(left) != type_name(right) or type_name(left) not in ("number", "text"):
+        return math.nan
+    return int(left > right) - int(left < right)
+
+
+def _compute_item(tree: Call, value: Value) -> Any:
+    of, place = value(tree.left), tree.right
+    assert isinstance(place, Constant)
+    assert isinstance(place.value, int)
+    every = of if isinstance(of, list | tuple) else [of]
+    return every[place.value - 1] if 0 < place.value <= len(every) else None
+
+
+def _find_part(of: Any, key: str) -> Any:
+    if isinstance(of, list | tuple):
+        return [_find_part(entry, key) for entry in of]
+    return of.get(key) if isinstance(of, dict) else None
+
+
+def _compute_part(tree: Call, value: Value) -> Any:
+    key = tree.right
+    assert isinstance(key, Constant)
+    assert isinstance(key.value, str)
+    return _find_part(value(tree.left), key.value)
+
+
+THREE_VALUED = define_method(
+    "three-valued",
+    compute=lambda tree, value: value(tree.operand),
+    javascript=_three_valued_code,
+    checked="nothing",
+)
+"""The value of an expression that may be true, false or null."""
+
+COMPARED = define_method("compared", compute=_compute_compared)
+"""A number below, equal to or above 0 as the first of two values is to the second; not a number if
+they have no order."""
+
+SUM = define_method(
+    "sum", compute=lambda tree, value: sign_of([value(operand) for operand in tree.operands])
+)
+"""The sum of the products in lists of decimal numbers, of which the sign is exact."""
+
+ITEM = define_method("item", compute=_compute_item, checked="nothing")
+"""`list[n]`, counted from 1, where any value is a list of itself."""
+
+PART = define_method("part", compute=_compute_part)
+"""The entry of a context under a constant name, or of each context in a list."""
