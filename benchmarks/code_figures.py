@@ -2,9 +2,10 @@
 
 Definitions:
 
-- A *room* is a folder with an `__init__.py`; a module at the root is a room of its own. A *circle*
-  is a set of rooms or files that import each other directly or indirectly. All imports count: at
-  the top of a module, inside functions, and those for types alone.
+- A *room* is a folder with an `__init__.py`; a module at the root of `orgflow` or `orgflow_ir` is a
+  room of its own. A *circle* is a set of rooms or files that import each other directly or
+  indirectly. All imports count: at the top of a module, inside functions, and those for types
+  alone.
 - A *name of one word* has no underscore inside after its leading ones are stripped. Dunder methods
   (`__len__`) and functions named `command` (click's) are not counted. Lengths include leading
   underscores.

@@ -354,7 +354,7 @@ def report_json(
     about the work."""
     from orgflow.evaluation.replay import ReplayReport
 
-    from orgflow_ir.diagnostics.json import diagnostics_data
+    from orgflow_ir.reporting.json_reporter import diagnostics_data
 
     data = (report or ReplayReport((), (0, 0))).as_dict()
     data["engine"] = engine

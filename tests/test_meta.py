@@ -413,7 +413,7 @@ def test_plain_compile_imports_only_what_it_uses() -> None:
         "orgflow.backends.n8n.node_types.webhook",
         "orgflow_ir.gaps.timer_times",
         "orgflow_ir.model.timers",
-        "orgflow_ir.targets.stubs",
+        "orgflow_ir.legalisation.stubs",
         "orgflow.frontends.triples.reader",
         "orgflow.frontends.triples.mermaid_reader",
     )

@@ -117,7 +117,7 @@ def test_rooms() -> None:
         "orgflow.passes.x": "orgflow.passes",
         "orgflow.passes": "orgflow.passes",
         "orgflow.api": "orgflow.api",
-        "orgflow_ir.authoring": "orgflow_ir",
+        "orgflow_ir.authoring": "orgflow_ir.authoring",
         "orgflow_ir.flow.nets.net": "orgflow_ir.flow.nets",
         "orgflow_ir.flow": "orgflow_ir.flow",
     }

@@ -42,7 +42,7 @@ from orgflow_ir.pipeline import PassContext
 
 NAMED = frozenset(("id", "name"))
 NOTHING: frozenset[str] = frozenset()
-SUPPRESS = "suppress"  # what people write: see orgflow_ir.diagnostics.suppression
+SUPPRESS = "suppress"  # what people write: see orgflow_ir.reporting.suppression
 _ECHOES = frozenset({"incoming", "outgoing", "documentation", "text"})
 """Elements whose text is an id that another element also states, or no id."""
 

@@ -16,10 +16,10 @@ from orgflow_ir.targets import TargetSpec
 
 if TYPE_CHECKING:
     from orgflow_ir.flow.token_game.runs import Run
+    from orgflow_ir.pipeline.operation_catalogue import Catalogue
     from orgflow_ir.plugins.deployment import Deployer
     from orgflow_ir.plugins.engines import EngineProvider
     from orgflow_ir.plugins.executions import ExecutionReader
-    from orgflow_ir.targets.catalogue import Catalogue
     from orgflow_ir.targets.comparison import Comparison
     from orgflow_ir.targets.merging import Merging
     from orgflow_ir.targets.verification import Verification

@@ -1,6 +1,8 @@
 """Imports between the modules of the product, and the circles that they form.
 
-A room is a folder with an `__init__.py`; a module at the root of the checkout is a room of its own.
+A room is a folder with an `__init__.py`; a module at the root of `orgflow` or `orgflow_ir` is a
+room of its own.
+
 An import of `a.b.c` is an edge to the longest module that it names: to `a.b.c` if `c` is a module,
 to the package `a.b` if `c` is a name in `a/b/__init__.py`. Python also runs `a/__init__.py`, which
 is no edge: a package that re-exports names would otherwise form a circle with its own modules.
@@ -41,7 +43,7 @@ def module_name(path: Path, root: Path) -> str:
 def room_name(module: str, packages: Collection[str]) -> str:
     """The room of a module: the module itself if it is one of `packages` or lies at the root."""
     parent = module.rpartition(".")[0]
-    return module if module in packages or parent in ("", "orgflow") else parent
+    return module if module in packages or parent in ("", "orgflow", "orgflow_ir") else parent
 
 
 def list_imports(text: str, *, runs_at_import: bool = False) -> Iterator[str]:

@@ -172,8 +172,10 @@ def lower_ratchets() -> int:
         if difference.new:
             print(f"{name} does not list:", *difference.new, sep="\n  ")
             status = 1
-        elif difference.gone:
-            (FOLDER / name).write_text(format_json(measured, depth) + "\n", "utf-8")
+            continue
+        text = format_json(measured, depth) + "\n"
+        if text != (FOLDER / name).read_text("utf-8"):
+            (FOLDER / name).write_text(text, "utf-8")
             print(f"{name}: {len(difference.gone)} lowered")
     return status
 

@@ -7,7 +7,7 @@ The order is that of reading, left to right and top to bottom. Every room stands
 from __future__ import annotations
 
 CORE = (
-    ("orgflow_ir.model",),
+    ("orgflow_ir.moved_names", "orgflow_ir", "orgflow_ir.model"),
     ("orgflow_ir.diagnostics", "orgflow_ir.pipeline", "orgflow_ir.targets"),
     ("orgflow_ir.flow", "orgflow_ir.flow.control_flow", "orgflow_ir.layout"),
     ("orgflow_ir.flow.nets", "orgflow_ir.flow.concurrency"),
@@ -16,10 +16,10 @@ CORE = (
     ("orgflow_ir.decisions", "orgflow_ir.work"),
     ("orgflow_ir.flow.token_game", "orgflow_ir.flow.soundness"),
     ("orgflow_ir.facts", "orgflow_ir.gaps"),
-    ("orgflow_ir.plugins", "orgflow_ir.linking", "orgflow_ir.filling", "orgflow_ir.comparison"),
-    ("orgflow_ir.lowering",),
+    ("orgflow_ir.plugins", "orgflow_ir.legalisation", "orgflow_ir.reporting"),
+    ("orgflow_ir.linking", "orgflow_ir.filling", "orgflow_ir.comparison", "orgflow_ir.lowering"),
     ("orgflow_ir.testing.conformance", "orgflow_ir.testing"),
-    ("orgflow_ir", "orgflow_ir.analysis"),
+    ("orgflow_ir.authoring",),
 )
 """The core: a plugin may import all of it."""
 

@@ -10,9 +10,9 @@ from orgflow.backends.n8n.runner import LocalRunner
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import replay_model
 
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Model, Task
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import legalise
 
 
 def refusals(made: Model) -> list[str]:
