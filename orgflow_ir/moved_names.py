@@ -89,6 +89,9 @@ EMPTY = (
 """Packages whose modules now belong to several packages."""
 
 ATTRIBUTES = {
+    "plugins.contracts": dict.fromkeys(
+        ("NodeExecution", "RunResult", "Runner", "RunnerError"), "plugins.runners"
+    ),
     "targets": dict.fromkeys(
         ("constructs", "extended", "illegal_uses", "legalise"), "legalisation.legalise"
     ),

@@ -28,7 +28,7 @@ from orgflow_ir.model.source import SourceFile
 from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.plugins.contracts import NodeExecution, RunResult
+from orgflow_ir.plugins.runners import NodeExecution, RunResult
 from orgflow_ir.targets import Illegal, Legal, TargetSpec
 from orgflow_ir.targets.artifact import Emitted
 from orgflow_ir.testing.conformance.minimal_models import minimal_models

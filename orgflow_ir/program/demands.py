@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.program.evaluation_guards import Guards, is_implied, right_guard, walk_guarded
 from orgflow_ir.program.syntax import (
     JUEL_NUMBER,
     WHOLE_NUMBER,
@@ -33,7 +34,6 @@ from orgflow_ir.program.syntax import (
     kind_of,
     nodes,
 )
-from orgflow_ir.work.process_variables import Guards, implied, right_guard, walked
 
 Demanded = Literal[
     "flag", "truth", "text", "scalar", "fraction", "whole numeral", "numeral", "equal", "ordered",
@@ -114,7 +114,7 @@ def demands(
     said: dict[tuple[Demanded, tuple[Tree, ...]], list[Guards]] = {}
     before: Guards = ()
     for tree in trees:
-        for guards, node in walked(tree, before):
+        for guards, node in walk_guarded(tree, before):
             for kind, operands in _of(node):
                 inner = guards
                 if isinstance(node, Logical) and operands[0] is node.right:
@@ -122,7 +122,7 @@ def demands(
                 if _met(kind, operands, types):
                     continue
                 earlier = said.setdefault((kind, operands), [])
-                if not implied(inner, earlier):
+                if not is_implied(inner, earlier):
                     earlier.append(inner)
                     found[Demand(inner, kind, operands)] = None
         if in_turn:

@@ -50,7 +50,7 @@ N8N = (
 
 FRONTENDS = (
     ("orgflow.frontends.xml",),
-    ("orgflow.frontends.bpmn.patch", "orgflow.frontends.bpmn"),
+    ("orgflow.frontends.bpmn.xml", "orgflow.frontends.bpmn.patch", "orgflow.frontends.bpmn"),
     (
         "orgflow.frontends.dmn",
         "orgflow.frontends.ir",

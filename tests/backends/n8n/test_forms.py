@@ -24,7 +24,7 @@ from orgflow_ir.model.bindings import Field, Form
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import Emitted
 from orgflow_ir.targets.verification import Verdict
-from orgflow_ir.work.form_fields import AskedField, Option
+from orgflow_ir.work.asked_fields import AskedField, Option
 
 
 def emitted(model: Model, **options: str) -> Emitted:

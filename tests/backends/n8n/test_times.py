@@ -24,7 +24,8 @@ from orgflow.passes.pipelines import GAPS
 from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Task
 from orgflow_ir.model.bindings import Field, Form
-from orgflow_ir.model.timers import Cron, read_time
+from orgflow_ir.model.timer_values import Cron
+from orgflow_ir.model.timers import read_time
 from orgflow_ir.pipeline import PassContext, PassManager
 
 DAY = datetime.timedelta(days=1)
