@@ -14,7 +14,7 @@ PYTEST_ARGS ?=
 export PYTHONUTF8 := 1
 unexport PYTHONDONTWRITEBYTECODE  # or every command of a test compiles all modules again
 
-.PHONY: help demo test test-python fuzz test-live test-llm lint types golden bench bench-report bench-soundness bench-verify docs release audit clean engine
+.PHONY: help demo test test-python fuzz test-live test-llm lint types golden ratchets bench bench-report bench-soundness bench-verify docs release audit clean engine
 
 help: ## print this
 	@echo "make demo     set up; find and fix a deadlock, compile, run, pages to open"
@@ -26,6 +26,7 @@ help: ## print this
 	@echo "make lint     ruff: rules and formatting"
 	@echo "make types    mypy, strict"
 	@echo "make golden   write the golden files again (look at the diff)"
+	@echo "make ratchets  lower the listed exceptions to the rules of structure and of names"
 	@echo "make bench    print the speed and memory figures beside their targets"
 	@echo "make bench AGAINST=FOLDER [QUICK=1]  compare the speed of this checkout with another one"
 	@echo "make bench-report  the same and how fast other readers are, into benchmarks/README.md"
@@ -132,6 +133,9 @@ golden: engine
 	-$(BIN)/python benchmarks/structure.py --to-add --write
 	$(BIN)/python -m pytest -n 2 --snapshot-update tests/test_examples.py tests/test_diagnostics.py $(PYTEST_ARGS)
 	cd examples/golden-repo && ../../$(BIN)/python -m pytest -q -p no:cacheprovider --orgflow-update
+
+ratchets: $(VENV)/.made
+	$(BIN)/python tests/support/ratchets.py
 
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/bench.py $(if $(AGAINST),--against $(AGAINST) $(if $(QUICK),--quick))

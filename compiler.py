@@ -846,7 +846,7 @@ def _renamed(emitted: Emitted, model: Model, process: Process, taken: set[str]) 
 def emit_anyway(model: Model, backend: Backend, ctx: PassContext) -> Emitted | None:
     """The backend's output for a model with errors in its flow, to show it with them; `None` if the
     target does not support it. Nothing is reported to `ctx`."""
-    from orgflow_ir.targets import legalise
+    from orgflow_ir.legalisation.legalise import legalise
 
     spec = backend.target
     options = {**spec.default_options, **ctx.options}
@@ -902,7 +902,7 @@ def legal_model(
 
     Other errors are in `ctx`, which has the target and its options from then on.
     """
-    from orgflow_ir.targets import legalise
+    from orgflow_ir.legalisation.legalise import legalise
 
     spec = backend.target
     ctx.target = spec

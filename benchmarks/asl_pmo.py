@@ -27,7 +27,7 @@ from orgflow.compiler import load  # noqa: E402
 from orgflow_ir.diagnostics import Severity  # noqa: E402
 from orgflow_ir.pipeline import PassContext  # noqa: E402
 from orgflow_ir.plugins import Registry  # noqa: E402
-from orgflow_ir.plugins.contracts import RunnerError  # noqa: E402
+from orgflow_ir.plugins.runners import RunnerError  # noqa: E402
 
 SUFFIXES = {"bpmn": ".bpmn", "pme": ".json"}
 

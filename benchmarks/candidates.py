@@ -23,7 +23,7 @@ from orgflow.backends.n8n.catalogue.catalogue import N8nCatalogue, read_catalogu
 from orgflow.backends.n8n.catalogue.display import settle
 from orgflow.backends.n8n.engine.install import engine_dir
 
-from orgflow_ir.targets.catalogue import Operation
+from orgflow_ir.pipeline.operation_catalogue import Operation
 
 RANKS = (1, 5, 12)
 

@@ -33,7 +33,7 @@ from orgflow_ir.flow.token_game.stub_data import OTHERWISE, Unplayable, decided_
 from orgflow_ir.model import Event, Gateway, Model, Process
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.plugins.contracts import NodeExecution, RunResult
+from orgflow_ir.plugins.runners import NodeExecution, RunResult
 from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.artifact import Emitted
 

@@ -1,8 +1,9 @@
 """Figures about the structure of the code: `python benchmarks/structure.py [CHECKOUT …]`.
 
-One column a checkout (this one by default): lines of code, how often node kinds are distinguished
-by `isinstance` and by exhaustive matches, how many files know a concept of n8n. Files are read,
-none is run, so that any revision can be counted.
+One column a checkout (this one by default), so that an older checkout can be the first one: lines
+of code, imports and their circles, names, branches, and how many files know a concept
+(`code_figures.py` defines each figure), then the lines of each room. Files are read, none is run,
+so that any revision can be counted.
 
 - `--node-kind` also counts the places that mypy names when a seventh kind of node is added to a
   copy of each checkout;
@@ -27,20 +28,12 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from code_figures import count_room_lines, measure_code
+from import_graph import list_sources
 from suite_times import suites_table
 
 ROOT = Path(__file__).resolve().parent.parent
-PRODUCT = (
-    "orgflow_ir", "frontends", "backends", "passes", "agents", "store", "evaluation", "commands",
-)  # fmt: skip
 NODE_KINDS = frozenset({"Task", "CallActivity", "SubProcess", "Event", "Gateway", "Opaque"})
-
-
-def product(root: Path) -> Iterator[Path]:
-    """The Python files that are shipped."""
-    yield from sorted(root.glob("*.py"))
-    for folder in PRODUCT:
-        yield from sorted((root / folder).rglob("*.py"))
 
 
 def tests(root: Path) -> Iterator[Path]:
@@ -55,7 +48,7 @@ def lines(paths: Iterator[Path]) -> int:
 
 def calls(root: Path, name: str) -> Iterator[ast.Call]:
     """Calls of a plain name in the product."""
-    for path in product(root):
+    for path in list_sources(root):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                 continue
@@ -72,7 +65,7 @@ def tells_node_kinds(call: ast.Call) -> bool:
 def files_naming(root: Path, pattern: str) -> int:
     """How many files of the product have a match of `pattern`."""
     wanted = re.compile(pattern)
-    return sum(1 for path in product(root) if wanted.search(path.read_text("utf-8")))
+    return sum(1 for path in list_sources(root) if wanted.search(path.read_text("utf-8")))
 
 
 def n8n_in_commands(root: Path) -> int:
@@ -83,14 +76,12 @@ def n8n_in_commands(root: Path) -> int:
 
 
 FIGURES: dict[str, Callable[[Path], int]] = {
-    "lines, product": lambda root: lines(product(root)),
+    "lines, product": lambda root: lines(list_sources(root)),
     "lines, tests": lambda root: lines(tests(root)),
-    "files, product": lambda root: sum(1 for _ in product(root)),
-    "isinstance": lambda root: sum(1 for _ in calls(root, "isinstance")),
+    "files, product": lambda root: sum(1 for _ in list_sources(root)),
     "isinstance on node kinds": lambda root: sum(
         tells_node_kinds(call) for call in calls(root, "isinstance")
     ),
-    "assert_never": lambda root: sum(1 for _ in calls(root, "assert_never")),
     "files that name SubProcess": lambda root: files_naming(root, r"\bSubProcess\b"),
     "files that name executeWorkflow": lambda root: files_naming(root, r"executeWorkflow\b"),
     "imports of n8n in commands and evaluation": n8n_in_commands,
@@ -220,6 +211,25 @@ def print_additions(*, write: bool = False) -> int:
     return int(not all(item.applies for item in found))
 
 
+def print_table(roots: list[Path], *, node_kind: bool) -> None:
+    """Print a column of figures a checkout, then one of the lines of its rooms."""
+    counts = dict(FIGURES)
+    if node_kind:
+        counts["errors of types with a seventh node kind"] = places_for_a_node_kind
+    columns = [
+        {name: f"{count(root):,}" for name, count in counts.items()} | measure_code(root)
+        for root in roots
+    ]
+    rooms = [count_room_lines(root) for root in roots]
+    rows = {name: [column[name] for column in columns] for name in columns[0]}
+    for room in sorted(set().union(*rooms)):
+        rows[f"lines, {room}"] = [f"{lines[room]:,}" if lines[room] else "" for lines in rooms]
+    wide = max(map(len, rows))
+    print(" " * wide, *(f"{root.name[:12]:>12}" for root in roots))
+    for name, cells in rows.items():
+        print(f"{name:<{wide}}", *(f"{cell:>12}" for cell in cells))
+
+
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Count what the structure of the code is about.")
@@ -237,13 +247,7 @@ def main() -> int:
     if args.tests is not None:
         print(suites_table(roots, args.tests))
         return 0
-    figures = dict(FIGURES)
-    if args.node_kind:
-        figures["errors of types with a seventh node kind"] = places_for_a_node_kind
-    wide = max(len(name) for name in figures)
-    print(" " * wide, *(f"{root.name[:12]:>12}" for root in roots))
-    for name, figure in figures.items():
-        print(f"{name:<{wide}}", *(f"{figure(root):>12,}" for root in roots))
+    print_table(roots, node_kind=args.node_kind)
     return 0
 
 

@@ -29,7 +29,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 
 if TYPE_CHECKING:
-    from orgflow_ir.diagnostics.sarif import Replacement
+    from orgflow_ir.reporting.sarif_reporter import Replacement
 
 
 class CheckOptions(Record):

@@ -48,12 +48,12 @@ from orgflow.compiler import (
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
-from orgflow_ir.diagnostics.suppression import carries_any
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.reporting.suppression import carries_any
 from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.artifact import Artifact, Emitted
 

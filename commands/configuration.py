@@ -40,10 +40,10 @@ from orgflow.compiler import suggestion
 
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.diagnostics.core_rules import FaultySuppression, InvalidConfiguration
-from orgflow_ir.diagnostics.suppression import Suppression, faults
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
+from orgflow_ir.reporting.suppression import Suppression, faults
 
 TOP_LEVEL = (*SETTINGS, "cache", TARGETS, "model", "suppress")
 """The keys of the file."""

@@ -79,7 +79,7 @@ class JsonOutput(Output):
             self._failed.append(one.name)
 
     def finish(self) -> None:
-        from orgflow_ir.diagnostics.json import diagnostics_data
+        from orgflow_ir.reporting.json_reporter import diagnostics_data
 
         document = {
             "version": 1,

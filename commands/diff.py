@@ -68,7 +68,7 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
     if format_ == "json":
         import json
 
-        from orgflow_ir.diagnostics.json import diagnostics_data
+        from orgflow_ir.reporting.json_reporter import diagnostics_data
 
         document = {**to_dict(found), **diagnostics_data(session.diagnostics)}
         write_stdout(json.dumps(document, ensure_ascii=False, indent=1) + "\n")

@@ -62,7 +62,7 @@ def command() -> None:
 @target_option
 def install(force: bool, server: bool, version: str | None, quiet: bool, target: str) -> None:
     """See `EngineProvider.install`."""
-    from orgflow_ir.plugins.contracts import RunnerError
+    from orgflow_ir.plugins.runners import RunnerError
 
     engines = provider(target)
     if version is not None and not server:
@@ -132,7 +132,7 @@ def start(port: int | None, quiet: bool, target: str) -> None:
     The server keeps its workflows, port and login in its own folder, which `engine status` prints.
     Prints the address of the editor, the login, the file with the API key, and the log.
     """
-    from orgflow_ir.plugins.contracts import RunnerError
+    from orgflow_ir.plugins.runners import RunnerError
 
     try:
         running = local_server(target).start(_progress(quiet), port=port)
@@ -148,7 +148,7 @@ def start(port: int | None, quiet: bool, target: str) -> None:
 @target_option
 def stop(target: str) -> None:
     """Stop the server that `engine start` or `serve` started; its workflows are kept."""
-    from orgflow_ir.plugins.contracts import RunnerError
+    from orgflow_ir.plugins.runners import RunnerError
 
     try:
         ended = local_server(target).stop()

@@ -143,8 +143,8 @@ def command(
         leave(evaluate_filling(folder, agent, flags, output, html, samples))
     from orgflow.evaluation import executable, pmo
 
-    from orgflow_ir.plugins.contracts import RunnerError
     from orgflow_ir.plugins.engines import is_address
+    from orgflow_ir.plugins.runners import RunnerError
 
     session = Session()
     registry = session.registry

@@ -21,7 +21,7 @@ from orgflow.compiler import (
     load,
 )
 
-from orgflow_ir.targets.catalogue import CatalogueError
+from orgflow_ir.pipeline.operation_catalogue import CatalogueError
 
 BY_RULES = "operations-rules"
 

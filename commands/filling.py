@@ -31,8 +31,8 @@ from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import is_taken_over
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.operation_catalogue import CatalogueError
 from orgflow_ir.plugins.contracts import Backend
-from orgflow_ir.targets.catalogue import CatalogueError
 
 if TYPE_CHECKING:
     from orgflow.evaluation.failures import Failure

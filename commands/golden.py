@@ -149,7 +149,7 @@ def _holds(place: Path, text: str) -> bool:
 
 
 def _messages(ctx: PassContext, source: SourceFile) -> str:
-    from orgflow_ir.diagnostics.text import TextReporter
+    from orgflow_ir.reporting.text_reporter import TextReporter
 
     errors: list[Diagnostic] = [d for d in ctx.diagnostics if d.severity is Severity.ERROR]
     out = StringIO()

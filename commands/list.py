@@ -13,10 +13,11 @@ from orgflow.commands.completion_values import among
 from orgflow.commands.output import write_stdout
 from orgflow.compiler import suggestion
 
+from orgflow_ir.legalisation.legalise import extended
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Agent, GapAgent, ModelAgent, Registry
-from orgflow_ir.targets import TargetSpec, extended, support_level
+from orgflow_ir.targets import TargetSpec, support_level
 
 KINDS = ("frontends", "backends", "passes", "agents", "rules", "constructs")
 

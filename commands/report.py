@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.ordering import ordered
-from orgflow_ir.diagnostics.text import printable, summary
 from orgflow_ir.facts import all_statements
 from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import listed
+from orgflow_ir.reporting.text_reporter import printable, summary
 from orgflow_ir.targets.artifact import Artifact
 
 _SECTIONS = (

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
     from orgflow_ir.diagnostics import Diagnostic
     from orgflow_ir.model import Model
-    from orgflow_ir.plugins.contracts import Backend, Runner, RunnerError
+    from orgflow_ir.plugins.contracts import Backend
+    from orgflow_ir.plugins.runners import Runner, RunnerError
     from orgflow_ir.targets.artifact import Emitted
 
 MAX_RUNS = 32
@@ -126,7 +127,7 @@ def command(
         pull = Pull(executions, status, since, until, workflow_id)
     elif any((status, since, until, workflow_id)):
         raise click.UsageError("--status, --since, --until and --workflow require --executions")
-    from orgflow_ir.plugins.contracts import RunnerError
+    from orgflow_ir.plugins.runners import RunnerError
 
     if pull is not None:
         model = session.load(paths[0], ctx, from_, diagram=True, process=process)
@@ -354,7 +355,7 @@ def report_json(
     about the work."""
     from orgflow.evaluation.replay import ReplayReport
 
-    from orgflow_ir.diagnostics.json import diagnostics_data
+    from orgflow_ir.reporting.json_reporter import diagnostics_data
 
     data = (report or ReplayReport((), (0, 0))).as_dict()
     data["engine"] = engine

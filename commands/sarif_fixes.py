@@ -11,9 +11,9 @@ from orgflow.commands.language_server.positions import Lines, edits
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.diagnostics.ordering import ordered
-from orgflow_ir.diagnostics.sarif import Replacement
 from orgflow_ir.model.neighbours import noted_neighbours
 from orgflow_ir.model.source import Source, SourceFile
+from orgflow_ir.reporting.sarif_reporter import Replacement
 
 if TYPE_CHECKING:
     from orgflow.commands.check_cache import CheckCache

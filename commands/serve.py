@@ -71,7 +71,7 @@ def command(
     command, and the server if this command started it. Workflows stay in the server's data. If the
     server is not installed, the command asks whether to install it.
     """
-    from orgflow_ir.plugins.contracts import RunnerError
+    from orgflow_ir.plugins.runners import RunnerError
 
     session = Session(format_, verbose=verbose)
     backend, options = resolve_target(target, session.registry, files)
@@ -181,7 +181,7 @@ class Serving(TextOutput):
             self._seen[one.id] = one.status
 
     def _executions(self) -> Sequence[ServerExecution]:
-        from orgflow_ir.plugins.contracts import RunnerError
+        from orgflow_ir.plugins.runners import RunnerError
 
         try:
             return self._local.executions(self._server)

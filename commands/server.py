@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from orgflow_ir.pipeline import PassContext
-    from orgflow_ir.plugins.contracts import Backend, Runner
+    from orgflow_ir.plugins.contracts import Backend
     from orgflow_ir.plugins.deployment import Deployer
+    from orgflow_ir.plugins.runners import Runner
 
 F = TypeVar("F", bound=Callable[..., Any])
 

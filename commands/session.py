@@ -24,10 +24,10 @@ from orgflow_ir.pipeline.services import CancelFlag, Services
 from orgflow_ir.plugins import Registry
 
 if TYPE_CHECKING:
-    from orgflow_ir.diagnostics.sarif import Replacement
-    from orgflow_ir.diagnostics.streamed_lines import StreamedLines
     from orgflow_ir.model.element_names import ElementNames
     from orgflow_ir.model.elements import Element
+    from orgflow_ir.reporting.sarif_reporter import Replacement
+    from orgflow_ir.reporting.streamed_lines import StreamedLines
 
 MISUSE_CODES = (UnreadableInput.code, UnknownFormat.code, NoMessageStore.code)
 """Codes about the call and not about a model: exit code 2."""
@@ -135,7 +135,7 @@ class Session:
 
     def _lookup_reporter(self) -> Any:
         if self.format == "text":  # the others need not be loaded for it
-            from orgflow_ir.diagnostics.text import TextReporter
+            from orgflow_ir.reporting.text_reporter import TextReporter
 
             return TextReporter()
         reporters = self.registry.reporters
@@ -223,7 +223,7 @@ class Session:
         return text.getvalue()
 
     def _configured(self, reporter: Any, stream: TextIO | None, brief: bool) -> Any:
-        from orgflow_ir.diagnostics.text import TextReporter
+        from orgflow_ir.reporting.text_reporter import TextReporter
 
         if isinstance(reporter, TextReporter):
             return dataclasses.replace(
@@ -240,7 +240,7 @@ class Session:
                 name_of=self._name_of,
             )
         if reporter.name == "json":
-            from orgflow_ir.diagnostics.json import JsonReporter
+            from orgflow_ir.reporting.json_reporter import JsonReporter
 
             if isinstance(reporter, JsonReporter):
                 return dataclasses.replace(reporter, more=self.more())
@@ -265,7 +265,7 @@ class Session:
             if isinstance(source, SourceFile):
                 texts[name] = source.data
             elif isinstance(source, SourceStream) and name != compiler.STDIN:
-                from orgflow_ir.diagnostics.streamed_lines import StreamedLines
+                from orgflow_ir.reporting.streamed_lines import StreamedLines
 
                 texts[name] = StreamedLines(name)
         return texts

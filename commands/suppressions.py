@@ -11,16 +11,16 @@ from orgflow.commands.session import Record, configuration_for, labels_of
 
 from orgflow_ir.diagnostics import Category, Severity
 from orgflow_ir.diagnostics.grading import Grading
-from orgflow_ir.diagnostics.suppression import (
+from orgflow_ir.model import Model
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins import Registry
+from orgflow_ir.reporting.suppression import (
     Suppression,
     carries_any,
     in_model,
     mark,
     report_unused,
 )
-from orgflow_ir.model import Model
-from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins import Registry
 
 if TYPE_CHECKING:
     from orgflow.commands.configuration import Configuration

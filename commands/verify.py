@@ -271,7 +271,7 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 def as_json_text(results: Sequence[Verification], diagnostics: Sequence[Diagnostic] = ()) -> str:
     """The results and all findings as JSON, by `orgflow_ir/schema/verification.schema.json`."""
-    from orgflow_ir.diagnostics.json import diagnostics_data
+    from orgflow_ir.reporting.json_reporter import diagnostics_data
     from orgflow_ir.targets.verification import VERIFICATION_VERSION
 
     said = {

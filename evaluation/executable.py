@@ -24,8 +24,8 @@ from orgflow_ir.model import Model
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Progress
-from orgflow_ir.plugins.contracts import Runner
 from orgflow_ir.plugins.engines import RemoteError
+from orgflow_ir.plugins.runners import Runner
 from orgflow_ir.targets import TargetSpec
 from orgflow_ir.targets.artifact import Emitted
 

@@ -23,8 +23,9 @@ from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Gateway, Model, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Progress
-from orgflow_ir.plugins.contracts import Backend, Runner
+from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.engines import RemoteError
+from orgflow_ir.plugins.runners import Runner
 from orgflow_ir.targets.artifact import Emitted
 
 PUBLISHED_PASS = (32, 55)

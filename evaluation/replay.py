@@ -23,7 +23,7 @@ from orgflow_ir.model import Event, Model, Process, SubProcess, Task
 from orgflow_ir.model.element_names import ElementNames
 from orgflow_ir.model.index import ModelIndex
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.contracts import Runner, RunResult
+from orgflow_ir.plugins.runners import Runner, RunResult
 from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.artifact import STUB_ROLE, Emitted
 

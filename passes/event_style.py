@@ -14,7 +14,7 @@ from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.model import Event, Model, Opaque, Scope, SubProcess
 from orgflow_ir.model import Node as ModelNode
 from orgflow_ir.model.element_names import listed, one_line
-from orgflow_ir.model.timers import Cycle, Duration, Moment
+from orgflow_ir.model.timer_values import Cycle, Duration, Moment
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 

@@ -110,20 +110,21 @@ class Repairs:
     def _fitting(self, key: Key, ctx: PassContext) -> list[Candidate]:
         """The proved changes for a fault, those that the target supports first."""
         proved = self._table.get(key, [])
-        if ctx.target is None:
+        target = ctx.target
+        if not isinstance(target, TargetSpec):
             if len(proved) > 1:
                 proved = sorted(proved, key=lambda c: not _everywhere(c.fix, ctx))
             return proved
         if not proved:
             return proved
         if self._refused is None:
-            self._refused = frozenset(_refusals(self.model, ctx.target, ctx))
+            self._refused = frozenset(_refusals(self.model, target, ctx))
         found: list[tuple[bool, Candidate]] = []
         for candidate in proved:
-            refusals = _refusals(apply(self.model, candidate.fix), ctx.target, ctx)
+            refusals = _refusals(apply(self.model, candidate.fix), target, ctx)
             parts = [name for id, name in refusals.items() if id not in self._refused]
             if parts:
-                text = f"{candidate.advice} ({ctx.target.name} does not support {listed(parts)})"
+                text = f"{candidate.advice} ({target.name} does not support {listed(parts)})"
                 candidate = candidate._replace(advice=text)
             found.append((bool(parts), candidate))
         return [candidate for _, candidate in sorted(found, key=lambda pair: pair[0])]
@@ -206,7 +207,7 @@ def _unchanged(before: Model, after: Model) -> frozenset[str]:
 
 def _refusals(model: Model, spec: TargetSpec, ctx: PassContext) -> dict[str, str]:
     """What a target does not support of a model, by id, named for people."""
-    from orgflow_ir.targets import legalise  # only for faulty models
+    from orgflow_ir.legalisation.legalise import legalise  # only for faulty models
 
     quiet = PassContext(registry=ctx.registry, target=spec, options=ctx.options)
     legalise(model, spec, quiet, allow_lossy=True)

@@ -13,7 +13,6 @@ from typing import ClassVar
 import pytest
 
 from orgflow_ir import authoring
-from orgflow_ir.analysis import NEW_NAMES
 from orgflow_ir.authoring import (
     Category,
     Model,
@@ -25,6 +24,7 @@ from orgflow_ir.authoring import (
     Task,
     file_names,
 )
+from orgflow_ir.moved_names import ATTRIBUTES, MODULES
 from orgflow_ir.testing import ContractError, check_rule, small_model
 
 
@@ -139,10 +139,10 @@ def test_small_models_are_what_their_lines_say() -> None:
     assert flows["x1_Refuse"].default
 
 
-@pytest.mark.parametrize("old", sorted(NEW_NAMES))
+@pytest.mark.parametrize("old", sorted(MODULES))
 def test_old_names_of_modules_keep_working_with_a_warning(old: str) -> None:
     """Modules of 0.2 by their old names: the same objects, and a warning that names the new one."""
-    new_name = f"orgflow_ir.{NEW_NAMES[old]}"
+    new_name = f"orgflow_ir.{MODULES[old]}"
     script = (
         "import importlib, warnings\n"
         "with warnings.catch_warnings(record=True) as issued:\n"
@@ -160,6 +160,21 @@ def test_old_names_of_modules_keep_working_with_a_warning(old: str) -> None:
     assert ran.returncode == 0, ran.stderr
 
 
+@pytest.mark.parametrize("old", sorted(ATTRIBUTES))
+def test_old_names_of_values_keep_working_with_a_warning(old: str) -> None:
+    module = import_module(f"orgflow_ir.{old}")
+    for name, new_module in ATTRIBUTES[old].items():
+        with pytest.warns(DeprecationWarning, match=f"{name} is now") as issued:
+            value = getattr(module, name)
+        assert value is getattr(import_module(f"orgflow_ir.{new_module}"), name)
+        assert str(issued[0].message).startswith(
+            f"orgflow_ir.{old}.{name} is now orgflow_ir.{new_module}.{name};"
+        )
+        assert issued[0].filename == __file__
+
+
 def test_names_that_no_version_had_are_not_found() -> None:
     with pytest.raises(ModuleNotFoundError):
         import_module("orgflow_ir.analysis.nothing_like_it")
+    with pytest.raises(ImportError, match="cannot import name 'nothing_like_it'"):
+        exec("from orgflow_ir.targets import nothing_like_it")

@@ -13,11 +13,11 @@ from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.plugins.contracts import RunnerError
+from orgflow_ir.plugins.runners import RunnerError
 from orgflow_ir.targets import support_level
 from orgflow_ir.testing import check_backend, check_frontend, check_pass, check_runs, emit
 from orgflow_ir.testing.conformance.backends import legal_as_it_is
-from orgflow_ir.testing.minimal import minimal_model
+from orgflow_ir.testing.conformance.minimal_models import minimal_model
 
 ROOT = Path(__file__).resolve().parent.parent
 REGISTRY = Registry(outside=False)

@@ -10,8 +10,8 @@ import pytest
 from cli_cases import DEADLOCK, LINEAR, orgflowc
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
-from orgflow_ir.diagnostics.github import GithubReporter
 from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.reporting.github_reporter import GithubReporter
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import code_names
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,6 +19,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import against  # noqa: E402
 import bench  # noqa: E402
 import canvas  # noqa: E402
+import code_figures  # noqa: E402
 import improvements  # noqa: E402
 import mutation  # noqa: E402
 import output_bytes  # noqa: E402
@@ -208,6 +211,75 @@ def test_a_kind_of_node_is_added_to_the_union(tmp_path: Path) -> None:
     text = (tmp_path / "orgflow_ir" / "model" / "elements.py").read_text("utf-8")
     assert "class Seventh(Element):" in text
     assert "| Opaque | Seventh" in text
+
+
+FIGURED = """
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from orgflow_ir.other.part import Part
+
+def read(found):
+    \"\"\"Not counted: a timer, FEEL and `<`.\"\"\"
+    import orgflow_ir.model
+    one = found or found and one  # a timer
+    for one in [x for x in one if x if not x]:
+        one = 1 if isinstance(one, int) else 2
+    def inner():
+        if one: pass
+
+def compare_feel(sign):
+    match sign:
+        case "<": return 1
+        case _: return 2
+
+def compare_numbers(sign):
+    return sign == "=="
+
+class Juel:
+    def is_equal(self): ...
+    def evaluate(self): return "juel", "start.timer"
+"""
+
+
+def test_figures_of_the_code(tmp_path: Path) -> None:
+    """One file that has each figure, in a circle with a file of another room."""
+    for room, name, text in (
+        ("model", "step", FIGURED),
+        ("other", "part", "from orgflow_ir.model.step import read"),
+    ):
+        folder = tmp_path / "orgflow_ir" / room
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").write_text("", encoding="utf-8")
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    figures = code_figures.measure_code(tmp_path)
+    assert {name: value for name, value in figures.items() if value != "0"} == {
+        "circles of rooms": "1",
+        "rooms in circles": "2",
+        "rooms in the largest circle": "2",
+        "circles of files": "1",
+        "files in circles": "2",
+        "files in the largest circle": "2",
+        "imports inside functions": "1",
+        "module-level functions: names of one word": "33.3%",
+        "module-level functions: mean length": "10.3",
+        "functions: names of one word": "50.0%",
+        "functions: mean length": "8.7",
+        "local name one": "3",
+        "files that know FEEL's <": "1",
+        "files that know timers": "1",
+        "isinstance": "1",
+    }
+    lines = code_figures.count_room_lines(tmp_path)
+    assert lines == {"orgflow_ir.model": len(FIGURED.splitlines()), "orgflow_ir.other": 1}
+
+
+def test_branches_are_those_of_the_function_itself() -> None:
+    functions = {f.name: f for f in code_names.list_functions(ast.parse(FIGURED))}
+    branches = {name: code_figures.count_branches(f) for name, f in functions.items()}
+    assert branches["read"] == 2 + 1 + 2 + 1  # operands, a loop, a comprehension, if-else
+    assert branches["inner"] == 1
+    assert branches["compare_feel"] == 2
+    assert branches["compare_numbers"] == 0
 
 
 def workflow(**more: Any) -> dict[str, Any]:

@@ -22,14 +22,15 @@ from orgflow_ir.model import Model, Opaque, Task
 from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 from orgflow_ir.plugins import Registry
-from orgflow_ir.plugins.contracts import Backend, NodeExecution, Runner, RunResult
+from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.engines import EngineProvider, EngineStatus
+from orgflow_ir.plugins.runners import NodeExecution, Runner, RunResult
 from orgflow_ir.targets import Illegal, Legal, TargetSpec
 from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 from orgflow_ir.testing import ContractError, check_backend, check_pass, check_runs
+from orgflow_ir.testing.conformance.minimal_models import minimal_model
 from orgflow_ir.testing.conformance.odd_models import HOSTILE, odd_models
 from orgflow_ir.testing.conformance.shapes import shape, shapes
-from orgflow_ir.testing.minimal import minimal_model
 
 SMALL = [("a task", minimal_model("task.abstract")), ("a choice", shape("s>x1 x1>A:One x1>e:Two"))]
 TABLE: dict[str, Any] = {

@@ -515,5 +515,5 @@ def test_the_architecture_page_names_every_room() -> None:
 def test_the_picture_names_rooms_that_exist() -> None:
     drawn = (DOCS / "architecture.svg").read_text("utf-8")
     rooms = {folder.name for folder in (ROOT / "orgflow_ir").iterdir() if folder.is_dir()}
-    rooms -= {"schema", "__pycache__", "analysis"}  # which has only old names of modules
+    rooms -= {"schema", "__pycache__"}
     assert [room for room in sorted(rooms) if f">{room}/<" not in drawn] == []

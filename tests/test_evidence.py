@@ -11,7 +11,6 @@ import pytest
 from model_gen import random_model
 
 from orgflow_ir.diagnostics import Category, Edit, Fix, Rule, Severity, apply
-from orgflow_ir.diagnostics.text import TextReporter
 from orgflow_ir.model import (
     Element,
     Event,
@@ -28,6 +27,7 @@ from orgflow_ir.model.evidence import evidence_fault, joint_evidence
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.rewriter import Rewriter
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.reporting.text_reporter import TextReporter
 
 TEXT = "First we check the order.\nThen we pack it\nand ship it.\n"
 PACK = Evidence(document="mail", quote="we pack it", span=(31, 41), lines=(2, 2), agent="miner")

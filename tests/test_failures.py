@@ -33,7 +33,7 @@ from orgflow_ir.model import Model
 from orgflow_ir.model.codec import from_json, to_json
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.plugins.contracts import Runner
+from orgflow_ir.plugins.runners import Runner
 from orgflow_ir.targets import Emitted
 
 Json = dict[str, Any]

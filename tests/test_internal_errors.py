@@ -87,7 +87,7 @@ def in_target(monkeypatch: pytest.MonkeyPatch) -> None:
         task = model.processes[0].nodes[1]
         raise KeyError("injected", len(task.id))
 
-    monkeypatch.setattr(import_module("orgflow_ir.targets.legalise"), "illegal_uses", uses)
+    monkeypatch.setattr(import_module("orgflow_ir.legalisation.legalise"), "illegal_uses", uses)
 
 
 def in_emission(monkeypatch: pytest.MonkeyPatch) -> None:

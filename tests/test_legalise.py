@@ -9,6 +9,7 @@ from orgflow.backends.asl.target import ASL_TARGET
 from orgflow.backends.n8n.target import N8N_TARGET
 
 from orgflow_ir.diagnostics import Diagnostic, Related, Severity
+from orgflow_ir.legalisation.legalise import legalise, lower
 from orgflow_ir.lowering.common import LOWERINGS, conditional_splits, mixed_gateways
 from orgflow_ir.model import (
     Event,
@@ -25,15 +26,7 @@ from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.rewriter import Rewriter
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import (
-    Illegal,
-    Legal,
-    LoweredConstruct,
-    RewritePattern,
-    TargetSpec,
-    legalise,
-)
-from orgflow_ir.targets.legalise import lower
+from orgflow_ir.targets import Illegal, Legal, LoweredConstruct, RewritePattern, TargetSpec
 
 ALL = {name: Legal() for name in ("task", "event", "gateway", "flow", "sub-process")}
 PLACE = SourceLocation(file="x.bpmn", line=3)

@@ -20,13 +20,6 @@ from typing import Any
 import pytest
 from orgflow.frontends.bpmn import reading, scope
 from orgflow.frontends.bpmn.frontend import BpmnFrontend
-from orgflow.frontends.bpmn.names import (
-    BPMN,
-    ELEMENTS,
-    FLOW_NODES,
-    HARMLESS_ROOTS,
-    ILLEGAL_ROOTS,
-)
 from orgflow.frontends.bpmn.schema_disposition import (
     KNOWN_TAGS,
     LOCAL_TAGS,
@@ -40,6 +33,13 @@ from orgflow.frontends.bpmn.schema_disposition import (
     children_of,
 )
 from orgflow.frontends.bpmn.schema_disposition_di import DRAWING_TYPES
+from orgflow.frontends.bpmn.xml.names import (
+    BPMN,
+    ELEMENTS,
+    FLOW_NODES,
+    HARMLESS_ROOTS,
+    ILLEGAL_ROOTS,
+)
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.codec import to_data

@@ -29,7 +29,7 @@ from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.flow.token_game.runs import Run
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
+from orgflow_ir.plugins.runners import NodeExecution, Runner, RunResult
 from orgflow_ir.targets import Emitted
 
 

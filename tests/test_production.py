@@ -31,10 +31,10 @@ from orgflow.evaluation.production import ProductionReport, replay_executions
 from stored_executions import plain, production, stored
 
 from orgflow_ir.flow.token_game.runs import enumerate_runs
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.targets import legalise
 
 Json = dict[str, Any]
 Invoke = Callable[..., Ran]

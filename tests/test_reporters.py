@@ -19,14 +19,14 @@ from write_schemas import diagnostics_schema
 
 from orgflow_ir.diagnostics import Diagnostic, Edit, Fix, Related, Severity, Step
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
-from orgflow_ir.diagnostics.json import JsonReporter
 from orgflow_ir.diagnostics.ordering import ordered
-from orgflow_ir.diagnostics.sarif import SarifReporter
-from orgflow_ir.diagnostics.text import TextReporter, _line, printable, summary
 from orgflow_ir.model import Task
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Reporter
+from orgflow_ir.reporting.json_reporter import JsonReporter
+from orgflow_ir.reporting.sarif_reporter import SarifReporter
+from orgflow_ir.reporting.text_reporter import TextReporter, _line, printable, summary
 
 SOURCE = b'<a>\n  <task id="ship" name="Ship order" />\n</a>\n'
 
@@ -269,7 +269,7 @@ def test_reporters_are_registered(registry: Registry) -> None:
 
 def test_no_reporter_needs_rich() -> None:
     code = (
-        "import sys, orgflow_ir.diagnostics.reporters as r, io; "
+        "import sys, orgflow_ir.reporting.reporters as r, io; "
         "[x.report([], io.StringIO()) for x in r.orgflow_reporters()]; "
         "sys.exit('rich' in sys.modules)"
     )

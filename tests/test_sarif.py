@@ -12,8 +12,8 @@ from pydantic_sarif.model import (  # made from the OASIS schema
     StaticAnalysisResultsFormatSarifVersion210JsonSchema as SarifLog,
 )
 
-from orgflow_ir.diagnostics.sarif import SarifReporter
 from orgflow_ir.plugins import Registry
+from orgflow_ir.reporting.sarif_reporter import SarifReporter
 
 CASES = Path(__file__).resolve().parent / "diagnostics"
 FIXED = ["OF201-deadlocked-join", "OF203-work-done-twice"]

@@ -23,7 +23,6 @@ from orgflow import compiler
 from orgflow.api import read
 from orgflow.frontends.ir.frontend import IrFrontend
 
-from orgflow_ir.diagnostics.streamed_lines import MOST_LINE, StreamedLines
 from orgflow_ir.model import (
     Model,
     SourceFile,
@@ -35,6 +34,7 @@ from orgflow_ir.model import (
 from orgflow_ir.model.source import HEAD_BYTES, file_stem
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Frontend, Registry
+from orgflow_ir.reporting.streamed_lines import MOST_LINE, StreamedLines
 from orgflow_ir.testing import ContractError, check_frontend
 
 

@@ -22,15 +22,16 @@ from orgflow.frontends.bpmn.frontend import BpmnFrontend
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Model, Opaque
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.plugins.contracts import NodeExecution, RunResult
-from orgflow_ir.targets import Illegal, Legal, TargetSpec, legalise
+from orgflow_ir.plugins.runners import NodeExecution, RunResult
+from orgflow_ir.targets import Illegal, Legal, TargetSpec
 from orgflow_ir.targets.artifact import Emitted
-from orgflow_ir.testing.minimal import minimal_models
+from orgflow_ir.testing.conformance.minimal_models import minimal_models
 
 REGISTRY = Registry(outside=False)
 STUB = {"unsupported": "stub"}

@@ -16,7 +16,7 @@ from cli_cases import LINEAR, orgflowc
 from orgflow.commands.configuration import _fits
 from orgflow.frontends.bpmn.reading import SUPPRESS
 
-from orgflow_ir.diagnostics.suppression import KEY
+from orgflow_ir.reporting.suppression import KEY
 
 ROOT = Path(__file__).resolve().parent.parent
 TWICE = (

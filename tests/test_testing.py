@@ -25,7 +25,7 @@ from orgflow_ir.testing import (
     check_frontend,
     minimal_models,
 )
-from orgflow_ir.testing.minimal import minimal_model
+from orgflow_ir.testing.conformance.minimal_models import minimal_model
 
 
 class Bad(Rule):

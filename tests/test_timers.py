@@ -6,16 +6,8 @@ import pytest
 from orgflow.backends.n8n.node_types import schedule_trigger
 
 from orgflow_ir.model import EventDefinition, Expression
-from orgflow_ir.model.timers import (
-    Computed,
-    Cron,
-    Cycle,
-    Duration,
-    Moment,
-    Time,
-    Unread,
-    read_time,
-)
+from orgflow_ir.model.timer_values import Computed, Cron, Cycle, Duration, Moment, Time, Unread
+from orgflow_ir.model.timers import read_time
 
 
 @pytest.mark.parametrize(

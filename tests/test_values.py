@@ -16,7 +16,8 @@ import pytest
 from orgflow.compiler import check_model, load
 
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, SubProcess, Task
-from orgflow_ir.model.codec import adapter, from_json, json_schema, to_data, to_json
+from orgflow_ir.model.adapters import build_adapter
+from orgflow_ir.model.codec import from_json, json_schema, to_data, to_json
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Value
 from orgflow_ir.pipeline import PassContext
@@ -129,7 +130,9 @@ def test_data_is_as_pydantic_dumps_it() -> None:
             check_model(model, ctx)
         for value in (*([model] if model else []), *ctx.diagnostics):
             for bare in (True, False):
-                dumped = adapter(type(value)).dump_python(value, mode="json", exclude_none=bare)
+                dumped = build_adapter(type(value)).dump_python(
+                    value, mode="json", exclude_none=bare
+                )
                 assert to_data(value, exclude_none=bare) == dumped, path
     with pytest.raises(TypeError, match="bytes cannot be represented in JSON"):
         to_data(Task(id=b"t"))  # type: ignore[arg-type]  # on purpose
@@ -202,10 +205,11 @@ def test_validators_are_built_by_several_threads_at_once() -> None:
     code = (
         "import sys, threading; sys.setswitchinterval(1e-6)\n"
         "from orgflow_ir.model import *\n"
-        "from orgflow_ir.model.codec import adapter, json_schema\n"
+        "from orgflow_ir.model.adapters import build_adapter\n"
+        "from orgflow_ir.model.codec import json_schema\n"
         "kinds = [Task, Process, Model, SubProcess, Event, Flow, Pool, Lane] * 3\n"
         "done = []\n"
-        "def make(kind): done.append((id(adapter(kind)), str(json_schema(kind))))\n"
+        "def make(kind): done.append((id(build_adapter(kind)), str(json_schema(kind))))\n"
         "threads = [threading.Thread(target=make, args=(k,)) for k in kinds]\n"
         "for t in threads: t.start()\n"
         "for t in threads: t.join()\n"

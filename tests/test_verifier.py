@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from orgflow.compiler import load, only_process
 
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import (
     Artifact,
     CallActivity,
@@ -30,7 +31,6 @@ from orgflow_ir.model.diagram import Diagram, Edge, Shape
 from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.targets import legalise
 
 
 def definition(kind: Any, ref: str) -> tuple[EventDefinition, ...]:

@@ -10,8 +10,8 @@ from orgflow.agents.filling.context import TaskContext
 from orgflow.agents.prompting import render
 
 from orgflow_ir.model.bindings import Parameter
+from orgflow_ir.pipeline.operation_catalogue import Catalogue, Operation
 from orgflow_ir.program.syntax import ConditionError, variables
-from orgflow_ir.targets.catalogue import Catalogue, Operation
 from orgflow_ir.work.mappings import read_value, variable_name
 
 _TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}

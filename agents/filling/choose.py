@@ -9,7 +9,7 @@ from orgflow.agents.filling.context import TaskContext
 from orgflow.agents.filling.search import Candidate, index_of, listed
 from orgflow.agents.prompting import render
 
-from orgflow_ir.targets.catalogue import Catalogue, Operation
+from orgflow_ir.pipeline.operation_catalogue import Catalogue, Operation
 
 NONE = "none"
 CANDIDATES = 12

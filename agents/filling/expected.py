@@ -13,7 +13,7 @@ from orgflow_ir.gaps.find import find_gaps
 from orgflow_ir.gaps.gap import Gap
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets.catalogue import Catalogue
+from orgflow_ir.pipeline.operation_catalogue import Catalogue
 
 _ANSWER = 60
 """Tokens of an answer, for estimates: an identifier or a few values."""

@@ -36,9 +36,9 @@ from orgflow_ir.model.bindings import AnyBinding, Parameter
 from orgflow_ir.model.codec import to_data
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.agent_services import ModelClient
+from orgflow_ir.pipeline.operation_catalogue import Catalogue, Operation
 from orgflow_ir.pipeline.services import required
 from orgflow_ir.plugins.agents import Answer, GapAgent, Refusal
-from orgflow_ir.targets.catalogue import Catalogue, Operation
 
 T = TypeVar("T")
 

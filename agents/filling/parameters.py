@@ -11,7 +11,7 @@ from orgflow.agents.filling.context import TaskContext
 from orgflow.agents.prompting import render
 
 from orgflow_ir.model.bindings import Parameter
-from orgflow_ir.targets.catalogue import Catalogue, Operation, Values
+from orgflow_ir.pipeline.operation_catalogue import Catalogue, Operation, Values
 
 _MOST_FAULTS = 6
 _SPECIFIC = re.compile(

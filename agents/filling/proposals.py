@@ -15,9 +15,9 @@ from orgflow_ir.diagnostics import Rule
 from orgflow_ir.gaps.gap import Gap, GapKind
 from orgflow_ir.model import Model, Task
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.operation_catalogue import Catalogue
 from orgflow_ir.pipeline.services import required
 from orgflow_ir.plugins.agents import Answer, GapAgent, Refusal
-from orgflow_ir.targets.catalogue import Catalogue
 
 ACCEPT = "accept-proposals"
 """The option that accepts proposals."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from orgflow_ir.targets.catalogue import Catalogue, Operation
+from orgflow_ir.pipeline.operation_catalogue import Catalogue, Operation
 
 _K, _B = 1.2, 0.75
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")

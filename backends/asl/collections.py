@@ -6,7 +6,7 @@ import re
 
 from orgflow.backends.asl.names import is_dotted
 
-from orgflow_ir.model import Loop
+from orgflow_ir.model import Loop, Node, SubProcess, Task
 
 _BRACED = re.compile(r"[$#]\{\s*([^{}]*?)\s*\}")
 
@@ -26,3 +26,12 @@ def collection_of(loop: Loop) -> str | None:
     match = _BRACED.fullmatch(named)
     name = match.group(1) if match else named
     return name if is_dotted(name) else None
+
+
+def is_multi_instance(node: Node) -> bool:
+    """Whether it is executed once for each item of a list."""
+    return (
+        isinstance(node, Task | SubProcess)
+        and node.loop is not None
+        and node.loop.kind == "multi-instance"
+    )

@@ -8,12 +8,13 @@ from typing import Any, assert_never
 from orgflow.backends.asl import choice, gaps
 from orgflow.backends.asl.branching import rule
 from orgflow.backends.asl.choice import Rule
+from orgflow.backends.asl.collections import is_multi_instance
 from orgflow.backends.asl.compiled_process import CompiledProcess
 from orgflow.backends.asl.element_states import Leaves
 from orgflow.backends.asl.forks import Forks
 from orgflow.backends.asl.format import Definition, State, all_states
 from orgflow.backends.asl.frame import Frame
-from orgflow.backends.asl.graph import ScopeGraph, loops, process_graph
+from orgflow.backends.asl.graph import ScopeGraph, process_graph
 from orgflow.backends.asl.names import FieldNames, path_of
 from orgflow.backends.asl.plan import END, START, Jump, Machine, Step
 from orgflow.backends.asl.variables import NEVER_SET, NO_TRUTH, NOT_TOLD, VARS
@@ -362,7 +363,7 @@ class Emitter:
         name, state = self.s.names[node.id], self.leaves.state(node)
         if node.id in self.setters or self.s.variables.set_by(node.id, frame.scope):
             self.e.deciders[node.id] = name
-        if loops(node):
+        if is_multi_instance(node):
             inner = self.s.take(f"{name}: each", node.id, "element")
             self.s.set_role(name, "map")
             body: Definition = {"StartAt": inner, "States": {inner: {**state, "End": True}}}
@@ -434,10 +435,10 @@ class Emitter:
     def _sub_process(self, step: Step, node: SubProcess, frame: Frame) -> None:
         inside = self.s.scopes[node.id]
         inner = Frame(inside.plan.machine, inside, {}, nested=False, token={})
-        if not loops(node):
+        if not is_multi_instance(node):
             inner = inner._replace(token=frame.token, forks=frame.forks, kept=frame.kept)
         body = self.definition(inner)
-        if loops(node):
+        if is_multi_instance(node):
             state = self.leaves.each(node, body, inner.token)
         else:
             state = {

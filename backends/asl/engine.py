@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from orgflow.backends.asl.format import Definition, all_states
 from orgflow.backends.asl.schedule import Schedule
 
-from orgflow_ir.plugins.contracts import RunnerError
+from orgflow_ir.plugins.runners import RunnerError
 
 REGION = "us-east-1"
 ACCOUNT = "123456789012"

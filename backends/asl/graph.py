@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from orgflow.backends.asl.choice import compile_sayable
+from orgflow.backends.asl.collections import is_multi_instance
 from orgflow.backends.asl.names import FieldNames, StateNames, field_name
 from orgflow.backends.asl.plan import Branch, Fork, Machine, Plan, Step
 from orgflow.backends.asl.structure import plan
@@ -229,7 +230,7 @@ class _StateNames:
     ) -> None:
         element = scope.graph.nodes[node]
         decision = scope.decisions.get(node)
-        if loops(element):
+        if is_multi_instance(element):
             own = fields.take(element.name, self.s.names[node])
             self.s.places[node] = (*prefix, own, "each")
             skeleton[own] = {"each": {}}
@@ -305,15 +306,6 @@ def has_result(node: Node) -> bool:
             return False
         case _:
             assert_never(node)
-
-
-def loops(node: Node) -> bool:
-    """Whether it is executed once for each item of a list."""
-    return (
-        isinstance(node, Task | SubProcess)
-        and node.loop is not None
-        and node.loop.kind == "multi-instance"
-    )
 
 
 def first_words(graph: ControlFlow, node: str) -> str:

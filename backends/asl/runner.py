@@ -15,7 +15,7 @@ from orgflow.backends.asl.stub_data import StubData, stub_data_of
 
 from orgflow_ir.flow.token_game.stub_data import Unplayable
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
+from orgflow_ir.plugins.runners import NodeExecution, Runner, RunResult
 from orgflow_ir.targets.artifact import Emitted
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from orgflow.backends.asl.collections import is_multi_instance
 from orgflow.backends.asl.engine import Answer
-from orgflow.backends.asl.graph import ScopeGraph, branch_fields, loops
+from orgflow.backends.asl.graph import ScopeGraph, branch_fields
 from orgflow.backends.asl.times import timer_seconds
 
 from orgflow_ir.flow.token_game.stub_data import Unplayable, data_stimuli, stub_data
@@ -60,7 +61,7 @@ def _outside(scope: ScopeGraph, compiled: CompiledProcess, run: Run, result: Stu
     """What comes from outside: the event that came first, errors that are caught, lists."""
     for node in scope.scope.nodes:
         visits = run.script.get(node.id, ())
-        if loops(node):
+        if is_multi_instance(node):
             assert isinstance(node, Task | SubProcess)
             assert node.loop is not None
             result.input[str(node.loop.collection)] = ["item"]

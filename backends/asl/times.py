@@ -7,7 +7,7 @@ import re
 from typing import assert_never
 
 from orgflow_ir.model import Event, EventDefinition
-from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Unread, first_of
+from orgflow_ir.model.timer_values import Computed, Cron, Cycle, Duration, Moment, Unread, first_of
 
 MAX_SECONDS = 99_999_999
 """Maximum number of seconds of a Wait state or a timeout (Step Functions' limit)."""

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from orgflow.backends.asl.graph import CONVENTIONS, loops
+from orgflow.backends.asl.collections import is_multi_instance
+from orgflow.backends.asl.graph import CONVENTIONS
 from orgflow.backends.asl.rules import UnseenVariable
 from orgflow.backends.asl.variables import holds_variables
 
@@ -145,7 +146,7 @@ class _Search:
                 yield "branches of a Parallel state do not see each other's variables", tasks
             if node.id not in before:
                 continue
-            if loops(node):
+            if is_multi_instance(node):
                 yield "a Map state passes on results, and no variables of its iterations", tasks
             elif isinstance(node, SubProcess):
                 events = (

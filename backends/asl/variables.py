@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orgflow.backends.asl import choice
 from orgflow.backends.asl.choice import Place, Rule
-from orgflow.backends.asl.collections import collection_of
+from orgflow.backends.asl.collections import collection_of, is_multi_instance
 from orgflow.backends.asl.names import path_of
 from orgflow.backends.asl.plan import Fork, Jump, Machine
 from orgflow.backends.asl.times import variable_path
@@ -28,8 +28,8 @@ from orgflow_ir.work.gateway_decisions import Decision
 if TYPE_CHECKING:
     from orgflow.backends.asl.graph import ProcessGraph, ScopeGraph
 
+    from orgflow_ir.program.evaluation_guards import Guards
     from orgflow_ir.program.syntax import Tree
-    from orgflow_ir.work.process_variables import Guards
 
 INPUT = "$.input"
 """The place of the execution's input in a machine without variables."""
@@ -139,12 +139,10 @@ class ProcessVariables:
 
     def _after_scope(self, scope: ScopeGraph) -> Names:
         """What is read behind a sub-process once it is over; nothing that a repeated one sets."""
-        from orgflow.backends.asl.graph import loops
-
         id = scope.scope.id
         if id not in self._behind_scope:
             parent = self._parents.get(id)
-            over = parent is None or loops(parent.graph.nodes[id])
+            over = parent is None or is_multi_instance(parent.graph.nodes[id])
             found = self.read_behind(id, parent) if parent is not None and not over else []
             self._behind_scope[id] = frozenset(found)
         return self._behind_scope[id]
@@ -190,25 +188,21 @@ class ProcessVariables:
 
     def _tasks_in(self, node: Node) -> Iterator[str]:
         """Tasks whose results hold variables, at a node or inside it."""
-        from orgflow.backends.asl.graph import loops
-
         if isinstance(node, Task) and holds_variables(node):
             yield node.id
-        elif isinstance(node, SubProcess) and not loops(node):
+        elif isinstance(node, SubProcess) and not is_multi_instance(node):
             for inner in node.nodes:
                 yield from self._tasks_in(inner)
 
     def set_in(self, machine: Machine, scope: ScopeGraph) -> Names:
         """Variables that the states of a machine may set."""
-        from orgflow.backends.asl.graph import loops
-
         found: set[str] = set()
         for inner in machine.machines() if self.names else ():
             for step in inner.steps.values():
                 if step.node is None:
                     continue
                 node = scope.graph.nodes[step.node]
-                if isinstance(node, SubProcess) and not loops(node):
+                if isinstance(node, SubProcess) and not is_multi_instance(node):
                     inside = self.graph.scopes[node.id]
                     found |= self.set_in(inside.plan.machine, inside)
                 else:
@@ -241,11 +235,11 @@ class ProcessVariables:
         that holds if it is needed and unset."""
         if not decision.coded:
             return []
-        from orgflow_ir.work.process_variables import needed, null_tested
+        from orgflow_ir.program.evaluation_guards import list_needs, null_tested
 
         trees = [b.tree for b in decision.branches if b.tree is not None]
         found: list[tuple[str, Rule]] = []
-        for need in needed(trees, null_tested(trees), in_turn=not decision.several):
+        for need in list_needs(trees, null_tested(trees), in_turn=not decision.several):
             rules = [(self.rule(tree), truth) for tree, truth in need.guards]
             guards = [rule if truth else choice.negated(rule) for rule, truth in rules]
             for name in need.names:
@@ -297,11 +291,11 @@ def _asked_for_content(
 ) -> Iterator[tuple[Guards, tuple[str, ...]]]:
     """Variables of which conditions ask whether they are empty, in the order of an evaluation, each
     with what has to hold for it to be asked."""
-    from orgflow_ir.work.process_variables import walked
+    from orgflow_ir.program.evaluation_guards import walk_guarded
 
     before: Guards = ()
     for tree in trees:
-        for guards, node in walked(tree, before):
+        for guards, node in walk_guarded(tree, before):
             if isinstance(node, Empty) and isinstance(node.operand, Variable):
                 yield guards, node.operand.path
         if in_turn:
@@ -310,10 +304,8 @@ def _asked_for_content(
 
 def holds_variables(node: Node) -> bool:
     """Whether the result of an element contains process variables by their names."""
-    from orgflow.backends.asl.graph import loops
-
     if isinstance(node, Task):
-        return not loops(node)
+        return not is_multi_instance(node)
     if isinstance(node, Gateway):
         return node.gateway_kind == "event"
     comes_in = ("message", "signal", "conditional")

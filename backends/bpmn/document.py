@@ -92,18 +92,6 @@ def _entry(w: Writer, local: str, entry: CatalogEntry) -> str:
     return w.thing(1, local, entry, attributes)
 
 
-def collaboration_id(w: Writer) -> str | None:
-    """The id of the collaboration that contains the pools; `None` without one."""
-    model = w.model
-    for _, xml in find(model.extra, "collaboration"):
-        kept = shell(xml)
-        if kept is not None:
-            return kept.fragment.attrs.get("id", "").strip() or None
-    if model.pools or model.message_flows or model.artifacts or model.correlation_keys:
-        return f"{w.id(model.id)}__collaboration"
-    return None
-
-
 def _collaborations(w: Writer) -> tuple[list[str], list[int]]:
     """All collaborations, everything modelled in the first one unless it says where it belongs;
     and their positions in the kept data."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from orgflow.backends.bpmn.collaboration import collaboration_id
 from orgflow.backends.bpmn.format import BPMNDI, CONVENTIONAL, DC, DI, PLANE
 from orgflow.backends.bpmn.kept import Shell, filled, shell, writable
 from orgflow.backends.bpmn.writer import Writer
@@ -124,8 +125,6 @@ def _own_planes(
     w: Writer, by_plane: dict[int, list[Shape | Edge]], first: int
 ) -> list[tuple[str, list[Shape | Edge]]]:
     """What no kept plane holds, by the element whose plane it is drawn in."""
-    from orgflow.backends.bpmn.document import collaboration_id
-
     model = w.model
     rest = [item for number in sorted(by_plane) for item in by_plane[number]]
     together = collaboration_id(w)

@@ -12,6 +12,7 @@ from orgflow.backends.javascript.expression_code import condition_js, to_js
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.program import methods, requirements
 from orgflow_ir.program.demands import Demand
+from orgflow_ir.program.evaluation_guards import Guards
 from orgflow_ir.program.syntax import (
     MOST_INT,
     Apply,
@@ -26,7 +27,6 @@ from orgflow_ir.program.syntax import (
     kind_of,
     variables,
 )
-from orgflow_ir.work.process_variables import Guards
 
 _NUMERAL = r"/^([-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?)?$/i"
 _WHOLE = "/^([-+]?[0-9]+)?$/"

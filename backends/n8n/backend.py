@@ -38,10 +38,10 @@ from orgflow_ir.targets.artifact import Artifact, Emitted, SourceMap
 
 if TYPE_CHECKING:
     from orgflow_ir.diagnostics import Rule
+    from orgflow_ir.pipeline.operation_catalogue import Catalogue
     from orgflow_ir.plugins.deployment import Deployer
     from orgflow_ir.plugins.engines import EngineProvider
     from orgflow_ir.plugins.executions import ExecutionReader
-    from orgflow_ir.targets.catalogue import Catalogue
     from orgflow_ir.targets.comparison import Comparison
     from orgflow_ir.targets.merging import Merging
     from orgflow_ir.targets.verification import Verification

@@ -11,7 +11,7 @@ from orgflow.backends.n8n.runner import LocalRunner, unexecuted
 
 from orgflow_ir.flow.token_game.stimulus import StimulusError
 from orgflow_ir.flow.token_game.stub_data import Unplayable
-from orgflow_ir.plugins.contracts import RunResult
+from orgflow_ir.plugins.runners import RunResult
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope

@@ -22,7 +22,7 @@ from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import CallActivity, Event, Model, Node, Task
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.contracts import NodeExecution, Runner, RunResult
+from orgflow_ir.plugins.runners import NodeExecution, Runner, RunResult
 from orgflow_ir.targets.artifact import Emitted
 
 if TYPE_CHECKING:

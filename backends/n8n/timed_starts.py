@@ -23,7 +23,7 @@ def starts_once(event: Event) -> bool:
         return False
     from orgflow.backends.n8n.node_types import wait
 
-    from orgflow_ir.model.timers import Duration, Moment
+    from orgflow_ir.model.timer_values import Duration, Moment
 
     (definition,) = event.definitions
     time = definition.time

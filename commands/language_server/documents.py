@@ -17,7 +17,6 @@ from orgflow.compiler import check_gaps, check_source, load, needs_diagram
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.diagnostics.ordering import ordered
-from orgflow_ir.diagnostics.suppression import KEY
 from orgflow_ir.model import Model
 from orgflow_ir.model.elements import Element
 from orgflow_ir.model.provenance import elements_by_id
@@ -25,6 +24,7 @@ from orgflow_ir.model.source import SourceFile, SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import CancelFlag, Services
 from orgflow_ir.plugins import Registry
+from orgflow_ir.reporting.suppression import KEY
 
 CONFIGURATION = "orgflow.toml"
 

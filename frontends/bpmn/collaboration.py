@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from orgflow.backends.bpmn.format import COLLABORATION, rank
 from orgflow.frontends.bpmn.data import read_artifact
-from orgflow.frontends.bpmn.names import ARTIFACTS, BPMN
 from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading
+from orgflow.frontends.bpmn.xml.names import ARTIFACTS, BPMN
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import Artifact, CorrelationKey, MessageFlow, Pool

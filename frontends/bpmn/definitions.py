@@ -5,9 +5,18 @@ from __future__ import annotations
 from orgflow.backends.bpmn.format import NAMESPACE, ORGFLOW, XMLNS
 from orgflow.frontends.bpmn.collaboration import Collaborations
 from orgflow.frontends.bpmn.diagram import read_diagrams
-from orgflow.frontends.bpmn.document import BpmnDocument
 from orgflow.frontends.bpmn.input_rules import UnboundPrefix
-from orgflow.frontends.bpmn.names import (
+from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe
+from orgflow.frontends.bpmn.reading_rules import (
+    DuplicateId,
+    MisplacedElement,
+    UnknownElement,
+    UnmodelledBehaviour,
+)
+from orgflow.frontends.bpmn.scope import opaque, read_process
+from orgflow.frontends.bpmn.specification import check_specification
+from orgflow.frontends.bpmn.xml.document import BpmnDocument
+from orgflow.frontends.bpmn.xml.names import (
     ARTIFACTS,
     BPMN,
     BPMNDI,
@@ -18,15 +27,6 @@ from orgflow.frontends.bpmn.names import (
     HARMLESS_ROOTS,
     ILLEGAL_ROOTS,
 )
-from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe
-from orgflow.frontends.bpmn.reading_rules import (
-    DuplicateId,
-    MisplacedElement,
-    UnknownElement,
-    UnmodelledBehaviour,
-)
-from orgflow.frontends.bpmn.scope import opaque, read_process
-from orgflow.frontends.bpmn.specification import check_specification
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import Catalog, CatalogEntry, Model, Opaque, Process

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from orgflow.backends.bpmn.format import rank
-from orgflow.frontends.bpmn.names import BPMN
 from orgflow.frontends.bpmn.reading import NAMED, Reading, describe
 from orgflow.frontends.bpmn.reading_rules import UnknownReference
+from orgflow.frontends.bpmn.xml.names import BPMN
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import Lane

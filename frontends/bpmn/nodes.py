@@ -14,7 +14,6 @@ from orgflow.frontends.bpmn.bindings import (
     read_sending,
     read_start_form,
 )
-from orgflow.frontends.bpmn.names import BPMN, EVENT_DEFINITIONS, EVENTS, GATEWAYS, TASKS
 from orgflow.frontends.bpmn.own import is_empty, own_extensions
 from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe
 from orgflow.frontends.bpmn.reading_rules import (
@@ -23,6 +22,7 @@ from orgflow.frontends.bpmn.reading_rules import (
     MisplacedElement,
     UnmodelledBehaviour,
 )
+from orgflow.frontends.bpmn.xml.names import BPMN, EVENT_DEFINITIONS, EVENTS, GATEWAYS, TASKS
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.model import (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from orgflow.frontends.bpmn.document import BpmnDocument
 from orgflow.frontends.bpmn.input_rules import (
     EmptyInput,
     ForbiddenDoctype,
@@ -13,13 +12,14 @@ from orgflow.frontends.bpmn.input_rules import (
     UnsupportedEncoding,
     WrongNamespace,
 )
-from orgflow.frontends.bpmn.names import BPMN, BPMNDI
 from orgflow.frontends.bpmn.recognise import (
     binary_kind,
     doctype_kind,
     foreign_namespace,
     xml_kind,
 )
+from orgflow.frontends.bpmn.xml.document import BpmnDocument
+from orgflow.frontends.bpmn.xml.names import BPMN, BPMNDI
 from orgflow.frontends.xml.parser import Limits, XmlFault
 
 from orgflow_ir.diagnostics import Rule

@@ -9,8 +9,6 @@ from typing import Any
 
 from orgflow.backends.bpmn.format import DIALECT, EVIDENCE, NO_DIALECT, ORGFLOW, in_order
 from orgflow.frontends.bpmn.dialect import Dialects
-from orgflow.frontends.bpmn.document import BpmnDocument
-from orgflow.frontends.bpmn.names import BPMN, ELEMENTS, FLOW_NODES, XSI
 from orgflow.frontends.bpmn.own import (
     is_placeholder,
     kept_extensions,
@@ -30,6 +28,8 @@ from orgflow.frontends.bpmn.reading_rules import (
     UnknownElement,
     UnknownReference,
 )
+from orgflow.frontends.bpmn.xml.document import BpmnDocument
+from orgflow.frontends.bpmn.xml.names import BPMN, ELEMENTS, FLOW_NODES, XSI
 from orgflow.frontends.xml.tree import XmlElement, label
 from orgflow.frontends.xml.tree import describe as describe
 
@@ -42,7 +42,7 @@ from orgflow_ir.pipeline import PassContext
 
 NAMED = frozenset(("id", "name"))
 NOTHING: frozenset[str] = frozenset()
-SUPPRESS = "suppress"  # what people write: see orgflow_ir.diagnostics.suppression
+SUPPRESS = "suppress"  # what people write: see orgflow_ir.reporting.suppression
 _ECHOES = frozenset({"incoming", "outgoing", "documentation", "text"})
 """Elements whose text is an id that another element also states, or no id."""
 

@@ -14,15 +14,6 @@ from orgflow.frontends.bpmn.data import (
 )
 from orgflow.frontends.bpmn.input_rules import TooDeep
 from orgflow.frontends.bpmn.lanes import read_lanes
-from orgflow.frontends.bpmn.names import (
-    ARTIFACTS,
-    BPMN,
-    DATA,
-    EVENTS,
-    GATEWAYS,
-    SUB_PROCESSES,
-    TASKS,
-)
 from orgflow.frontends.bpmn.reading import NAMED, NOTHING, Reading, describe
 from orgflow.frontends.bpmn.reading_rules import (
     DisagreeingFlowLists,
@@ -30,6 +21,15 @@ from orgflow.frontends.bpmn.reading_rules import (
     MisplacedElement,
     UnknownElement,
     UnknownReference,
+)
+from orgflow.frontends.bpmn.xml.names import (
+    ARTIFACTS,
+    BPMN,
+    DATA,
+    EVENTS,
+    GATEWAYS,
+    SUB_PROCESSES,
+    TASKS,
 )
 from orgflow.frontends.xml.tree import XmlElement
 

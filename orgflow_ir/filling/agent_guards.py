@@ -13,19 +13,14 @@ from orgflow_ir.model import Evidence, Model
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.pipeline.outside import (
-    debug,
-    exception_text,
-    shown,
-    validate_findings,
-    writable_model,
-)
+from orgflow_ir.pipeline.outside import validate_findings, writable_model
 from orgflow_ir.pipeline.services import (
     MissingService,
     OverBudget,
     ServiceError,
     current_agent,
 )
+from orgflow_ir.pipeline.value_texts import debug, exception_text, shown
 from orgflow_ir.plugins.agents import Agent, Answer, Document, GapAgent, ModelAgent, Refusal
 from orgflow_ir.plugins.guards import leaf_name
 

@@ -27,7 +27,8 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.bindings import BINDINGS, AnyBinding
-from orgflow_ir.model.timers import Moment, read_time
+from orgflow_ir.model.timer_values import Moment
+from orgflow_ir.model.timers import read_time
 from orgflow_ir.program.syntax import Comparison
 from orgflow_ir.work.gateway_decisions import DecisionConventions
 

@@ -286,7 +286,7 @@ class _Finder:
         return listed(names) if names else ""
 
     def _time(self, event: Event, named: str, scope: Scope) -> Gap:
-        from orgflow_ir.model.timers import Computed
+        from orgflow_ir.model.timer_values import Computed
 
         text = next((d.expression.text for d in event.definitions if d.expression is not None), "")
         computed = any(isinstance(d.time, Computed) for d in event.definitions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from orgflow_ir.model import Event
-from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Time, Unread
+from orgflow_ir.model.timer_values import Computed, Cron, Cycle, Duration, Moment, Time, Unread
 
 
 def time_kind(time: Time) -> str | None:

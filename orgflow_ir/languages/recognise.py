@@ -21,7 +21,7 @@ from orgflow_ir.languages.juel import JuelParser, checked
 from orgflow_ir.model import Expression
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program import feel_operators, readings
-from orgflow_ir.program.ecmascript_operators import negate
+from orgflow_ir.program.ecmascript_operators import negate_code
 from orgflow_ir.program.exact import terms
 from orgflow_ir.program.feel_operators import FEEL, exact_comparison, is_feel_comparison
 from orgflow_ir.program.java_operators import IDENTITY
@@ -314,7 +314,7 @@ def _boolean(tree: Tree) -> Tree:
 def _truth_of(tree: Tree) -> Tree:
     """Whether a value counts as true in JavaScript: n8n takes the text `false` for no truth."""
     if isinstance(tree, Variable | Logical | Conditional):
-        return negate(negate(tree, tree.span), tree.span)
+        return negate_code(negate_code(tree, tree.span), tree.span)
     return tree
 
 

@@ -15,7 +15,7 @@ from orgflow_ir.flow.nets.escalations import (
     caught_escalations,
     throwing_calls,
 )
-from orgflow_ir.flow.nets.failures import failing_steps, steps_called, throws_by_code
+from orgflow_ir.flow.nets.failures import failing_steps, steps_called
 from orgflow_ir.lowering.listeners import is_listener_step
 from orgflow_ir.model import (
     CallActivity,
@@ -35,6 +35,7 @@ from orgflow_ir.model.element_names import listed
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.scope_mappings import has_mappings
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.work.thrown_errors import throws_by_code
 
 if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter

@@ -1,45 +1,29 @@
 """Converts values from and to JSON with pydantic's validators and serialisers, built when first
 needed.
 
-pydantic is imported only here, and only inside functions, because most commands do not need it.
+pydantic is imported only here and in `adapters`, and only inside functions, because most commands
+do not need it.
 """
 
 from __future__ import annotations
 
 from enum import Enum
-from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from orgflow_ir.model.adapters import build_adapter
 from orgflow_ir.model.value import Value
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Literal
 
-    from pydantic import TypeAdapter
 
 V = TypeVar("V", bound=Value)
-
-_building = RLock()
-_adapters: dict[type[Value], TypeAdapter[Any]] = {}
-
-
-def adapter(kind: type[V]) -> TypeAdapter[V]:
-    """The validator and serialiser of a class, built once by whichever thread asks first."""
-    found = _adapters.get(kind)
-    if found is None:
-        with _building:
-            found = _adapters.get(kind)
-            if found is None:
-                from pydantic import TypeAdapter
-
-                found = _adapters[kind] = TypeAdapter(kind)
-    return cast("TypeAdapter[V]", found)
 
 
 def from_json(kind: type[V], text: str | bytes) -> V:
     """A value from its JSON. Raises `pydantic.ValidationError` (a `ValueError`)."""
-    return adapter(kind).validate_json(text)
+    return build_adapter(kind).validate_json(text)
 
 
 def to_json(
@@ -58,7 +42,7 @@ def to_json(
         exclude_defaults: omits fields at their defaults, at every level.
         exclude: fields of the value itself to omit.
     """
-    text = adapter(type(value)).dump_json(
+    text = build_adapter(type(value)).dump_json(
         value,
         indent=indent,
         exclude_none=exclude_none,
@@ -107,4 +91,4 @@ def json_schema(
     mode: Literal["validation", "serialization"] = "validation",
 ) -> dict[str, Any]:
     """The JSON Schema (2020-12) of a class."""
-    return adapter(kind).json_schema(mode=mode)
+    return build_adapter(kind).json_schema(mode=mode)

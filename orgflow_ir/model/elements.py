@@ -23,7 +23,7 @@ from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.model.value import Extra, MinLength, TaggedBy, Value
 
 if TYPE_CHECKING:
-    from orgflow_ir.model.timers import Time
+    from orgflow_ir.model.timer_values import Time
 
 
 def _is_empty(value: tuple[object, ...]) -> bool:

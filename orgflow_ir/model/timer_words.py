@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orgflow_ir.model.timers import Cron, Cycle, Duration
+from orgflow_ir.model.timer_values import Cron, Cycle, Duration
 
 UNITS = {
     unit: part

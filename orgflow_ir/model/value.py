@@ -145,9 +145,9 @@ class Value:
 
         Raises `pydantic.ValidationError` (a `ValueError`).
         """
-        from orgflow_ir.model.codec import adapter
+        from orgflow_ir.model.adapters import build_adapter
 
-        return adapter(cls).validate_python(data)
+        return build_adapter(cls).validate_python(data)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r} of {type(self).__name__}")

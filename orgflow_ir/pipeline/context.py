@@ -13,12 +13,13 @@ from orgflow_ir.model.element_names import ElementNames, one_line
 from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.provenance import elements_by_id, source_ids
 from orgflow_ir.model.source import SourceLocation
+from orgflow_ir.pipeline.run_state import RunState
 from orgflow_ir.pipeline.services import Services
 
 if TYPE_CHECKING:
     from orgflow_ir.pipeline.leaves import Leaves
     from orgflow_ir.pipeline.passes import Pass
-    from orgflow_ir.targets.spec import TargetSpec
+    from orgflow_ir.pipeline.run_target import RunTarget
 
 
 MAX_PASSAGES = 2
@@ -33,7 +34,7 @@ R = TypeVar("R")
 
 
 @dataclass(eq=False, repr=False)
-class PassContext:
+class PassContext(RunState):
     """The state shared by a run: diagnostics found so far, the target, options, cached analyses.
 
     `severities` maps codes to the severity that a command gives them (`compile`: duplicate
@@ -50,7 +51,7 @@ class PassContext:
     """
 
     registry: Leaves | None = None
-    target: TargetSpec | None = None
+    target: RunTarget | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     severities: Mapping[str, Severity] = field(default_factory=dict)
     current: str | None = None
@@ -159,7 +160,7 @@ class PassContext:
         """Compute the pending advice: fixes and help of diagnostics."""
         if not self._advice:
             return
-        from orgflow_ir.pipeline.manager import report_crash  # only for faulty models
+        from orgflow_ir.pipeline.crashes import report_crash  # only for faulty models
 
         waiting = [*self._advice]
         self._advice.clear()

@@ -23,8 +23,8 @@ from orgflow_ir.model import (
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.elements import Element
 from orgflow_ir.model.source import SourceFile, SourceFolder, SourceStream
-from orgflow_ir.pipeline.context import PassContext
-from orgflow_ir.pipeline.outside import exception_text
+from orgflow_ir.pipeline.run_state import RunState
+from orgflow_ir.pipeline.value_texts import exception_text
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -47,7 +47,7 @@ def crash_file(error: BaseException) -> str:
         file = ""
         if isinstance(value, Model):
             file = value.source
-        elif isinstance(value, PassContext):
+        elif isinstance(value, RunState):
             file = value.source.source if value.source is not None else value.file
         elif isinstance(value, SourceFile | SourceFolder | SourceStream):
             file = value.path
@@ -65,7 +65,7 @@ def crash_element(error: BaseException) -> Element | None:
     return None
 
 
-def report_fault(what: str, error: BaseException, ctx: PassContext, help: str) -> None:
+def report_fault(what: str, error: BaseException, ctx: RunState, help: str) -> None:
     """Report OF901 for a part of orgflow or a pass that raised an exception: `what` is its name."""
     import traceback
 
@@ -78,6 +78,12 @@ def report_fault(what: str, error: BaseException, ctx: PassContext, help: str) -
         element=element,
         help=help,
     )
+
+
+def report_crash(name: str, error: BaseException, ctx: RunState) -> None:
+    """Report OF901 for a pass that raised an exception."""
+    help = "report this with the model; the other passes' findings are complete"
+    report_fault(f"pass `{name}`", error, ctx, help)
 
 
 def _values(error: BaseException) -> Iterator[Any]:
@@ -93,5 +99,5 @@ def _local(frame: FrameType) -> Iterator[Any]:
     values = [*frame.f_locals.values()]
     yield from values
     owner = frame.f_locals.get("self")
-    if owner is not None and not isinstance(owner, Element | PassContext):
+    if owner is not None and not isinstance(owner, Element | RunState):
         yield from getattr(owner, "__dict__", {}).values()

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from orgflow_ir.pipeline.passes import Pass
-    from orgflow_ir.targets.lowering import RewritePattern
 
 
 class Leaves(Protocol):
     """The interface of `ctx.registry`, which `orgflow_ir.plugins.Registry` implements.
 
     The values of `frontends`, `backends` and `agents` are those of `orgflow_ir.plugins.contracts`,
-    which a pipeline does not import.
+    those of `lowerings` are `orgflow_ir.targets.RewritePattern`; a pipeline imports neither.
     """
 
     @property
@@ -38,7 +37,7 @@ class Leaves(Protocol):
         """Agents by name."""
 
     @property
-    def lowerings(self) -> Mapping[str, tuple[RewritePattern, ...]]:
+    def lowerings(self) -> Mapping[str, tuple[Any, ...]]:
         """Lowerings that plugins add to targets, by target."""
 
     def frontends_for(self, suffix: str) -> Mapping[str, Any]:

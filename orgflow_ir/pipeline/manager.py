@@ -5,13 +5,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from orgflow_ir.diagnostics.core_rules import CrashedPass, InvalidAfterPass
 from orgflow_ir.model import Model
-
-if TYPE_CHECKING:
-    pass
 from orgflow_ir.pipeline.context import PassContext
 from orgflow_ir.pipeline.outside import validate_findings, validated_model
 from orgflow_ir.pipeline.passes import Pass
@@ -53,6 +49,8 @@ class PassManager:
                     validate_findings(item, ctx, since)
                 model = _model(result, item, before, ctx)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # a broken pass must not hide what the others found
+                from orgflow_ir.pipeline.crashes import report_crash  # only for faulty passes
+
                 report_crash(item.name, error, ctx)
             finally:
                 ctx.current = None
@@ -61,14 +59,6 @@ class PassManager:
             for hook in self.after_each:
                 hook(item, model, time.perf_counter() - started)
         return model
-
-
-def report_crash(name: str, error: BaseException, ctx: PassContext) -> None:
-    """Report OF901 for a pass that raised an exception."""
-    from orgflow_ir.pipeline.crashes import report_fault  # only for faulty passes
-
-    help = "report this with the model; the other passes' findings are complete"
-    report_fault(f"pass `{name}`", error, ctx, help)
 
 
 def _model(result: object, item: Pass, before: Model, ctx: PassContext) -> Model:

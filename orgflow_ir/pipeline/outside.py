@@ -6,9 +6,6 @@ code, and these functions check them for plugins.
 
 from __future__ import annotations
 
-import os
-import reprlib
-import sys
 from typing import TYPE_CHECKING
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
@@ -19,9 +16,6 @@ from orgflow_ir.model.provenance import all_elements
 
 if TYPE_CHECKING:
     from orgflow_ir.pipeline.context import PassContext
-
-MOST_FAULTS = 3
-"""Maximum number of faults of one value in a message."""
 
 
 def is_ours(leaf: object) -> bool:
@@ -94,52 +88,3 @@ def validate_findings(leaf: object, ctx: PassContext, since: int) -> None:
     ctx.diagnostics[since:] = good
     if fault is not None:
         raise fault
-
-
-def exception_text(error: BaseException) -> str:
-    """An exception on one line, even if its text cannot be computed; for an invalid value, the
-    place in it and the reason, as in "`name`: Input should be a valid string"."""
-    pydantic = sys.modules.get("pydantic")  # whoever raises its errors has imported it
-    try:
-        if pydantic is not None and isinstance(error, pydantic.ValidationError):
-            faults = error.errors(include_url=False, include_input=False, include_context=False)
-            message = "; ".join(
-                f"`{'.'.join(map(str, f['loc']))}`: {f['msg']}" for f in faults[:MOST_FAULTS]
-            )
-        else:
-            message = " ".join(str(error).split())
-    except Exception:  # noqa: BLE001  # the exception is a plugin's own class
-        message = ""
-    return f"{type(error).__name__}: {message or 'no message'}"
-
-
-class _Short(reprlib.Repr):
-    """Goes into no more of a list or an object than a message can show."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxlevel, self.maxstring, self.maxother, self.maxlong = 5, 200, 200, 200
-
-    def repr_instance(self, x: object, level: int) -> str:
-        """Whatever is no container: as itself, so that a `repr` that fails is noticed."""
-        return repr(x)
-
-
-_SHORT = _Short()
-
-
-def shown(value: object) -> str:
-    """A value from a plugin as short text for a message."""
-    try:
-        text = _SHORT.repr(value)
-    except Exception as error:  # noqa: BLE001  # the plugin's own
-        return f"a `{type(value).__name__}` whose `repr` failed with {exception_text(error)}"
-    return text if len(text) <= 60 else f"{text[:60]}…"
-
-
-def debug(error: BaseException) -> None:
-    """Print where an exception comes from, where ORGFLOW_DEBUG asks for it."""
-    if os.environ.get("ORGFLOW_DEBUG") == "1":
-        import traceback
-
-        traceback.print_exception(error)

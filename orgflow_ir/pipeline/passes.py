@@ -5,13 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from orgflow_ir.diagnostics import RetiredRule, Rule
 from orgflow_ir.model import Model
-
-if TYPE_CHECKING:
-    pass
 from orgflow_ir.pipeline.context import PassContext
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from orgflow_ir.pipeline.agent_services import Embedder, ModelClient, Store
-    from orgflow_ir.targets.catalogue import Catalogue
+    from orgflow_ir.pipeline.operation_catalogue import Catalogue
 
 S = TypeVar("S")
 

@@ -5,17 +5,10 @@ Names related to agents are loaded on first use.
 
 from typing import TYPE_CHECKING, Any
 
-from orgflow_ir.plugins.contracts import (
-    Backend,
-    Frontend,
-    NodeExecution,
-    Reporter,
-    Runner,
-    RunnerError,
-    RunResult,
-)
+from orgflow_ir.plugins.contracts import Backend, Frontend, Reporter
 from orgflow_ir.plugins.hooks import GROUP, hookimpl, hookspec
 from orgflow_ir.plugins.registry import BUILTINS, Registry, RegistryError, outside_culprit
+from orgflow_ir.plugins.runners import NodeExecution, Runner, RunnerError, RunResult
 
 if TYPE_CHECKING:
     from orgflow_ir.plugins.agents import Agent, Answer, Document, GapAgent, ModelAgent, Refusal

@@ -1,29 +1,27 @@
-"""The contracts of the leaves: frontend, backend, runner, reporter; `agents` contains those of
-agents."""
+"""The contracts of frontends, backends and reporters; `runners` contains that of runners, `agents`
+those of agents."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, FixError, RetiredRule, Rule
 from orgflow_ir.model import Model
-from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import SourceFile, SourceKind
-from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import TargetSpec
+from orgflow_ir.pipeline.context import PassContext
+from orgflow_ir.targets.artifact import Artifact, Emitted
+from orgflow_ir.targets.spec import TargetSpec
 
 if TYPE_CHECKING:
-    from orgflow_ir.flow.token_game.runs import Run
+    from orgflow_ir.pipeline.operation_catalogue import Catalogue
     from orgflow_ir.plugins.deployment import Deployer
     from orgflow_ir.plugins.engines import EngineProvider
     from orgflow_ir.plugins.executions import ExecutionReader
-    from orgflow_ir.targets.catalogue import Catalogue
     from orgflow_ir.targets.comparison import Comparison
     from orgflow_ir.targets.merging import Merging
     from orgflow_ir.targets.verification import Verification
-from orgflow_ir.targets.artifact import Artifact, Emitted
 
 
 class Frontend(ABC):
@@ -61,68 +59,6 @@ class Frontend(ABC):
         it. Raises `FixError` if the format or the fix does not permit it."""
         del source, model, fix
         raise FixError(f"fixes cannot be written into files of the format `{self.name}`")
-
-
-class NodeExecution(NamedTuple):
-    """One executed node of a run on a target, by name, and the element that it represents, if
-    any."""
-
-    node: str
-    element: str | None
-    status: str = "success"
-
-
-class RunResult(NamedTuple):
-    """The result of a run: executed nodes in order, its status, and the reason.
-
-    `status` is `success`, `error`, `limit`, or `unplayable` if no data makes the workflow follow
-    the run's choices (`error` gives the reason).
-    """
-
-    status: str
-    executed: tuple[NodeExecution, ...] = ()
-    error: str | None = None
-    milliseconds: float = 0.0
-
-
-class RunnerError(RuntimeError):
-    """The engine of a runner is missing, does not start, or refuses its input."""
-
-
-class Runner(ABC):
-    """Executes the output of a backend with the decisions of given runs of the model.
-
-    It never edits an emitted expression; only bodies of placeholders and external effects are
-    replaced. `changed` lists the differences from the delivered artifacts.
-    """
-
-    @abstractmethod
-    def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
-        """Prepare for runs of a process in the output of the backend; nothing is compiled again.
-        Raises `RunnerError` if the engine is missing or refuses the artifact."""
-
-    @property
-    @abstractmethod
-    def visible(self) -> frozenset[str]:
-        """Elements that have a node, so that their execution can be observed."""
-
-    @property
-    @abstractmethod
-    def changed(self) -> tuple[str, ...]:
-        """The differences from the delivered artifacts, one per line."""
-
-    @abstractmethod
-    def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
-        """Execute each run's choices and return the results, in order."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Stop everything that was started."""
-
-    def meaning(self, model: Model) -> Model:
-        """The model whose token game the runs of the target follow: the model itself, or one in
-        which elements that the target executes as several steps are these steps."""
-        return model
 
 
 class Backend(ABC):
@@ -271,3 +207,9 @@ class Reporter(ABC):
     @abstractmethod
     def report(self, diagnostics: Iterable[Diagnostic], out: TextIO) -> None:
         """Write all of them."""
+
+
+def __getattr__(name: str) -> Any:
+    from orgflow_ir.moved_names import load_moved_attribute
+
+    return load_moved_attribute(__name__, name)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
-from orgflow_ir.plugins.contracts import Runner, RunnerError
+from orgflow_ir.plugins.runners import Runner, RunnerError
 
 if TYPE_CHECKING:
     from orgflow_ir.pipeline import PassContext

@@ -15,15 +15,8 @@ from orgflow_ir.diagnostics.core_rules import BrokenPlugin, FaultyLeaf, Unreadab
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import Source, SourceFile, SourceKind, SourceStream
 from orgflow_ir.pipeline import Pass, PassContext, Stage
-from orgflow_ir.pipeline.outside import (
-    debug,
-    exception_text,
-    is_ours,
-    shown,
-    validate_findings,
-    validated_model,
-    writable_model,
-)
+from orgflow_ir.pipeline.outside import is_ours, validate_findings, validated_model, writable_model
+from orgflow_ir.pipeline.value_texts import debug, exception_text, shown
 from orgflow_ir.plugins.contracts import Backend, Frontend, Reporter
 from orgflow_ir.targets import (
     AddedLowering,

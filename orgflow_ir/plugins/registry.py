@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from orgflow_ir.diagnostics import RetiredRule, Rule
 from orgflow_ir.diagnostics.core_rules import CORE_RULES, BrokenPlugin
 from orgflow_ir.pipeline import Pass, PassContext
-from orgflow_ir.pipeline.outside import exception_text
+from orgflow_ir.pipeline.value_texts import exception_text
 from orgflow_ir.plugins.contracts import Backend, Frontend, Reporter
 from orgflow_ir.targets import TARGET_RULES, AddedLowering, RewritePattern
 
@@ -52,7 +52,7 @@ BUILTINS_OF: dict[str, tuple[str, ...]] = {
         "orgflow.backends.triples",
     ),
     "orgflow_agents": ("orgflow.agents.text", "orgflow.agents.filling"),
-    "orgflow_reporters": ("orgflow_ir.diagnostics.reporters",),
+    "orgflow_reporters": ("orgflow_ir.reporting.reporters",),
     "orgflow_stores": ("orgflow.store",),
 }
 """Modules that ship with orgflow, by the hook that each implements; adding a leaf takes one line

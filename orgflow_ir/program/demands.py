@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program import requirements
+from orgflow_ir.program.evaluation_guards import Guards, is_implied, right_guard, walk_guarded
 from orgflow_ir.program.syntax import (
     Apply,
     Found,
@@ -17,7 +18,6 @@ from orgflow_ir.program.syntax import (
     Variable,
     kind_of,
 )
-from orgflow_ir.work.process_variables import Guards, implied, right_guard, walked
 
 
 class Demand(NamedTuple):
@@ -40,7 +40,7 @@ def demands(
     known: dict[Found, list[Guards]] = {}
     before: Guards = ()
     for tree in trees:
-        for guards, node in walked(tree, before):
+        for guards, node in walk_guarded(tree, before):
             for requirement, operands in find_requirements(node):
                 inner = guards
                 if isinstance(node, Logical) and operands[0] is node.right:
@@ -48,7 +48,7 @@ def demands(
                 if _is_met(requirement, operands, types):
                     continue
                 earlier = known.setdefault((requirement, operands), [])
-                if not implied(inner, earlier):
+                if not is_implied(inner, earlier):
                     earlier.append(inner)
                     collected[Demand(inner, requirement, operands)] = None
         if in_turn:

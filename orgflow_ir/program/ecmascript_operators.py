@@ -34,7 +34,7 @@ from orgflow_ir.program.syntax import (
     keep_operation,
 )
 from orgflow_ir.program.values import (
-    calculate,
+    calculate_numbers,
     compare_ordered,
     equal_loosely,
     is_nothing,
@@ -72,7 +72,7 @@ class EcmaScriptRules(OperatorRules):
         left, right = to_primitive(left), to_primitive(right)
         if sign == "+" and (isinstance(left, str) or isinstance(right, str)):
             return js_text(left) + js_text(right)
-        return calculate(sign, js_number(left), js_number(right))
+        return calculate_numbers(sign, js_number(left), js_number(right))
 
     def negative(self, value: Any) -> Any:
         is_number = type_name(value) == "number"
@@ -149,7 +149,7 @@ STRICT: Mapping[ComparisonOperator, Operation[Comparison]] = equality_rows(Stric
 # Trees in operations of JavaScript.
 
 
-def negate(operand: Tree, span: Span = NOWHERE) -> Not:
+def negate_code(operand: Tree, span: Span = NOWHERE) -> Not:
     """`!operand`."""
     return LOOSE.negation(operand, span=span)
 
@@ -164,7 +164,9 @@ def join_any(left: Tree, right: Tree, span: Span = NOWHERE) -> Logical:
     return LOOSE.logic["or"](left, right, span=span)
 
 
-def compare(sign: ComparisonOperator, left: Tree, right: Tree, span: Span = NOWHERE) -> Comparison:
+def compare_loosely(
+    sign: ComparisonOperator, left: Tree, right: Tree, span: Span = NOWHERE
+) -> Comparison:
     """A comparison that converts, `left == right`."""
     return LOOSE.comparison[sign](left, right, span=span)
 
@@ -178,12 +180,12 @@ def compare_strictly(
 
 def is_null(tree: Tree, span: Span = NOWHERE) -> Comparison:
     """`tree == null`."""
-    return compare("==", tree, Constant(None), span)
+    return compare_loosely("==", tree, Constant(None), span)
 
 
 def is_there(tree: Tree, span: Span = NOWHERE) -> Comparison:
     """`tree != null`."""
-    return compare("!=", tree, Constant(None), span)
+    return compare_loosely("!=", tree, Constant(None), span)
 
 
 def equals_any(tree: Tree, values: tuple[Scalar, ...], span: Span) -> Tree:

@@ -11,14 +11,14 @@ from typing import Any, ClassVar
 from orgflow_ir.program import methods
 from orgflow_ir.program.ecmascript_operators import (
     LOOSE,
-    compare,
+    compare_loosely,
     compare_strictly,
     holds_of_null,
     is_null,
     is_there,
     join_all,
     join_any,
-    negate,
+    negate_code,
 )
 from orgflow_ir.program.exact import (
     Limit,
@@ -51,7 +51,7 @@ from orgflow_ir.program.syntax import (
     known_js_type,
 )
 from orgflow_ir.program.values import (
-    calculate,
+    calculate_numbers,
     compare_plainly,
     equal_values,
     is_nothing,
@@ -87,7 +87,7 @@ class FeelRules(OperatorRules):
             return None
         if sign in ("/", "%") and right == 0:
             return None
-        return calculate(sign, left, right)
+        return calculate_numbers(sign, left, right)
 
     def negative(self, value: Any) -> Any:
         return -value if type_name(value) == "number" else None
@@ -184,78 +184,80 @@ def has_truth(tree: Tree, wanted: bool) -> Tree:
         if operation is FEEL.negation:
             return has_truth(tree.operand, not wanted)
         if isinstance(tree, Logical) and operation is FEEL.logic[tree.operator]:
-            return _joined(tree, wanted)
+            return _join_code(tree, wanted)
         if isinstance(tree, Comparison) and is_feel_comparison(tree):
-            return _compared(tree, wanted)
+            return _compare_code(tree, wanted)
         if isinstance(tree, Not | Logical | Comparison) or operation is methods.EMPTY:
             code = as_javascript(tree)
-            return code if wanted else negate(code, tree.span)
+            return code if wanted else negate_code(code, tree.span)
     if isinstance(tree, Variable) and tree.type == "truth" and wanted:
         return tree
     return compare_strictly("==", as_javascript(tree), Constant(wanted), tree.span)
 
 
-def _joined(tree: Logical, wanted: bool) -> Tree:
+def _join_code(tree: Logical, wanted: bool) -> Tree:
     either = (tree.operator == "or") is wanted
     join = join_any if either else join_all
     return join(has_truth(tree.left, wanted), has_truth(tree.right, wanted), tree.span)
 
 
-def _compared(tree: Comparison, wanted: bool) -> Tree:
+def _compare_code(tree: Comparison, wanted: bool) -> Tree:
     operator = tree.operator
     if operator == "!=" or (operator != "==" and not wanted):
         operator = OPPOSITE[operator]
         wanted = not wanted if operator == "==" else wanted
     if operator == "==":
-        return _equal(tree.left, tree.right, wanted, tree.span)
-    return _ordered(operator, tree.left, tree.right, tree.span)
+        return _equality_code(tree.left, tree.right, wanted, tree.span)
+    return _order_code(operator, tree.left, tree.right, tree.span)
 
 
-def _equal(left: Tree, right: Tree, wanted: bool, span: Span) -> Tree:
+def _equality_code(left: Tree, right: Tree, wanted: bool, span: Span) -> Tree:
     """Values of different types are neither equal nor different, but null differs from all."""
     if isinstance(left, Constant) and not isinstance(right, Constant):
         left, right = right, left
-    one, two = as_javascript(left), as_javascript(right)
+    left_code, right_code = as_javascript(left), as_javascript(right)
     sign: ComparisonOperator = "==" if wanted else "!="
-    known = known_js_type(two)
+    known = known_js_type(right_code)
     if Constant(None) in (left, right):
-        nothing = _is_feel_null(one if right == Constant(None) else two)
-        return nothing if wanted else negate(nothing, span)
-    if isinstance(one, Arithmetic) or isinstance(two, Arithmetic):
-        both = _computed("==", left, right, span, strict=True)
-        for part in reversed([*_operands(one), *_operands(two)]):
+        nothing = _is_feel_null(left_code if right == Constant(None) else right_code)
+        return nothing if wanted else negate_code(nothing, span)
+    if isinstance(left_code, Arithmetic) or isinstance(right_code, Arithmetic):
+        both = _computed_code("==", left, right, span, strict=True)
+        for part in reversed([*_list_operands(left_code), *_list_operands(right_code)]):
             both = join_all(_is_type(part, "number"), both, span)
-        return both if wanted else negate(both, span)
-    first_type = one.type if isinstance(one, Variable) else None
-    second_type = two.type if isinstance(two, Variable) else None
-    if first_type == "truth" and two == Constant(True) and wanted:
-        return one
-    if first_type and second_type and known_js_type(one) == known:
-        return compare(sign, one, two, span)  # one may be null, the other undefined
+        return both if wanted else negate_code(both, span)
+    first_type = left_code.type if isinstance(left_code, Variable) else None
+    second_type = right_code.type if isinstance(right_code, Variable) else None
+    if first_type == "truth" and right_code == Constant(True) and wanted:
+        return left_code
+    if first_type and second_type and known_js_type(left_code) == known:
+        return compare_loosely(
+            sign, left_code, right_code, span
+        )  # null, undefined
     if second_type:
         known = None
     if known is None:
-        return _equal_untyped(one, two, wanted, span)
-    equality = compare_strictly(sign, one, two, span)
-    if wanted or known_js_type(one) == known:
+        return _equal_untyped(left_code, right_code, wanted, span)
+    equality = compare_strictly(sign, left_code, right_code, span)
+    if wanted or known_js_type(left_code) == known:
         return equality
-    differs = join_all(_is_type(one, known), equality, span)
-    return join_any(_is_feel_null(one), differs, span)
+    differs = join_all(_is_type(left_code, known), equality, span)
+    return join_any(_is_feel_null(left_code), differs, span)
 
 
-def _equal_untyped(one: Tree, two: Tree, wanted: bool, span: Span) -> Tree:
+def _equal_untyped(left_code: Tree, right_code: Tree, wanted: bool, span: Span) -> Tree:
     """Whether two values of any types are equal, or different although of one type."""
-    same = methods.SAME(one, two, span=span)
+    same = methods.SAME(left_code, right_code, span=span)
     if wanted:
         return same
     types, lists = (
-        compare_strictly("==", test(one, span=span), test(two, span=span), span)
+        compare_strictly("==", test(left_code, span=span), test(right_code, span=span), span)
         for test in (methods.TYPE, methods.IS_LIST)
     )
     of_one_type: Tree = join_all(types, lists, span)
-    for part in (two, one):
+    for part in (right_code, left_code):
         of_one_type = join_any(_is_feel_null(part), of_one_type, span)
-    return join_all(of_one_type, negate(same, span), span)
+    return join_all(of_one_type, negate_code(same, span), span)
 
 
 def _is_feel_null(tree: Tree) -> Tree:
@@ -265,30 +267,32 @@ def _is_feel_null(tree: Tree) -> Tree:
     if isinstance(tree, Variable):
         for size in range(len(tree.path) - 1, 0, -1):
             lists = methods.IS_LIST(Variable(tree.path[:size], tree.span), span=tree.span)
-            code = join_all(code, negate(lists, tree.span), tree.span)
+            code = join_all(code, negate_code(lists, tree.span), tree.span)
     return code
 
 
-def _ordered(operator: ComparisonOperator, left: Tree, right: Tree, span: Span) -> Tree:
+def _order_code(operator: ComparisonOperator, left: Tree, right: Tree, span: Span) -> Tree:
     """Only two numbers, or two texts, are in an order. Texts are ordered by code points, which
     matters if none is a constant."""
-    one, two = as_javascript(left), as_javascript(right)
-    types = {known_js_type(one), known_js_type(two)}
-    code = _computed(operator, left, right, span, strict=False)
-    if isinstance(one, Arithmetic) or isinstance(two, Arithmetic):
+    left_code, right_code = as_javascript(left), as_javascript(right)
+    types = {known_js_type(left_code), known_js_type(right_code)}
+    code = _computed_code(operator, left, right, span, strict=False)
+    if isinstance(left_code, Arithmetic) or isinstance(right_code, Arithmetic):
         types = {"number"}
-    texts = types <= {None, "string"} and not any(isinstance(s, Constant) for s in (one, two))
+    texts = types <= {None, "string"} and not any(
+        isinstance(s, Constant) for s in (left_code, right_code)
+    )
     if types == {None} or texts:
-        order = COMPARED(one, two, span=span)
-        return compare(operator, order, Constant(0), span)
+        order = COMPARED(left_code, right_code, span=span)
+        return compare_loosely(operator, order, Constant(0), span)
     kinds_known = types - {None}
     kind = kinds_known.pop()
     if kinds_known or kind not in ("number", "string"):
         return Constant(False, span)
-    operands = [*_operands(one), *_operands(two)]
+    operands = [*_list_operands(left_code), *_list_operands(right_code)]
     if any(known_js_type(part) not in (None, kind) for part in operands):
         return Constant(False, span)
-    null_holds = _is_summed(code) or holds_of_null(operator, one, two)
+    null_holds = _is_summed(code) or holds_of_null(operator, left_code, right_code)
     for part in reversed(operands):
         if known_js_type(part) is None:
             code = join_all(_is_type(part, kind), code, span)
@@ -302,32 +306,32 @@ def _is_summed(tree: Tree) -> bool:
     return isinstance(total, Call) and total.operation is SUM
 
 
-def _computed(
+def _computed_code(
     operator: ComparisonOperator, left: Tree, right: Tree, span: Span, *, strict: bool
 ) -> Tree:
     """A comparison that doubles decide, or one of a sum whose sign is exact."""
-    compared = compare_strictly if strict else compare
-    one, two = as_javascript(left), as_javascript(right)
-    if not isinstance(one, Arithmetic) and not isinstance(two, Arithmetic):
-        return compared(operator, one, two, span)
+    compared = compare_strictly if strict else compare_loosely
+    left_code, right_code = as_javascript(left), as_javascript(right)
+    if not isinstance(left_code, Arithmetic) and not isinstance(right_code, Arithmetic):
+        return compared(operator, left_code, right_code, span)
     tree = FEEL.comparison[operator](left, right, span=span)
     if is_decided_by_doubles(tree):
-        return compared(operator, one, two, span)
+        return compared(operator, left_code, right_code, span)
     exact = exact_comparison(tree)
     if exact is not None:
-        one, two = map(as_javascript, exact.operands)
-        return compared(exact.operator, one, two, span)
+        left_code, right_code = map(as_javascript, exact.operands)
+        return compared(exact.operator, left_code, right_code, span)
     products = terms(tree)
     if products is not None:
         total = SUM(*(methods.LIST(*product) for product in products), span=span)
         return compared(operator, total, Constant(0), span)
-    return compared(operator, one, two, span)
+    return compared(operator, left_code, right_code, span)
 
 
-def _operands(tree: Tree) -> list[Tree]:
+def _list_operands(tree: Tree) -> list[Tree]:
     """The operands of arithmetic operations, else the tree itself, without constants."""
     if isinstance(tree, Arithmetic):
-        return [*_operands(tree.left), *_operands(tree.right)]
+        return [*_list_operands(tree.left), *_list_operands(tree.right)]
     return [] if is_constant(tree) else [tree]
 
 

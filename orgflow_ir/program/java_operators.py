@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from orgflow_ir.program import methods, requirements
 from orgflow_ir.program.ecmascript_operators import (
     LOOSE,
-    compare,
+    compare_loosely,
     compare_strictly,
-    negate,
+    negate_code,
 )
 from orgflow_ir.program.java_text import is_double, java_text
 from orgflow_ir.program.methods import define_method
@@ -44,7 +44,7 @@ from orgflow_ir.program.syntax import (
 )
 from orgflow_ir.program.values import (
     NoAnswer,
-    calculate,
+    calculate_numbers,
     compare_ordered,
     equal_if_typed,
     is_nothing,
@@ -59,9 +59,9 @@ def equal_by_value(tree: Comparison) -> Tree:
     left, right = map(as_javascript, tree.operands)
     if not isinstance(left, Constant) and not isinstance(right, Constant):
         same = methods.SAME(left, right, span=tree.span)
-        return same if tree.operator == "==" else negate(same, tree.span)
+        return same if tree.operator == "==" else negate_code(same, tree.span)
     if Constant(None) in (left, right):
-        return compare(tree.operator, left, right, tree.span)
+        return compare_loosely(tree.operator, left, right, tree.span)
     return compare_strictly(tree.operator, left, right, tree.span)
 
 
@@ -90,7 +90,7 @@ class JavaRules(OperatorRules):
             raise NoAnswer
         if sign in ("/", "%") and right == 0:
             raise NoAnswer
-        return calculate(sign, left, right)
+        return calculate_numbers(sign, left, right)
 
     def negative(self, value: Any) -> Any:
         if type_name(value) != "number":
@@ -116,7 +116,7 @@ class JavaRules(OperatorRules):
 
     def order_code(self, tree: Comparison) -> Tree:
         left, right = map(as_javascript, tree.operands)
-        return compare(tree.operator, left, right, tree.span)
+        return compare_loosely(tree.operator, left, right, tree.span)
 
     def arithmetic_code(self, tree: Arithmetic) -> Tree:
         change = as_javascript

@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 from orgflow_ir.program import methods, requirements
 from orgflow_ir.program.ecmascript_operators import (
     LOOSE,
-    compare,
+    compare_loosely,
     compare_strictly,
     equals_any,
     holds_of_null,
     is_null,
     is_there,
     join_all,
-    negate,
+    negate_code,
 )
 from orgflow_ir.program.operators import OperatorRules, Operators, find_number_type
 from orgflow_ir.program.syntax import (
@@ -46,7 +46,7 @@ from orgflow_ir.program.syntax import (
 )
 from orgflow_ir.program.values import (
     NoAnswer,
-    calculate,
+    calculate_numbers,
     compare_ordered,
     equal_values,
     is_nothing,
@@ -90,7 +90,7 @@ class JuelRules(OperatorRules):
         left, right = to_number(left), to_number(right)
         if sign == "%" and right == 0:
             raise NoAnswer
-        result = calculate(sign, left, right)
+        result = calculate_numbers(sign, left, right)
         whole = isinstance(left, int) and isinstance(right, int)
         if sign in ("+", "-", "*") and whole and abs(result) >= _MOST_EXACT:
             raise NoAnswer
@@ -122,7 +122,7 @@ class JuelRules(OperatorRules):
         left, right = map(as_javascript, tree.operands)
         variables = [side for side in (left, right) if isinstance(side, Variable) and side.type]
         if len(variables) == 2 and len({known_js_type(side) for side in variables}) == 1:
-            return compare(tree.operator, left, right, tree.span)
+            return compare_loosely(tree.operator, left, right, tree.span)
         code: Tree | None = None
         for side, other in ((left, right), (right, left)):
             if not isinstance(side, Constant) and isinstance(other, Constant):
@@ -132,12 +132,12 @@ class JuelRules(OperatorRules):
         if not constant and not kinds & {"number", "whole"} and (len(kinds) > 1 or kinds == {None}):
             code = methods.JUEL_EQUAL(left, right, span=tree.span)
         if code is not None:
-            return code if tree.operator == "==" else negate(code, tree.span)
-        return compare(tree.operator, left, right, tree.span)
+            return code if tree.operator == "==" else negate_code(code, tree.span)
+        return compare_loosely(tree.operator, left, right, tree.span)
 
     def order_code(self, tree: Comparison) -> Tree:
         left, right = map(as_javascript, tree.operands)
-        order = compare(tree.operator, left, right, tree.span)
+        order = compare_loosely(tree.operator, left, right, tree.span)
         if Constant(None) in (left, right):  # null is only as much as null
             null = is_null(right if left == Constant(None) else left, tree.span)
             return null if tree.operator in ("<=", ">=") else Constant(False, tree.span)
@@ -151,7 +151,7 @@ class JuelRules(OperatorRules):
         there = [is_there(code, tree.span) for code in may_be_null]
         guard: Tree = there[0]
         if len(there) == 2:  # null is as much as null there
-            guard = compare("==", there[0], there[1], tree.span)
+            guard = compare_loosely("==", there[0], there[1], tree.span)
         return join_all(guard, order, tree.span)
 
     def arithmetic_code(self, tree: Arithmetic) -> Tree:
@@ -250,7 +250,7 @@ def _equal_to_constant(tree: Tree, value: Scalar, span: Span) -> Tree | None:
     if value is True:
         return methods.IS_TRUE(tree, span=span)
     if value is False:
-        return join_all(is_there(tree, span), negate(methods.IS_TRUE(tree), span), span)
+        return join_all(is_there(tree, span), negate_code(methods.IS_TRUE(tree), span), span)
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return equals_any(tree, (value.lower() == "true", value), span)
     return None

@@ -74,7 +74,7 @@ def define_method(
     )
 
 
-def _eager(compute: Callable[..., Any]) -> Compute:
+def _compute_eagerly(compute: Callable[..., Any]) -> Compute:
     """The value of a method of which all operands are evaluated."""
     return lambda tree, value: compute(*map(value, tree.operands))
 
@@ -89,11 +89,13 @@ def _of_texts(text: Callable[..., Any], collection: Callable[..., Any] = _no_ans
     def compute(receiver: Any, *arguments: Any) -> Any:
         if isinstance(receiver, list | tuple | dict):
             return collection(receiver, *arguments)
-        if not isinstance(receiver, str) or not all(isinstance(one, str) for one in arguments):
+        if not isinstance(receiver, str) or not all(
+            isinstance(argument, str) for argument in arguments
+        ):
             raise NoAnswer
         return text(receiver, *arguments)
 
-    return _eager(compute)
+    return _compute_eagerly(compute)
 
 
 # Texts and collections.
@@ -180,7 +182,7 @@ def _without_case(char: str) -> str:
 
 
 SAME_LETTERS = define_method(
-    "same letters", result="truth", compute=_eager(_same_letters), checked="operands"
+    "same letters", result="truth", compute=_compute_eagerly(_same_letters), checked="operands"
 )
 """Whether texts are equal but for case."""
 
@@ -244,18 +246,22 @@ def _write_json(value: Any, *, ascii_only: bool) -> str:
     return json.dumps(_as_written(value), ensure_ascii=ascii_only, separators=(",", ":"))
 
 
-JSON = define_method("json", compute=_eager(_parse_json))
+JSON = define_method("json", compute=_compute_eagerly(_parse_json))
 """The value of JSON text; another value is itself."""
 
 WRITTEN_JSON = define_method(
-    "written json", result="text", compute=_eager(lambda v: _write_json(v, ascii_only=False))
+    "written json",
+    result="text",
+    compute=_compute_eagerly(lambda v: _write_json(v, ascii_only=False)),
 )
 ESCAPED_JSON = define_method(
-    "escaped json", result="text", compute=_eager(lambda v: _write_json(v, ascii_only=True))
+    "escaped json",
+    result="text",
+    compute=_compute_eagerly(lambda v: _write_json(v, ascii_only=True)),
 )
 """The JSON of a value in ASCII."""
 
-JSON_TEXT = define_method("json text", compute=_eager(_check_json))
+JSON_TEXT = define_method("json text", compute=_compute_eagerly(_check_json))
 """The value, which has to be JSON if it is a text."""
 
 
@@ -278,13 +284,13 @@ def _compute_map(*operands: Any) -> dict[Any, Any]:
     return dict(zip(operands[::2], operands[1::2], strict=True))
 
 
-def _append(of: Any, entry: Any) -> list[Any]:
+def _append_entry(of: Any, entry: Any) -> list[Any]:
     if not isinstance(of, list):
         raise NoAnswer
     return [*of, entry]
 
 
-def _single(of: Any) -> Any:
+def _find_single(of: Any) -> Any:
     every = [*of.values()] if isinstance(of, dict) else of
     if is_nothing(every):
         return None
@@ -296,20 +302,20 @@ def _single(of: Any) -> Any:
 ENTRY = define_method("entry", compute=_compute_entry)
 """The entry of an object or list under a constant name or number."""
 
-LIST = define_method("list", compute=_eager(lambda *entries: list(entries)))
-MAP = define_method("map", compute=_eager(_compute_map))
+LIST = define_method("list", compute=_compute_eagerly(lambda *entries: list(entries)))
+MAP = define_method("map", compute=_compute_eagerly(_compute_map))
 """An object of constant names, each followed by its value."""
 
-APPEND = define_method("append", compute=_eager(_append))
+APPEND = define_method("append", compute=_compute_eagerly(_append_entry))
 """A list with a value added at the end."""
 
-SINGLE = define_method("single", compute=_eager(_single))
+SINGLE = define_method("single", compute=_compute_eagerly(_find_single))
 """The only value of a list or object; null if it is empty, no result if there are several."""
 
-TRUTH = define_method("truth", result="truth", compute=_eager(bool), checked="nothing")
+TRUTH = define_method("truth", result="truth", compute=_compute_eagerly(bool), checked="nothing")
 """Whether a value counts as true in Groovy: an empty list or object does not."""
 
-OR_NULL = define_method("or null", compute=_eager(or_null))
+OR_NULL = define_method("or null", compute=_compute_eagerly(or_null))
 """The value, or null if there is none."""
 
 
@@ -344,42 +350,46 @@ def _juel_equal(left: Any, right: Any) -> bool:
         return False
 
 
-def _modulo(left: Any, right: Any) -> Any:
+def _compute_modulo(left: Any, right: Any) -> Any:
     if type_name(left) != "number" or type_name(right) != "number" or right == 0:
         raise NoAnswer
     return left % right
 
 
-TYPE = define_method("type", result="text", compute=_eager(_type_of), checked="nothing")
+TYPE = define_method("type", result="text", compute=_compute_eagerly(_type_of), checked="nothing")
 """JavaScript's `typeof`."""
 
 IS_LIST = define_method(
-    "is list", result="truth", compute=_eager(lambda value: isinstance(value, list | tuple))
+    "is list",
+    result="truth",
+    compute=_compute_eagerly(lambda value: isinstance(value, list | tuple)),
 )
-IS_TRUE = define_method("is true", result="truth", compute=_eager(_says_true), checked="nothing")
+IS_TRUE = define_method(
+    "is true", result="truth", compute=_compute_eagerly(_says_true), checked="nothing"
+)
 """Whether a value is true, or the text `true`."""
 
-SAME = define_method("same", compute=_eager(equal_if_typed))
+SAME = define_method("same", compute=_compute_eagerly(equal_if_typed))
 """Whether two values are equal without conversion, lists and objects by their content."""
 
-JUEL_EQUAL = define_method("juel equal", compute=_eager(_juel_equal))
-PYTHON_EQUAL = define_method("python equal", compute=_eager(_python_equal))
-MODULO = define_method("modulo", compute=_eager(_modulo))
+JUEL_EQUAL = define_method("juel equal", compute=_compute_eagerly(_juel_equal))
+PYTHON_EQUAL = define_method("python equal", compute=_compute_eagerly(_python_equal))
+MODULO = define_method("modulo", compute=_compute_eagerly(_compute_modulo))
 """Python's `%`."""
 
 
 # Requests.
 
-MEDIA_TYPE = define_method("media type", compute=_eager(_no_answer))
+MEDIA_TYPE = define_method("media type", compute=_compute_eagerly(_no_answer))
 """Of the headers of a request, the type of its body; JSON if they state none."""
 
-OTHER_HEADERS = define_method("other headers", compute=_eager(_no_answer))
+OTHER_HEADERS = define_method("other headers", compute=_compute_eagerly(_no_answer))
 """Those without the type of the body."""
 
-AS_MEDIA = define_method("as media", compute=_eager(_no_answer))
+AS_MEDIA = define_method("as media", compute=_compute_eagerly(_no_answer))
 """A body as the text that is sent in a media type."""
 
-LITERAL_PLUS = define_method("literal plus", compute=_eager(_no_answer))
+LITERAL_PLUS = define_method("literal plus", compute=_compute_eagerly(_no_answer))
 """An address in which each plus is encoded, so that it is not read as a space."""
 
 

@@ -11,7 +11,7 @@ from orgflow_ir.program.operators import Operators, Value
 from orgflow_ir.program.syntax import Arithmetic, Found, Negative, Tree, as_javascript
 from orgflow_ir.program.values import (
     NoAnswer,
-    calculate,
+    calculate_numbers,
     compare_ordered,
     is_nothing,
     type_name,
@@ -41,7 +41,7 @@ class PortableRules(TypedRules):
             raise NoAnswer
         if sign in ("/", "%") and right == 0:
             raise NoAnswer
-        return calculate(sign, left, right)
+        return calculate_numbers(sign, left, right)
 
     def compute_arithmetic(self, tree: Arithmetic, value: Value) -> Any:
         return self.calculated(tree.operator, value(tree.left), value(tree.right))

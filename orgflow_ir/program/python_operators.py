@@ -7,7 +7,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from orgflow_ir.program import methods, requirements
-from orgflow_ir.program.ecmascript_operators import compare, compare_strictly, equals_any, negate
+from orgflow_ir.program.ecmascript_operators import (
+    compare_loosely,
+    compare_strictly,
+    equals_any,
+    negate_code,
+)
 from orgflow_ir.program.java_operators import JavaRules
 from orgflow_ir.program.operators import Operators
 from orgflow_ir.program.syntax import (
@@ -21,7 +26,7 @@ from orgflow_ir.program.syntax import (
 )
 from orgflow_ir.program.values import (
     NoAnswer,
-    calculate,
+    calculate_numbers,
     compare_ordered,
     is_nothing,
     type_name,
@@ -52,7 +57,7 @@ class PythonRules(JavaRules):
             raise NoAnswer
         if sign in ("/", "%") and right == 0:
             raise NoAnswer
-        return left % right if sign == "%" else calculate(sign, left, right)
+        return left % right if sign == "%" else calculate_numbers(sign, left, right)
 
     def compute_arithmetic(self, tree: Arithmetic, value: Any) -> Any:
         return self.calculated(tree.operator, value(tree.left), value(tree.right))
@@ -66,9 +71,9 @@ class PythonRules(JavaRules):
             if code is None and isinstance(other, Constant) and other.value in (0, 1):
                 code = equals_any(side, (bool(other.value), int(other.value)), tree.span)
         if code is not None:
-            return code if tree.operator == "==" else negate(code, tree.span)
+            return code if tree.operator == "==" else negate_code(code, tree.span)
         if Constant(None) in (left, right):
-            return compare(tree.operator, left, right, tree.span)
+            return compare_loosely(tree.operator, left, right, tree.span)
         return compare_strictly(tree.operator, left, right, tree.span)
 
     def arithmetic_code(self, tree: Arithmetic) -> Tree:

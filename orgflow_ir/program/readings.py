@@ -88,7 +88,7 @@ def _of_entries(
     return find_requirements
 
 
-def _define(
+def _define_reading(
     name: str,
     find_requirements: Callable[[Variable], Iterator[Found]],
     compute: Callable[[Variable, Mapping[Path, Any]], Any] = _read_entry,
@@ -106,20 +106,22 @@ def _of_flag(variable: Variable) -> Iterator[Found]:
     yield requirements.FLAG, (variable,)
 
 
-MEMBER = _define("member", _of_member, read_value, is_entry=False)
+MEMBER = _define_reading("member", _of_member, read_value, is_entry=False)
 """In JavaScript, where it is an error that there is nothing to read the last name of."""
 
-FEEL_PATH = _define("feel path", _of_parts, read_value, is_entry=False)
+FEEL_PATH = _define_reading("feel path", _of_parts, read_value, is_entry=False)
 """In FEEL, where a part of a list is the list of the parts of its entries."""
 
-JUEL_ENTRY = _define("juel entry", _juel_entries)
-GROOVY_ENTRY = _define("groovy entry", _of_entries(position=requirements.INDEXED))
-JAVA_ENTRY = _define("java entry", _of_entries(exists="positions"))
-MVEL_ENTRY = _define("mvel entry", _of_entries(exists="names, positions"))
-PYTHON_ENTRY = _define("python entry", _of_entries(exists="names", position=requirements.SEQUENCE))
+JUEL_ENTRY = _define_reading("juel entry", _juel_entries)
+GROOVY_ENTRY = _define_reading("groovy entry", _of_entries(position=requirements.INDEXED))
+JAVA_ENTRY = _define_reading("java entry", _of_entries(exists="positions"))
+MVEL_ENTRY = _define_reading("mvel entry", _of_entries(exists="names, positions"))
+PYTHON_ENTRY = _define_reading(
+    "python entry", _of_entries(exists="names", position=requirements.SEQUENCE)
+)
 """Names are keys of maps, and numbers positions in lists."""
 
-FLAG = _define("juel flag", _of_flag, _read_flag, is_entry=False)
+FLAG = _define_reading("juel flag", _of_flag, _read_flag, is_entry=False)
 """A variable that is a whole condition in JUEL, or a result of one."""
 
 

@@ -15,7 +15,7 @@ REQUIREMENTS: dict[str, Requirement] = {}
 """Every requirement by its name."""
 
 
-def _define(
+def _define_requirement(
     name: str,
     fault: str,
     use: str,
@@ -37,21 +37,23 @@ def _define(
 
 
 def _define_pair(name: str, fault: str) -> Requirement:
-    return _define(name, fault, "", operands=2)
+    return _define_requirement(name, fault, "", operands=2)
 
 
 # JUEL
 
-FLAG = _define("flag", "is neither true nor false", "asks whether it is true", ("truth",))
+FLAG = _define_requirement(
+    "flag", "is neither true nor false", "asks whether it is true", ("truth",)
+)
 """A truth value, or the text `true` or `false`: the result of a condition."""
 
-TRUTH = _define("truth", "is not a Boolean", "reads it as one", ("text", "truth"))
+TRUTH = _define_requirement("truth", "is not a Boolean", "reads it as one", ("text", "truth"))
 """A truth value or a text."""
 
-TEXT = _define("text", "is not a text", "compares it with a text", ("text",))
+TEXT = _define_requirement("text", "is not a text", "compares it with a text", ("text",))
 """A text."""
 
-SCALAR = _define(
+SCALAR = _define_requirement(
     "scalar",
     "is neither a text nor a number",
     "compares it with a text",
@@ -59,7 +61,7 @@ SCALAR = _define(
 )
 """A text or a number."""
 
-FRACTION = _define(
+FRACTION = _define_requirement(
     "fraction",
     "is neither a text nor a number with a fraction",
     "compares it with such a number",
@@ -67,10 +69,10 @@ FRACTION = _define(
 )
 """A text or a number with a fraction."""
 
-NUMERAL = _define("numeral", "is not a number", "reads it as one", ("number", "whole"))
+NUMERAL = _define_requirement("numeral", "is not a number", "reads it as one", ("number", "whole"))
 """A number or a text that is converted to one."""
 
-WHOLE_NUMERAL = _define(
+WHOLE_NUMERAL = _define_requirement(
     "whole numeral",
     "is neither a number nor the text of a whole number",
     "reads it as one",
@@ -84,26 +86,30 @@ EQUAL = _define_pair("equal", "have types that cannot be compared")
 ORDERED = _define_pair("ordered", "have types that cannot be compared")
 """Two values that can be converted to one type to be put in order."""
 
-MAP = _define("map", "is not an object", "reads an entry of it")
+MAP = _define_requirement("map", "is not an object", "reads an entry of it")
 """An object of which an entry is read."""
 
-LIST = _define("list", "is not a list", "reads an entry of it")
+LIST = _define_requirement("list", "is not a list", "reads an entry of it")
 """A list of which an entry is read."""
 
-COLLECTION = _define("collection", "is neither a list nor an object", "reads an entry of it")
+COLLECTION = _define_requirement(
+    "collection", "is neither a list nor an object", "reads an entry of it"
+)
 """An object or a list of which an entry is read."""
 
 # Java, Groovy and MVEL
 
-NUMBER = _define("number", "is not a number", "reads it as one", (), ("number", "whole"))
+NUMBER = _define_requirement(
+    "number", "is not a number", "reads it as one", (), ("number", "whole")
+)
 """A number."""
 
-SUMMAND = _define(
+SUMMAND = _define_requirement(
     "summand", "is neither a number nor a text", "adds to it", (), ("number", "whole", "text")
 )
 """A number or a text."""
 
-PRINTABLE = _define(
+PRINTABLE = _define_requirement(
     "printable",
     "is a list, an object, or a number that Java writes with an exponent",
     "adds it to a text",
@@ -115,18 +121,20 @@ PRINTABLE = _define(
 JOINED = _define_pair("joined", "are added to a text that is another one in Java")
 """Two values whose texts are the same in JavaScript if one of them is a text."""
 
-BOOLEAN = _define(
+BOOLEAN = _define_requirement(
     "boolean", "is neither true nor false", "reads it as a truth value", (), ("truth",)
 )
 """A truth value."""
 
-ONLY_TEXT = _define("only text", "is not a text", "compares it with a text", (), ("text",))
+ONLY_TEXT = _define_requirement(
+    "only text", "is not a text", "compares it with a text", (), ("text",)
+)
 """A text."""
 
 ONE_TYPE = _define_pair("one type", "are neither two numbers nor two texts")
 """Two numbers or two texts."""
 
-THERE = _define(
+THERE = _define_requirement(
     "there",
     "has no value",
     "asks whether it equals another",
@@ -135,18 +143,22 @@ THERE = _define(
 )
 """Anything but null."""
 
-MAP_THERE = _define("map there", "has no value or is not an object", "reads an entry of it")
+MAP_THERE = _define_requirement(
+    "map there", "has no value or is not an object", "reads an entry of it"
+)
 """An object."""
 
-LIST_THERE = _define("list there", "has no value or is not a list", "reads an entry of it")
+LIST_THERE = _define_requirement(
+    "list there", "has no value or is not a list", "reads an entry of it"
+)
 """A list."""
 
-COLLECTION_THERE = _define(
+COLLECTION_THERE = _define_requirement(
     "collection there", "has no value, or is neither a list nor an object", "reads an entry of it"
 )
 """An object or a list."""
 
-NO_NUMERAL = _define(
+NO_NUMERAL = _define_requirement(
     "no numeral",
     "is the text of a number or a truth value",
     "compares it with a number",
@@ -155,17 +167,17 @@ NO_NUMERAL = _define(
 )
 """No text with digits and no truth value, which MVEL does not convert to compare with a number."""
 
-NO_TRUTH = _define(
+NO_TRUTH = _define_requirement(
     "no truth", "is a truth value", "compares it with a text", (), ("number", "whole", "text")
 )
 """No truth value, to be compared with a text without digits."""
 
-NO_SCALAR = _define(
+NO_SCALAR = _define_requirement(
     "no scalar", "is a number or a truth value", "compares it with a text", (), ("text",)
 )
 """No number and no truth value, to be compared with another text."""
 
-TRUTH_OR_NULL = _define(
+TRUTH_OR_NULL = _define_requirement(
     "truth or null", "is neither true nor false", "compares it with a truth value", ("truth",)
 )
 """A truth value or null, to be compared with a truth value."""
@@ -173,7 +185,7 @@ TRUTH_OR_NULL = _define(
 ALIKE = _define_pair("alike", "have types that cannot be compared")
 """Two values that MVEL compares without a conversion."""
 
-NO_TEXT = _define(
+NO_TEXT = _define_requirement(
     "no text",
     "is a text",
     "compares it with `==`, which compares identity in Java",
@@ -185,7 +197,9 @@ NO_TEXT = _define(
 IDENTICAL = _define_pair("identical", "are not identical in Java whenever they are equal")
 """Two values that are equal in Java if they are identical."""
 
-COMPUTED = _define("computed", "has a result that depends on its type in Java", "reads it")
+COMPUTED = _define_requirement(
+    "computed", "has a result that depends on its type in Java", "reads it"
+)
 """A result that Java has as well: no whole number beyond the type of its operands."""
 
 INDEXED = _define_pair("indexed", "are a value and a position that it does not have")
@@ -201,26 +215,28 @@ SEQUENCE = _define_pair("sequence", "are a value and a position that it does not
 
 # Several languages
 
-ITEM = _define("item", "is no entry of its list or object", "reads it")
+ITEM = _define_requirement("item", "is no entry of its list or object", "reads it")
 """A value that exists."""
 
-DIVISOR = _define("divisor", "is zero or has no value", "divides by it")
+DIVISOR = _define_requirement("divisor", "is zero or has no value", "divides by it")
 """A number but zero."""
 
-NO_ORDER = _define("no order", "has no order with a truth value or null", "compares them")
+NO_ORDER = _define_requirement(
+    "no order", "has no order with a truth value or null", "compares them"
+)
 """Null."""
 
-EXACT = _define("exact", "has no exact result", "reads it")
+EXACT = _define_requirement("exact", "has no exact result", "reads it")
 """No number beyond those that doubles have."""
 
 # Scripts
 
-OBJECT = _define("object", "has no value", "reads a part of it")
+OBJECT = _define_requirement("object", "has no value", "reads a part of it")
 """A value whose member is read."""
 
 # FEEL
 
-NO_LIST = _define("no list", "is a list", "reads a part of it")
+NO_LIST = _define_requirement("no list", "is a list", "reads a part of it")
 """A value whose part is read."""
 
 

@@ -19,7 +19,7 @@ from orgflow_ir.program.syntax import (
 )
 
 
-def replaced(tree: Tree, values: Mapping[str, Tree]) -> Tree:
+def replace_variables(tree: Tree, values: Mapping[str, Tree]) -> Tree:
     """The tree with values for some variables; a path into one becomes an entry of its value.
     Raises `ConditionError` for a FEEL expression that reads one of them."""
     if isinstance(tree, Variable) and (value := values.get(tree.path[0])) is not None:
@@ -30,7 +30,7 @@ def replaced(tree: Tree, values: Mapping[str, Tree]) -> Tree:
     if isinstance(tree, Feel) and any(path[0] in values for path in tree.paths):
         raise ConditionError("its variables are not supported here")
     if isinstance(tree, Apply):
-        return with_operands(tree, lambda operand: replaced(operand, values))
+        return with_operands(tree, lambda operand: replace_variables(operand, values))
     return tree
 
 

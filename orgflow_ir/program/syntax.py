@@ -80,7 +80,7 @@ class Node:
         # Methods that `dataclass` generates would be compiled for each class at every start.
         if own := tuple(cls.__annotations__):  # a kind of `Apply` has none of its own
             cls.__match_args__ = own  # type: ignore[misc]  # mypy takes it for frozen
-            cls._defaults = {name: vars(cls)[name] for name in own if name in vars(cls)}  # type: ignore[misc]
+            cls._defaults = {name: vars(cls)[name] for name in own if name in vars(cls)}
 
     def __init__(self, *values: Any, **named: Any) -> None:
         names = self.__match_args__

@@ -47,37 +47,39 @@ def length_of(value: Any) -> int | None:
     return len(value) if isinstance(value, str | list | tuple | dict) else None
 
 
-def equal_values(one: Any, two: Any) -> bool:
+def equal_values(left: Any, right: Any) -> bool:
     """Whether values are equal without conversion: Python's true is 1."""
-    if isinstance(one, list | tuple) and isinstance(two, list | tuple):
-        return len(one) == len(two) and all(map(equal_values, one, two))
-    if isinstance(one, dict) and isinstance(two, dict):
-        return one.keys() == two.keys() and all(equal_values(one[k], two[k]) for k in one)
-    if is_nothing(one) or is_nothing(two):
-        return is_nothing(one) and is_nothing(two)
-    return type_name(one) == type_name(two) and bool(one == two)
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(equal_values, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(equal_values(left[k], right[k]) for k in left)
+    if is_nothing(left) or is_nothing(right):
+        return is_nothing(left) and is_nothing(right)
+    return type_name(left) == type_name(right) and bool(left == right)
 
 
-def same_values(one: Any, two: Any) -> bool:
+def same_values(left: Any, right: Any) -> bool:
     """Objects are the same where they are one object, all else where it is equal."""
-    if type_name(one) == "object":
-        return one is two
-    return bool(one == two) if type_name(one) != "number" else to_double(one) == to_double(two)
+    if type_name(left) == "object":
+        return left is right
+    return (
+        bool(left == right) if type_name(left) != "number" else to_double(left) == to_double(right)
+    )
 
 
-def calculate(operator: str, one: Any, two: Any) -> Any:
+def calculate_numbers(operator: str, left: Any, right: Any) -> Any:
     if operator == "+":
-        return one + two
+        return left + right
     if operator == "-":
-        return one - two
+        return left - right
     if operator == "*":
-        return one * two
-    if two == 0:
-        undefined = operator == "%" or one == 0 or one != one
-        return math.nan if undefined else math.copysign(math.inf, one) * math.copysign(1, two)
+        return left * right
+    if right == 0:
+        undefined = operator == "%" or left == 0 or left != left
+        return math.nan if undefined else math.copysign(math.inf, left) * math.copysign(1, right)
     if operator == "/":
-        return one / two
-    return math.nan if math.isinf(one) else math.fmod(one, two)
+        return left / right
+    return math.nan if math.isinf(left) else math.fmod(left, right)
 
 
 def compare_ordered(sign: str, left: Any, right: Any) -> bool:
@@ -103,16 +105,16 @@ def equal_if_typed(left: Any, right: Any) -> bool:
     return type_name(left) == type_name(right) and equal_values(left, right)
 
 
-def equal_loosely(one: Any, two: Any) -> bool:
+def equal_loosely(left: Any, right: Any) -> bool:
     """ECMA-262, 7.2.15 (IsLooselyEqual)."""
-    if is_nothing(one) or is_nothing(two):
-        return is_nothing(one) and is_nothing(two)
-    if type_name(one) == type_name(two):
-        return same_values(one, two)
-    one, two = to_primitive(one), to_primitive(two)
-    if isinstance(one, str) and isinstance(two, str):
-        return one == two
-    return bool(js_number(one) == js_number(two))
+    if is_nothing(left) or is_nothing(right):
+        return is_nothing(left) and is_nothing(right)
+    if type_name(left) == type_name(right):
+        return same_values(left, right)
+    left, right = to_primitive(left), to_primitive(right)
+    if isinstance(left, str) and isinstance(right, str):
+        return left == right
+    return bool(js_number(left) == js_number(right))
 
 
 def to_primitive(value: Any) -> Any:

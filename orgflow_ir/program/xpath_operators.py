@@ -36,8 +36,8 @@ class XPathRules(EcmaScriptRules):
 
     def ordered(self, sign: str, left: Any, right: Any) -> bool | None:
         return any(
-            self.matches(sign, one, other)
-            for one in every_value(left)
+            self.matches(sign, entry, other)
+            for entry in every_value(left)
             for other in every_value(right)
         )
 

@@ -1,7 +1,11 @@
-"""Targets: their support tables as data, and the legalisation of a model for a target."""
+"""The contracts of targets: support tables as data, rewrite patterns, the output of a backend.
+
+`orgflow_ir.legalisation` applies them to a model.
+"""
+
+from typing import Any
 
 from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
-from orgflow_ir.targets.legalise import constructs, extended, illegal_uses, legalise
 from orgflow_ir.targets.lowering import AddedLowering, RewritePattern
 from orgflow_ir.targets.rules import (
     TARGET_RULES,
@@ -23,6 +27,11 @@ from orgflow_ir.targets.spec import (
 __all__ = [
     "TARGET_RULES", "AddedLowering", "Artifact", "Derivation", "Emitted", "Illegal",
     "IllegalConstruct", "Legal", "LegalIf", "Legality", "LossyLowering", "LoweredConstruct",
-    "Part", "RewritePattern", "SourceMap", "TargetSpec", "constructs", "executable_processes",
-    "extended", "illegal_uses", "legalise", "support_level",
+    "Part", "RewritePattern", "SourceMap", "TargetSpec", "executable_processes", "support_level",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    from orgflow_ir.moved_names import load_moved_attribute
+
+    return load_moved_attribute(__name__, name)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from orgflow_ir.model import Model
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.records import NamedTuple
-from orgflow_ir.pipeline import PassContext
-from orgflow_ir.pipeline.outside import shown
+from orgflow_ir.pipeline.context import PassContext
+from orgflow_ir.pipeline.value_texts import shown
 
 if TYPE_CHECKING:
     from orgflow_ir.model.rewriter import Rewriter

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.records import NamedTuple
-from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.context import PassContext
 from orgflow_ir.targets.lowering import RewritePattern
 
 if TYPE_CHECKING:

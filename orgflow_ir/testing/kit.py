@@ -22,8 +22,8 @@ from orgflow_ir.plugins.contracts import Backend, Frontend
 from orgflow_ir.targets import Derivation, RewritePattern
 from orgflow_ir.targets.artifact import Artifact
 from orgflow_ir.testing.conformance.emission import emit
+from orgflow_ir.testing.conformance.minimal_models import minimal_model, minimal_models
 from orgflow_ir.testing.golden import GoldenMismatch, check_golden
-from orgflow_ir.testing.minimal import minimal_model, minimal_models
 
 __all__ = [
     "ContractError",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from orgflow_ir.program import methods
+from orgflow_ir.program.evaluation_guards import null_tested
 from orgflow_ir.program.syntax import (
     Arithmetic,
     Call,
@@ -20,8 +21,7 @@ from orgflow_ir.program.syntax import (
     nodes,
     variables,
 )
-from orgflow_ir.work.form_fields import AskedField, AskedType, Option
-from orgflow_ir.work.process_variables import null_tested
+from orgflow_ir.work.asked_fields import AskedField, AskedType, Option
 
 
 def typed_variables(trees: Iterable[Tree]) -> tuple[AskedField, ...]:

@@ -3,22 +3,14 @@ those that later conditions read and the answers that the next decision needs.""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
 from orgflow_ir.model import CallActivity, Event, Node, SubProcess, Task
-from orgflow_ir.model.bindings import PART, Field, Form, Pairs
+from orgflow_ir.model.bindings import PART, Field, Form
 from orgflow_ir.model.element_names import one_line
-from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.work.asked_fields import EXPRESSION, AskedField, AskedType, Option
 from orgflow_ir.work.gateway_decisions import Decision, preceding_words
-
-AskedType = Literal["text", "lines", "number", "whole", "boolean", "date", "choice", "choices"]
-"""Type of a field: `lines` is a text of several lines, `whole` a whole number, `choice` one of
-several values, and `choices` several of them."""
-
-Source = Literal["model", "mapping", "condition", "decision"]
 
 _TYPES: Mapping[str, AskedType] = {
     "string": "text", "text": "text", "textfield": "text", "email": "text",
@@ -33,50 +25,7 @@ _TYPES: Mapping[str, AskedType] = {
 }  # fmt: skip
 """Vendors' names for field types, in lower case; any other type is a text."""
 
-EXPRESSION = re.compile(r"[$#]\{[^{}]*\}")
-"""An expression in the documentation of a task."""
-
 _READ_ONLY = ("readonly", "writable")
-
-
-class Option(NamedTuple):
-    """A value that can be chosen, and its label."""
-
-    value: str
-    label: str
-
-
-class AskedField(NamedTuple):
-    """A field of a form.
-
-    Attributes:
-        variable: the process variable that the answer becomes.
-        label: the text that is shown, on one line.
-        type: the type of the answer.
-        options: for `choice` and `choices`.
-        open: whether values other than the options are accepted.
-        required: whether an answer is required.
-        default: the initial value.
-        constraints: rules for the answer by the vendors' names (`min`, `maxlength`, …).
-        source: the origin of the field.
-        part: the names of the part of the variable that the answer becomes.
-    """
-
-    variable: str
-    label: str
-    type: AskedType
-    options: tuple[Option, ...] = ()
-    open: bool = False
-    required: bool = True
-    default: str | None = None
-    constraints: Pairs = ()
-    source: Source = "model"
-    part: tuple[str, ...] = ()
-
-    @property
-    def path(self) -> tuple[str, ...]:
-        """The variable, and the names of the part of it."""
-        return (self.variable, *self.part)
 
 
 def is_done_by_a_person(node: Node) -> bool:

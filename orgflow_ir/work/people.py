@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from orgflow_ir.model import Task
 from orgflow_ir.model.bindings import Form
-from orgflow_ir.model.timers import Computed, Duration, read_time
+from orgflow_ir.model.timer_values import Computed, Duration
+from orgflow_ir.model.timers import read_time
 from orgflow_ir.program import java_operators, methods
 from orgflow_ir.program.juel_operators import JUEL
 from orgflow_ir.program.syntax import (
@@ -24,7 +25,7 @@ from orgflow_ir.program.syntax import (
     Variable,
     variables,
 )
-from orgflow_ir.work.form_fields import EXPRESSION
+from orgflow_ir.work.asked_fields import EXPRESSION
 from orgflow_ir.work.mappings import read_value
 from orgflow_ir.work.statements import Assign, Compose, Statement, Until, When, read
 from orgflow_ir.work.tasks import Unread, Work, only_mapped, work_by

@@ -30,7 +30,7 @@ from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program import methods
 from orgflow_ir.program.ecmascript_operators import LOOSE, STRICT
 from orgflow_ir.program.java_operators import JAVA, TEXTS
-from orgflow_ir.program.substitution import replaced, with_members
+from orgflow_ir.program.substitution import replace_variables, with_members
 from orgflow_ir.program.syntax import (
     Arithmetic,
     Call,
@@ -1000,10 +1000,10 @@ def as_value(script: Script) -> Tree:
     for one in script.statements:
         if not isinstance(one, Assign) or not one.local or one.part:
             raise ConditionError("only scripts that compute a value are supported here")
-        known[one.name] = replaced(one.value, known)
+        known[one.name] = replace_variables(one.value, known)
     if script.value is None:
         raise ConditionError("only scripts that compute a value are supported here")
-    return replaced(script.value, known)
+    return replace_variables(script.value, known)
 
 
 def read_nested(text: str) -> Tree:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.program.evaluation_guards import null_tested
 from orgflow_ir.program.syntax import Path, Tree, variables
-from orgflow_ir.work.process_variables import null_tested
 
 if TYPE_CHECKING:
     from orgflow_ir.decisions.found import FoundDecision
-    from orgflow_ir.model.timers import Cron
+    from orgflow_ir.model.timer_values import Cron
 
 
 class Assign(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orgflow_ir.model import EventDefinition, Expression
-from orgflow_ir.model.timers import Computed, Cron, first_of
+from orgflow_ir.model.timer_values import Computed, Cron, first_of
 from orgflow_ir.program.syntax import ConditionError, Constant, Tree
 from orgflow_ir.work.mappings import read_value
 from orgflow_ir.work.statements import Fail, NextMoment, Until, When

@@ -12,9 +12,9 @@ from seeds import at_least, seeds
 from orgflow_ir.flow.token_game.net import Policy
 from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.flow.token_game.state import State
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Model, SubProcess, Task
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import legalise
 
 LIMIT = 60_000
 DONE = ("fire", "done")

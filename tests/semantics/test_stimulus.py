@@ -28,9 +28,9 @@ from orgflow_ir.flow.token_game.stimulus import (
     stimuli_to_json,
 )
 from orgflow_ir.flow.token_game.stub_data import with_data
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import legalise
 
 CHOICE = "start s; user a; xor x; task b; task c; end e"
 BEGUN = (Stimulus("s", "start"), Stimulus("a", "done"))

@@ -17,8 +17,8 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.plugins import Registry
+from orgflow_ir.testing.conformance.minimal_models import minimal_models
 from orgflow_ir.testing.conformance.shapes import shape
-from orgflow_ir.testing.minimal import minimal_models
 
 RUNS = frozenset({"Supported", "Supported*", "Lowered"})
 

@@ -11,9 +11,9 @@ from orgflow.backends.n8n.engine.local import EngineRun
 from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.compiler import load
 
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.targets import legalise
 
 HEAD = (
     '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" '

@@ -21,7 +21,7 @@ from server_recording import Scenario, record
 
 from orgflow_ir.flow.token_game.runs import Run
 from orgflow_ir.flow.token_game.stub_data import Unplayable
-from orgflow_ir.plugins.contracts import RunResult
+from orgflow_ir.plugins.runners import RunResult
 
 Json = dict[str, Any]
 

@@ -17,9 +17,9 @@ from orgflow.backends.n8n.target import N8N_TARGET
 from variable_oracle import Outcome, play
 from variable_scenarios import Scenario
 
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Task
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import legalise
 
 FILLINGS = ("keep", "replace", "drop", "many", "many new", "alternating")
 """What a filled task does with its item: it adds its fields to it, replaces it, hands on none

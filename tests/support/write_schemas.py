@@ -11,10 +11,10 @@ from orgflow.evaluation.replay import REPLAY_VERSION, ReplayVerdict
 from orgflow.frontends.powl.json_reader import powl_schema
 
 from orgflow_ir.diagnostics import Diagnostic
-from orgflow_ir.diagnostics.json import JSON_VERSION
 from orgflow_ir.flow.token_game.stimulus import STIMULI_VERSION
 from orgflow_ir.flow.token_game.stimulus import Kind as StimulusKind
 from orgflow_ir.model.codec import json_schema
+from orgflow_ir.reporting.json_reporter import JSON_VERSION
 from orgflow_ir.targets.comparison import COMPARISON_VERSION, ChangeKind, Kind, Verdict
 from orgflow_ir.targets.verification import VERIFICATION_VERSION, How
 from orgflow_ir.targets.verification import Verdict as Verified

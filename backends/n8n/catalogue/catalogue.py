@@ -38,7 +38,13 @@ from orgflow.backends.n8n.node_types import catalogue as known_types
 from orgflow.backends.n8n.node_types import email_send, http_request, microsoft_teams, slack
 
 from orgflow_ir.model.bindings import ACCOUNTS, CATALOGUE, Parameter, Worker
-from orgflow_ir.targets.catalogue import Blank, Catalogue, CatalogueError, Operation, Values
+from orgflow_ir.pipeline.operation_catalogue import (
+    Blank,
+    Catalogue,
+    CatalogueError,
+    Operation,
+    Values,
+)
 
 BACKEND = "n8n"
 FILE = Path("n8n-nodes-base", "dist", "types", "nodes.json")

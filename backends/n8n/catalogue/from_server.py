@@ -18,8 +18,8 @@ from orgflow.backends.n8n.catalogue.catalogue import N8nCatalogue, make_catalogu
 from orgflow.backends.n8n.server.client.credentials import server_urls
 from orgflow.backends.n8n.server.client.errors import NotN8nError, RefusedError, ServerError
 
+from orgflow_ir.pipeline.operation_catalogue import CatalogueError
 from orgflow_ir.plugins.engines import AccessError
-from orgflow_ir.targets.catalogue import CatalogueError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

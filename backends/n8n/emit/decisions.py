@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
 
     from orgflow_ir.program.demands import Demand
-    from orgflow_ir.work.process_variables import Guards, Need
+    from orgflow_ir.program.evaluation_guards import Guards, Need
 
 
 def emit_decision(decision: Decision, compiled: CompiledScope) -> None:
@@ -129,19 +129,19 @@ def _path_of(demand: Demand) -> Path:
 
 
 def _needs(decision: Decision) -> tuple[Need, ...]:
-    from orgflow_ir.work.process_variables import needed, null_tested
+    from orgflow_ir.program.evaluation_guards import list_needs, null_tested
 
     trees = [b.tree for b in decision.branches if b.tree is not None]
-    return needed(trees, null_tested(trees), in_turn=not decision.several)
+    return list_needs(trees, null_tested(trees), in_turn=not decision.several)
 
 
 def _asked(decision: Decision) -> tuple[tuple[Guards, Call], ...]:
     """Methods that the conditions call on variables: an engine ends with an error if a variable
     does not have the method."""
-    from orgflow_ir.work.process_variables import asked
+    from orgflow_ir.program.evaluation_guards import list_method_calls
 
     trees = [b.tree for b in decision.branches if b.tree is not None]
-    return asked(trees, in_turn=not decision.several)
+    return list_method_calls(trees, in_turn=not decision.several)
 
 
 def _demands(decision: Decision, compiled: CompiledScope) -> tuple[Demand, ...]:

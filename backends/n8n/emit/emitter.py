@@ -579,7 +579,7 @@ class _Emitter:
         behind it, which nothing leads to, is wired onward as the element is."""
         from orgflow.backends.n8n.node_types import stop_and_error
 
-        from orgflow_ir.targets.stubs import is_guard
+        from orgflow_ir.legalisation.stubs import is_guard
 
         label = stub.name or _stub_words(stub, self.ctx)
         if not is_guard(stub):

@@ -25,9 +25,8 @@ from orgflow_ir.model import Event, Lane, Node, Task
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.model.element_names import listed, slug
 from orgflow_ir.model.records import NamedTuple
+from orgflow_ir.work.asked_fields import AskedField, Option
 from orgflow_ir.work.form_fields import (
-    AskedField,
-    Option,
     asked_at_start,
     asked_fields,
     known_before,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.node_types import form_trigger
 
-from orgflow_ir.work.form_fields import AskedField, AskedType, brings_values
+from orgflow_ir.work.asked_fields import AskedField, AskedType
+from orgflow_ir.work.form_fields import brings_values
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope

@@ -11,7 +11,8 @@ from orgflow.backends.javascript.operation_functions import form_text
 
 from orgflow_ir.model.bindings import AnyBinding
 from orgflow_ir.model.records import NamedTuple
-from orgflow_ir.model.timers import Cycle, Duration, read_time
+from orgflow_ir.model.timer_values import Cycle, Duration
+from orgflow_ir.model.timers import read_time
 from orgflow_ir.program.syntax import Constant, Tree
 from orgflow_ir.work.messages import Message
 from orgflow_ir.work.operations import CatalogueOperation

@@ -16,8 +16,8 @@ from orgflow_ir.flow.control_flow.graph import reach
 from orgflow_ir.model import Task
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.program.syntax import variables
+from orgflow_ir.work.asked_fields import AskedField, AskedType
 from orgflow_ir.work.condition_types import typed_variables
-from orgflow_ir.work.form_fields import AskedField, AskedType
 from orgflow_ir.work.process_variables import Read
 from orgflow_ir.work.statements import Decide, expressions
 

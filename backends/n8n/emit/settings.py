@@ -40,7 +40,8 @@ def seconds_of(text: str) -> int | None:
     if text.isascii() and text.isdigit():
         seconds = float(text[:12])
     else:
-        from orgflow_ir.model.timers import Duration, read_time
+        from orgflow_ir.model.timer_values import Duration
+        from orgflow_ir.model.timers import read_time
 
         time = read_time(text)
         exact = time.exact_seconds if isinstance(time, Duration) else None

@@ -24,6 +24,7 @@ from orgflow.backends.javascript.operation_functions import function_text
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.program import feel_operators, methods
 from orgflow_ir.program.demands import demands
+from orgflow_ir.program.evaluation_guards import list_method_calls, list_needs, null_tested
 from orgflow_ir.program.syntax import (
     Arithmetic,
     Call,
@@ -35,7 +36,6 @@ from orgflow_ir.program.syntax import (
     Variable,
     kind_of,
 )
-from orgflow_ir.work.process_variables import asked, needed, null_tested
 from orgflow_ir.work.requests import Part
 from orgflow_ir.work.statements import (
     Assign,
@@ -478,7 +478,7 @@ class _Writer:
     def needs(self, tree: Tree, known: frozenset[str], indent: str) -> Iterator[str]:
         """Lines that stop the run if a variable that is read next was never set, or has another
         type than it must have (`fits`)."""
-        for need in needed([tree], null_tested([tree]), in_turn=False):
+        for need in list_needs([tree], null_tested([tree]), in_turn=False):
             names = [n for n in need.names if n not in known]
             if names:
                 guards = [
@@ -492,7 +492,7 @@ class _Writer:
     def fits(self, tree: Tree, indent: str) -> Iterator[str]:
         """Lines that stop the run if a value has a type that its language does not convert as
         JavaScript does."""
-        for guards_of, call in asked([tree], in_turn=False):
+        for guards_of, call in list_method_calls([tree], in_turn=False):
             if call.operation in _TESTED:
                 test = where(guards_of, unfit_call(call, self.variable), self.variable)
                 said = js_string(unfit_call_text(call))

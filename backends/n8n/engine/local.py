@@ -21,7 +21,7 @@ from orgflow.backends.n8n.engine.runs import (
     run_from_response,
 )
 
-from orgflow_ir.plugins.contracts import RunnerError
+from orgflow_ir.plugins.runners import RunnerError
 
 __all__ = [
     "DEFAULT_MS",

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from orgflow_ir.plugins.contracts import RunnerError
 from orgflow_ir.plugins.packages import install_command
+from orgflow_ir.plugins.runners import RunnerError
 
 MINIMUM_NODE = 20
 """The oldest Node major version that n8n's engine runs on in process."""

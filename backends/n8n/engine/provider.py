@@ -10,7 +10,6 @@ from orgflow.backends.n8n.engine.messages import MESSAGES
 from orgflow.backends.n8n.server import install as whole_server
 
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.contracts import Runner
 from orgflow_ir.plugins.engines import (
     EngineMessage,
     EngineProvider,
@@ -20,6 +19,7 @@ from orgflow_ir.plugins.engines import (
     RemoteEngine,
     ServerAccess,
 )
+from orgflow_ir.plugins.runners import Runner
 
 
 class N8nEngines(EngineProvider):

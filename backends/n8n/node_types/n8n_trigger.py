@@ -8,7 +8,7 @@ from orgflow.backends.n8n.node_types.behaviour import trigger
 from orgflow.backends.n8n.node_types.node_type import NodeType, none
 
 from orgflow_ir.model import EventDefinition
-from orgflow_ir.model.timers import Duration
+from orgflow_ir.model.timer_values import Duration
 
 PUBLISHED: Final = "activate"
 """The event of an unpublished workflow."""

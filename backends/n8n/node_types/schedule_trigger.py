@@ -10,7 +10,16 @@ from orgflow.backends.n8n.node_types.behaviour import trigger
 from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, none
 
 from orgflow_ir.model import EventDefinition
-from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Time, Unread, last_day
+from orgflow_ir.model.timer_values import (
+    Computed,
+    Cron,
+    Cycle,
+    Duration,
+    Moment,
+    Time,
+    Unread,
+    last_day,
+)
 
 _SCHEDULE_UNITS = ((3600, "hours", 24), (60, "minutes", 60), (1, "seconds", 60))
 _MOST_DAYS = 31

@@ -61,7 +61,7 @@ def for_timer(definition: EventDefinition | None) -> dict[str, Any] | None:
     """
     if definition is None or definition.time is None:
         return None
-    from orgflow_ir.model.timers import Duration, Moment, first_of
+    from orgflow_ir.model.timer_values import Duration, Moment, first_of
 
     time = first_of(definition.time)
     if isinstance(time, Moment) and time.is_possible:
@@ -86,7 +86,15 @@ def until_field(name: str) -> dict[str, Any]:
 def why_not(definition: EventDefinition) -> str | None:
     """The reason why a time is neither supported by `for_timer` nor computable."""
     # A form waits without a time, so that a compile that has forms alone does not read any.
-    from orgflow_ir.model.timers import Computed, Cron, Cycle, Duration, Moment, Unread, first_of
+    from orgflow_ir.model.timer_values import (
+        Computed,
+        Cron,
+        Cycle,
+        Duration,
+        Moment,
+        Unread,
+        first_of,
+    )
 
     assert definition.time is not None
     time = first_of(definition.time)

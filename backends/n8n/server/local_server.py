@@ -21,8 +21,8 @@ from orgflow.backends.n8n.server.client.errors import ServerError
 from orgflow.backends.n8n.server.install import ServerFiles, status
 from orgflow.backends.n8n.server.process import N8nServer, Owner, ServerStartError
 
-from orgflow_ir.plugins.contracts import RunnerError
 from orgflow_ir.plugins.engines import LocalServer, RunningServer, ServerExecution
+from orgflow_ir.plugins.runners import RunnerError
 
 PORTS = range(5690, 5790)
 """The first port to try: near n8n's own, 5678, which stays free."""

@@ -15,6 +15,8 @@ from orgflow.backends.n8n.target import N8N_TARGET
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.flow.token_game.stub_data import decided_by
+from orgflow_ir.legalisation.legalise import legalise
+from orgflow_ir.legalisation.stubs import is_guard
 from orgflow_ir.lowering.meaning import as_executed
 from orgflow_ir.model import (
     CallActivity,
@@ -30,9 +32,7 @@ from orgflow_ir.model import Node as SourceNode
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.program.syntax import ConditionError
-from orgflow_ir.targets import legalise
 from orgflow_ir.targets.artifact import Emitted
-from orgflow_ir.targets.stubs import is_guard
 from orgflow_ir.work.gateway_decisions import Decision
 
 __all__ = ["ConditionError", "NotLegal", "Reference", "condition", "reference", "references"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from orgflow.frontends.bpmn.document import BpmnDocument
-from orgflow.frontends.bpmn.names import BPMNDI
 from orgflow.frontends.bpmn.patch.picture import Box, Edge, Picture, Point, Shape, number, waypoint
 from orgflow.frontends.bpmn.patch.room import (
     around,
@@ -16,6 +14,8 @@ from orgflow.frontends.bpmn.patch.room import (
     on_border,
 )
 from orgflow.frontends.bpmn.patch.text import Changes
+from orgflow.frontends.bpmn.xml.document import BpmnDocument
+from orgflow.frontends.bpmn.xml.names import BPMNDI
 from orgflow.frontends.xml.tree import XmlElement
 
 GATEWAY = 50.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from xml.sax.saxutils import quoteattr
 
-from orgflow.frontends.bpmn.document import BpmnDocument
-from orgflow.frontends.bpmn.names import BPMN, FLOW_NODES
 from orgflow.frontends.bpmn.patch.drawing import Drawing
 from orgflow.frontends.bpmn.patch.text import Changes
+from orgflow.frontends.bpmn.xml.document import BpmnDocument
+from orgflow.frontends.bpmn.xml.names import BPMN, FLOW_NODES
 from orgflow.frontends.xml.parser import Limits, XmlFault
 from orgflow.frontends.xml.tree import XmlElement
 

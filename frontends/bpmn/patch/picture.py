@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from orgflow.frontends.bpmn.document import BpmnDocument
-from orgflow.frontends.bpmn.names import BPMNDI
 from orgflow.frontends.bpmn.patch.text import Changes
+from orgflow.frontends.bpmn.xml.document import BpmnDocument
+from orgflow.frontends.bpmn.xml.names import BPMNDI
 from orgflow.frontends.xml.tree import XmlElement
 
 Point = tuple[float, float]

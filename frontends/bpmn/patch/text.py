@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.sax.saxutils import quoteattr
 
-from orgflow.frontends.bpmn.document import BpmnDocument
+from orgflow.frontends.bpmn.xml.document import BpmnDocument
 from orgflow.frontends.xml.tree import XmlElement
 
 from orgflow_ir.diagnostics import FixError

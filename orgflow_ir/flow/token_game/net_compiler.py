@@ -313,7 +313,7 @@ class _Compiler:
         """Those of some steps that call a process in which an event throws what another catches,
         and, where any event throws it, those whose code does."""
         from orgflow_ir.flow.nets.activity_summaries import Nesting  # of few models
-        from orgflow_ir.flow.nets.failures import throws_by_code
+        from orgflow_ir.work.thrown_errors import throws_by_code
 
         found = set()
         for i in steps if self.policy.calls == "steps" else ():

@@ -14,7 +14,6 @@ from orgflow_ir.gaps.answers import AnswerError, check_size, fix
 from orgflow_ir.model import Evidence, Model
 from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.pipeline.outside import exception_text, shown
 from orgflow_ir.pipeline.services import (
     CancelFlag,
     Cancelled,
@@ -23,6 +22,7 @@ from orgflow_ir.pipeline.services import (
     ServiceError,
     Services,
 )
+from orgflow_ir.pipeline.value_texts import exception_text, shown
 from orgflow_ir.plugins.agents import Agent, Answer, Document, GapAgent, ModelAgent, Refusal
 from orgflow_ir.plugins.guards import fault
 from orgflow_ir.testing.conformance.odd_models import HOSTILE

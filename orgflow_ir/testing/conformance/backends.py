@@ -7,30 +7,23 @@ from contextlib import suppress
 from difflib import get_close_matches
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
+from orgflow_ir.legalisation.legalise import constructs, legalise
 from orgflow_ir.model import Model, Node, Opaque
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend, Frontend
-from orgflow_ir.targets import (
-    Illegal,
-    Legal,
-    LegalIf,
-    TargetSpec,
-    constructs,
-    legalise,
-    support_level,
-)
+from orgflow_ir.targets import Illegal, Legal, LegalIf, TargetSpec, support_level
 from orgflow_ir.targets.artifact import Artifact
 from orgflow_ir.targets.spec import STUB, UNSUPPORTED
 from orgflow_ir.testing.conformance.dependence import dependence_problems
 from orgflow_ir.testing.conformance.emission import context, emit, legal_and_emitted
 from orgflow_ir.testing.conformance.files import file_problems
+from orgflow_ir.testing.conformance.minimal_models import minimal_model, minimal_models
 from orgflow_ir.testing.conformance.odd_models import odd_models
 from orgflow_ir.testing.conformance.shapes import shapes
 from orgflow_ir.testing.conformance.source_maps import source_map_problems
 from orgflow_ir.testing.conformance.words import name_problems, rule_problems, said_problems
-from orgflow_ir.testing.minimal import minimal_model, minimal_models
 
 Told = tuple[tuple[Artifact, ...] | None, list[Diagnostic]]
 

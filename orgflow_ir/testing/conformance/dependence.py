@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import fields
 from typing import Any
 
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Flow, Model, Node, Task
 from orgflow_ir.model.bindings import BINDINGS, AnyBinding
 from orgflow_ir.plugins.contracts import Backend
-from orgflow_ir.targets import legalise
 from orgflow_ir.testing.conformance.disk import no_writing
 from orgflow_ir.testing.conformance.emission import context, emit
 from orgflow_ir.testing.conformance.shapes import shape

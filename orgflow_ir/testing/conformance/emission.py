@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.pipeline.outside import shown
+from orgflow_ir.pipeline.value_texts import shown
 from orgflow_ir.plugins.contracts import Backend
-from orgflow_ir.targets import legalise
 from orgflow_ir.targets.artifact import Artifact, Emitted
 
 

@@ -14,9 +14,9 @@ from orgflow_ir.model.verifier import violations
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.lowering import PatternError, RewritePattern, covers, rewrite_all
 from orgflow_ir.targets.spec import Derivation
+from orgflow_ir.testing.conformance.minimal_models import minimal_models
 from orgflow_ir.testing.conformance.shapes import shapes
 from orgflow_ir.testing.conformance.words import KEBAB
-from orgflow_ir.testing.minimal import minimal_models
 
 MOST = 200
 """Maximum number of times that one lowering is applied to a small model."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from orgflow_ir.model import Model, Process, SubProcess
-from orgflow_ir.testing.minimal import minimal_model
+from orgflow_ir.testing.conformance.minimal_models import minimal_model
 
 S = TypeVar("S", Process, SubProcess)
 

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator
 from orgflow_ir.flow.token_game.replay import follow
 from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Model, Opaque, Process, Task
-from orgflow_ir.plugins.contracts import Backend, Runner, RunResult
-from orgflow_ir.targets import executable_processes, legalise
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.plugins.runners import Runner, RunResult
+from orgflow_ir.targets import executable_processes
 from orgflow_ir.testing.conformance.emission import context
 
 MAX_RUNS = 8

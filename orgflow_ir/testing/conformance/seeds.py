@@ -18,8 +18,8 @@ from importlib.util import find_spec
 
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.testing.conformance.emission import emit
+from orgflow_ir.testing.conformance.minimal_models import minimal_models
 from orgflow_ir.testing.conformance.shapes import shapes
-from orgflow_ir.testing.minimal import minimal_models
 
 SURROUNDINGS = (
     {"PYTHONHASHSEED": "1", "TZ": "UTC0", "LANG": "en_GB.UTF-8", "USER": "one"},

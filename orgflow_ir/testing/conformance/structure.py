@@ -10,8 +10,8 @@ from typing import NamedTuple
 from orgflow_ir.model import Event, Expression, Flow, Lane, Model, Node, Process, SubProcess, Task
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.targets import Legal, TargetSpec
+from orgflow_ir.testing.conformance.minimal_models import minimal_model
 from orgflow_ir.testing.conformance.shapes import shape, shapes
-from orgflow_ir.testing.minimal import minimal_model
 
 Text = Callable[[Model], str | None]
 """The output of a backend for a model, with its diagnostics; `None` if it refuses the model."""

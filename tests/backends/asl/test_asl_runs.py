@@ -23,7 +23,7 @@ from orgflow_ir.flow.nets.regions import ScopeReduction
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.plugins.contracts import RunnerError
+from orgflow_ir.plugins.runners import RunnerError
 
 PMO_REFUSED = {
     "04": "parallel.unstructured",

@@ -10,7 +10,7 @@ from bpmn_trips import read, schema_errors, written
 from orgflow_ir.model import Element, Evidence, Model
 from orgflow_ir.model.provenance import all_elements
 from orgflow_ir.model.value import Value
-from orgflow_ir.testing.minimal import minimal_models
+from orgflow_ir.testing.conformance.minimal_models import minimal_models
 
 MINIMAL = dict(minimal_models())
 

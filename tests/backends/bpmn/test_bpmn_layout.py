@@ -33,7 +33,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.diagram import Diagram, Edge, Shape
-from orgflow_ir.testing.minimal import minimal_models
+from orgflow_ir.testing.conformance.minimal_models import minimal_models
 
 MUST_BE_NONE = ("node_overlaps", "label_overlaps", "missing", "slanted")
 Box = tuple[float, float, float, float]

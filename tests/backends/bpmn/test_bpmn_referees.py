@@ -18,7 +18,7 @@ from orgflow_ir.flow.token_game.replay import follow
 from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.model import Task
-from orgflow_ir.testing.minimal import minimal_models
+from orgflow_ir.testing.conformance.minimal_models import minimal_models
 
 SCRIPT = Path(__file__).with_name("bpmn_referee.cjs")
 

@@ -14,7 +14,7 @@ from seeds import seeds
 from shared_data import shared_cases
 
 from orgflow_ir.model import Event, Flow, Model, Process
-from orgflow_ir.testing.minimal import minimal_models
+from orgflow_ir.testing.conformance.minimal_models import minimal_models
 
 FOLDERS = {
     "miwg-reference": 21, "camunda7-executable": 160, "soundness/fbpmn": 73, "soundness/probe": 16,

@@ -16,7 +16,7 @@ from orgflow.backends.mermaid import flowchart as flowchart_module
 from orgflow.backends.mermaid.flowchart import flowchart, quoted, too_large
 
 from orgflow_ir.model import Artifact, DataFlow, DataObject, Flow, Model, Process, Task
-from orgflow_ir.testing.minimal import minimal_models
+from orgflow_ir.testing.conformance.minimal_models import minimal_models
 
 SCRIPT = Path(__file__).with_name("mermaid_parser.cjs")
 PACKAGES = {"mermaid": "11.12.0", "jsdom": "26.1.0"}

@@ -15,9 +15,9 @@ from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.target import N8N_TARGET
 from text_model import model
 
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Event, Model
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import legalise
 
 OTHER = {"visits": [], "mode": "replace"}
 """A stub that drops whatever the item carried."""

@@ -16,11 +16,11 @@ from orgflow.evaluation.replay import replay_model
 from orgflow.passes.pipelines import GAPS
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.bindings import Script
 from orgflow_ir.pipeline import PassContext, PassManager
 from orgflow_ir.plugins import Registry
-from orgflow_ir.targets import legalise
 
 
 def compiled(model: Model) -> tuple[Workflow, list[Diagnostic]]:

@@ -18,12 +18,13 @@ from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.evaluation.replay import replay_model
 from orgflow.passes.gaps import Gaps
 
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Event, Flow, Model, Process, Task
 from orgflow_ir.model.bindings import Field, Form
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import Emitted, legalise
+from orgflow_ir.targets import Emitted
 from orgflow_ir.targets.verification import Verdict
-from orgflow_ir.work.form_fields import AskedField, Option
+from orgflow_ir.work.asked_fields import AskedField, Option
 
 
 def emitted(model: Model, **options: str) -> Emitted:

@@ -14,11 +14,12 @@ from orgflow.evaluation.replay import replay_model
 from seeds import at_least, seeds
 
 from orgflow_ir.flow.token_game.runs import enumerate_runs
+from orgflow_ir.legalisation.legalise import constructs, illegal_uses, legalise
 from orgflow_ir.lowering.common import LOWERINGS, mixed_gateways
 from orgflow_ir.model import Event, Expression, Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.constructs import CONSTRUCTS, ConstructUse
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import constructs, illegal_uses, legalise, support_level
+from orgflow_ir.targets import support_level
 from orgflow_ir.targets.lowering import rewrite_all
 
 SEED = 3014

@@ -14,7 +14,7 @@ from orgflow.evaluation.replay import replay_model
 from orgflow_ir.model import Event, EventDefinition, Expression, Flow, Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.testing.minimal import minimal_models
+from orgflow_ir.testing.conformance.minimal_models import minimal_models
 
 VERSIONS = ("2.41", "1.123")
 

@@ -15,7 +15,7 @@ from orgflow.compiler import compile_model
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
-from orgflow_ir.testing.minimal import minimal_model
+from orgflow_ir.testing.conformance.minimal_models import minimal_model
 
 
 def codes(ctx: PassContext) -> list[str]:

@@ -17,10 +17,10 @@ from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import replay_model
 
 from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Event, Expression, Flow, Gateway, Model, Process, Task
 from orgflow_ir.model.bindings import Parameter, Worker
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import legalise
 
 
 def receive(id: str, **more: Any) -> Task:

@@ -18,9 +18,9 @@ from seeds import at_least, seeds
 
 from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import legalise
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -15,11 +15,12 @@ from text_model import model
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.gaps import GAP_RULES
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Event, Model, Task
 from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.rewriter import Rewriter
 from orgflow_ir.pipeline import PassContext, PassManager
-from orgflow_ir.targets import Illegal, RewritePattern, TargetSpec, legalise
+from orgflow_ir.targets import Illegal, RewritePattern, TargetSpec
 
 LINE = "start -> a\na -> {}\n{} -> end"
 CHOICE = "start -> a\na -> g\ng -> b: Yes\ng -> end: {}\nb -> end"

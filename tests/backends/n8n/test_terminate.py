@@ -11,9 +11,9 @@ from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import replay_model
 from shared_data import shared_data
 
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Model, Task
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import legalise
 
 
 def refusals(made: Model) -> list[str]:

@@ -21,11 +21,12 @@ from orgflow.backends.n8n.target import N8N_TARGET
 from orgflow.evaluation.replay import replay_model
 from orgflow.passes.pipelines import GAPS
 
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Task
 from orgflow_ir.model.bindings import Field, Form
-from orgflow_ir.model.timers import Cron, read_time
+from orgflow_ir.model.timer_values import Cron
+from orgflow_ir.model.timers import read_time
 from orgflow_ir.pipeline import PassContext, PassManager
-from orgflow_ir.targets import legalise
 
 DAY = datetime.timedelta(days=1)
 

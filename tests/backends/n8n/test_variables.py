@@ -24,8 +24,9 @@ from orgflow_ir.model import Expression, Model, Task
 from orgflow_ir.model.bindings import Field as FormField
 from orgflow_ir.model.bindings import Form, Parameter, Worker
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.program.evaluation_guards import Need, list_needs, null_tested
 from orgflow_ir.work.gateway_decisions import DecisionConventions, decide
-from orgflow_ir.work.process_variables import Need, Read, Variables, needed, null_tested
+from orgflow_ir.work.process_variables import Read, Variables
 
 SCENARIOS = {s.name: s for s in scenarios()}
 
@@ -214,7 +215,7 @@ def test_what_runs_beside_what() -> None:
 def _needed(*texts: str, in_turn: bool = True) -> tuple[Need, ...]:
     trees = [read_condition(Expression(text=f"${{{t}}}")) for t in texts]
     known = [t for t in trees if t is not None]
-    return needed(known, null_tested(known), in_turn=in_turn)
+    return list_needs(known, null_tested(known), in_turn=in_turn)
 
 
 def test_what_an_evaluation_reads() -> None:

@@ -34,7 +34,7 @@ from orgflow_ir.model import (
     Task,
 )
 from orgflow_ir.model.diagram import Diagram, Shape
-from orgflow_ir.testing.minimal import minimal_models
+from orgflow_ir.testing.conformance.minimal_models import minimal_models
 
 SVG = "{http://www.w3.org/2000/svg}"
 

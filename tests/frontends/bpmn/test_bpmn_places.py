@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from bpmn_text import by_id, definitions, model_of, process
-from orgflow.frontends.bpmn.document import BpmnDocument
+from orgflow.frontends.bpmn.xml.document import BpmnDocument
 from orgflow.frontends.xml.tree import XmlElement
 
 ENCODINGS = [

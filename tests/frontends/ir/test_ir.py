@@ -11,13 +11,14 @@ from orgflow.backends.ir.backend import IrBackend
 from orgflow.frontends.ir.frontend import IrFrontend
 
 from orgflow_ir.diagnostics import Diagnostic
+from orgflow_ir.legalisation.legalise import illegal_uses
 from orgflow_ir.model import Model, Process, SubProcess, Task
 from orgflow_ir.model.constructs import CONSTRUCTS
 from orgflow_ir.model.publish_schema import SCHEMA, model_schema
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import Legal, illegal_uses
-from orgflow_ir.testing.minimal import minimal_models
+from orgflow_ir.targets import Legal
+from orgflow_ir.testing.conformance.minimal_models import minimal_models
 
 
 def parse(data: str | bytes) -> tuple[Model | None, list[Diagnostic]]:

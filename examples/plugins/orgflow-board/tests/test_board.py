@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import Gateway, Model, Process, SourceFile, Task
 from orgflow_ir.pipeline import PassContext, parse_pipeline
 from orgflow_ir.plugins import Registry
-from orgflow_ir.targets import legalise
 from orgflow_ir.testing import (
     artifacts_text,
     check_backend,
@@ -18,7 +18,7 @@ from orgflow_ir.testing import (
     check_pass,
     emit,
 )
-from orgflow_ir.testing.minimal import minimal_model
+from orgflow_ir.testing.conformance.minimal_models import minimal_model
 
 from orgflow_board.dot import DotBackend, quoted
 from orgflow_board.escalation import EscalationToTask

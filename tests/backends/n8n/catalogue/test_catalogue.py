@@ -21,7 +21,7 @@ from random_parameters import random_values
 from seeds import at_least, seeds
 
 from orgflow_ir.model.bindings import Parameter, Worker
-from orgflow_ir.targets.catalogue import CatalogueError, Operation
+from orgflow_ir.pipeline.operation_catalogue import CatalogueError, Operation
 
 REFEREE = Path(__file__).parents[3] / "support" / "node_parameters.cjs"
 

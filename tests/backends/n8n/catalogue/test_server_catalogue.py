@@ -16,7 +16,7 @@ from orgflow.backends.n8n.catalogue.catalogue import read_catalogue
 from orgflow.backends.n8n.catalogue.from_server import server_catalogue
 from small_catalogue import CHAT, STORE
 
-from orgflow_ir.targets.catalogue import CatalogueError
+from orgflow_ir.pipeline.operation_catalogue import CatalogueError
 
 ME = {"N8N_EMAIL": "me@example.com", "N8N_PASSWORD": "hunter-2-hunter"}
 TYPES = [

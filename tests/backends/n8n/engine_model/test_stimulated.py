@@ -15,8 +15,8 @@ from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy
 from orgflow_ir.flow.token_game.stimulus import Stimulus, StimulusError, stimuli_of
 from orgflow_ir.flow.token_game.stub_data import with_data
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.targets import legalise
 
 
 @pytest.mark.parametrize("kinds", [("task", "xor", "loop"), ("task", "xor", "and", "or", "loop")])

@@ -16,7 +16,7 @@ from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.plugins.contracts import Reporter
 
 if TYPE_CHECKING:
-    from orgflow_ir.diagnostics.streamed_lines import StreamedLines
+    from orgflow_ir.reporting.streamed_lines import StreamedLines
 
 FOLD_ABOVE = 5
 """More infos of one code than this are shown as one, unless `verbose` is set."""

@@ -1,20 +1,19 @@
-"""Modules of version 0.2 under their old names, which this version still accepts with a warning.
+"""Names that modules and their contents had in version 0.2, which this version still accepts.
 
-`orgflow_ir.analysis` was divided into `flow`, `program`, `languages`, `work`, `gaps` and `facts`.
-An import by an old name issues a `DeprecationWarning` that names the new one.
+An import by an old name gives the same objects and issues a `DeprecationWarning` that names the new
+one. `orgflow_ir/__init__.py` asks here only for modules that Python does not find otherwise.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
 import warnings
-from collections.abc import Sequence
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
-NEW_NAMES = {
+MODULES = {
     "analysis.called_processes": "linking.called_processes",
     "analysis.calls": "flow.control_flow.calls",
     "analysis.collaboration_analysis": "flow.soundness.collaboration",
@@ -68,35 +67,58 @@ NEW_NAMES = {
     "analysis.token_game": "flow.token_game",
     "analysis.variables": "work.process_variables",
     "analysis.work": "work",
+    "diagnostics.github": "reporting.github_reporter",
+    "diagnostics.json": "reporting.json_reporter",
+    "diagnostics.reporters": "reporting.reporters",
+    "diagnostics.sarif": "reporting.sarif_reporter",
+    "diagnostics.streamed_lines": "reporting.streamed_lines",
+    "diagnostics.suppression": "reporting.suppression",
+    "diagnostics.text": "reporting.text_reporter",
+    "targets.catalogue": "pipeline.operation_catalogue",
+    "targets.stubs": "legalisation.stubs",
+    "testing.minimal": "testing.conformance.minimal_models",
 }
 """New names of modules and packages by their old ones, without `orgflow_ir.`."""
 
-_EMPTY = ("analysis.control_flow", "analysis.expressions", "analysis.expressions.parsers")
+EMPTY = (
+    "analysis",
+    "analysis.control_flow",
+    "analysis.expressions",
+    "analysis.expressions.parsers",
+)
 """Packages whose modules now belong to several packages."""
+
+ATTRIBUTES = {
+    "plugins.contracts": dict.fromkeys(
+        ("NodeExecution", "RunResult", "Runner", "RunnerError"), "plugins.runners"
+    ),
+    "targets": dict.fromkeys(
+        ("constructs", "extended", "illegal_uses", "legalise"), "legalisation.legalise"
+    ),
+}
+"""For each module: the new modules of its former names, without `orgflow_ir.`."""
 
 
 def find_new_name(old: str) -> str | None:
     """The full new name of a module by its full old name; `None` if it had no such module."""
     short = old.removeprefix("orgflow_ir.")
-    known = [name for name in NEW_NAMES if short == name or short.startswith(f"{name}.")]
+    known = [name for name in MODULES if short == name or short.startswith(f"{name}.")]
     if not known:
         return None
     longest = max(known, key=len)
-    return f"orgflow_ir.{NEW_NAMES[longest]}{short.removeprefix(longest)}"
+    return f"orgflow_ir.{MODULES[longest]}{short.removeprefix(longest)}"
 
 
-class _OldNames(Loader):
-    """Finds and loads modules by their old names."""
+def find_moved_module(name: str) -> ModuleSpec | None:
+    """What imports a module by its old name; `None` if version 0.2 had no such module."""
+    is_empty = name.removeprefix("orgflow_ir.") in EMPTY
+    if not is_empty and find_new_name(name) is None:
+        return None
+    return ModuleSpec(name, _MovedModule(), is_package=True)
 
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if not name.startswith("orgflow_ir.analysis."):
-            return None
-        empty = name.removeprefix("orgflow_ir.") in _EMPTY
-        if not empty and find_new_name(name) is None:
-            return None
-        return ModuleSpec(name, self, is_package=True)
+
+class _MovedModule(Loader):
+    """Fills a module that has an old name with the names of the new one."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return None
@@ -105,11 +127,25 @@ class _OldNames(Loader):
         new_name = find_new_name(module.__name__)
         if new_name is None:
             return
-        message = f"{module.__name__} is now {new_name}; the old name ends with the next version"
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        _warn_of_new_name(module.__name__, new_name, stacklevel=3)
         new = importlib.import_module(new_name)
         public = {name: value for name, value in vars(new).items() if not name.startswith("__")}
         vars(module).update(public)
 
 
-sys.meta_path.append(_OldNames())
+def load_moved_attribute(module: str, name: str) -> Any:
+    """What `module.name` has become, for the `__getattr__` of a module that had the name.
+
+    Raises:
+        AttributeError: the module never had the name.
+    """
+    new_module = ATTRIBUTES.get(module.removeprefix("orgflow_ir."), {}).get(name)
+    if new_module is None:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    _warn_of_new_name(f"{module}.{name}", f"orgflow_ir.{new_module}.{name}", stacklevel=4)
+    return getattr(importlib.import_module(f"orgflow_ir.{new_module}"), name)
+
+
+def _warn_of_new_name(old: str, new: str, stacklevel: int) -> None:
+    message = f"{old} is now {new}; the old name ends with the next version"
+    warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)

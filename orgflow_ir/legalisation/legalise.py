@@ -31,7 +31,8 @@ from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.leaves import Leaves
 from orgflow_ir.pipeline.manager import report_violations, verifying
-from orgflow_ir.pipeline.outside import debug, exception_text, is_ours, validated_model
+from orgflow_ir.pipeline.outside import is_ours, validated_model
+from orgflow_ir.pipeline.value_texts import debug, exception_text
 from orgflow_ir.targets.lowering import (
     PatternError,
     RewritePattern,
@@ -57,8 +58,8 @@ from orgflow_ir.targets.spec import (
 )
 
 if TYPE_CHECKING:
+    from orgflow_ir.legalisation.stubs import Stub
     from orgflow_ir.plugins.contracts import Backend
-    from orgflow_ir.targets.stubs import Stub
 
 MOST_ROUNDS = 1_000
 """Maximum number of rounds of rewriting; each round rewrites as many uses as possible, so even
@@ -431,7 +432,7 @@ def _stub(
     Each round turns elements into stubs or takes flows away from one, so it ends. Patterns are
     tried again after each: a stub may be all that was in their way. Raises `_Fault`.
     """
-    from orgflow_ir.targets.stubs import Cut, cut_out  # few compiles make stubs
+    from orgflow_ir.legalisation.stubs import Cut, cut_out  # few compiles make stubs
 
     rounds = 0
     while illegal:

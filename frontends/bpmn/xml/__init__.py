@@ -1,0 +1,1 @@
+"""A BPMN file as XML: its tree and its namespaces."""

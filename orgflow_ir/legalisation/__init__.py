@@ -1,0 +1,1 @@
+"""Legalisation: a model is rewritten until a target supports everything in it."""

@@ -1,0 +1,1 @@
+"""Reporting: diagnostics as text, JSON, SARIF and GitHub annotations; suppressed diagnostics."""
