@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun
-from orgflow.backends.n8n.engine_model.stimulated import play
 from orgflow.backends.n8n.runner import LocalRunner, unexecuted
+from orgflow.backends.n8n.scripted_run import play_script
 
 from orgflow_ir.flow.token_game.stimulus import StimulusError
 from orgflow_ir.flow.token_game.stub_data import Unplayable
@@ -42,7 +42,7 @@ class ModelRunner(LocalRunner):
         for run in runs:
             try:
                 self.data_of(run)  # as on the engine: some data have to lead there
-                played = play(
+                played = play_script(
                     self.compiled,
                     run.start or run.process,
                     _taken(run),

@@ -231,9 +231,7 @@ def _equality_code(left: Tree, right: Tree, wanted: bool, span: Span) -> Tree:
     if first_type == "truth" and right_code == Constant(True) and wanted:
         return left_code
     if first_type and second_type and known_js_type(left_code) == known:
-        return compare_loosely(
-            sign, left_code, right_code, span
-        )  # null, undefined
+        return compare_loosely(sign, left_code, right_code, span)  # null, undefined
     if second_type:
         known = None
     if known is None:

@@ -32,11 +32,11 @@ from engine_fixture import missing
 from fixed_hosts import FixedHosts
 from matrix_models import cases, cells, only_inside
 from orgflow.backends.n8n.catalogue.catalogue import read_catalogue
-from orgflow.backends.n8n.catalogue.from_server import server_catalogue
 from orgflow.backends.n8n.format.versions import V1_123
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.install import N8N_VERSION, OLDER_VERSION, status
+from orgflow.backends.n8n.server.node_catalogue import server_catalogue
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import replay_model

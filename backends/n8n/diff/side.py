@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from orgflow.backends.n8n.diff.conditions import Decision
 from orgflow.backends.n8n.diff.decisions import Joint
 from orgflow.backends.n8n.engine_model import (
     ANSWERED,
@@ -21,6 +20,7 @@ from orgflow.backends.n8n.engine_model import (
 )
 from orgflow.backends.n8n.engine_model.choices import handed_on
 from orgflow.backends.n8n.engine_model.flow import Node
+from orgflow.backends.n8n.format.decisions import Decision
 
 Sort = Literal["visible", "hidden", "ended"]
 

@@ -1,7 +1,9 @@
-"""A model of n8n's engine: the execution of a workflow without running anything.
+"""A model of n8n's engine: the execution of workflows without running anything.
 
 `EngineModel` compiles a workflow once; `initial`, `outcomes` and `step` walk its configurations,
-which are immutable, hashable and finite in number unless items accumulate.
+which are immutable, hashable and finite in number unless items accumulate. `WorldModel` (in
+`world_model`) adds what several executions share: Data Tables, messages and a clock. Its worlds
+are explored by `explore_worlds` (in `exploration`); every exploration goes through `Explorer`.
 """
 
 from orgflow.backends.n8n.engine_model.config import (
@@ -11,6 +13,7 @@ from orgflow.backends.n8n.engine_model.config import (
     Phase,
     Place,
     Role,
+    State,
 )
 from orgflow.backends.n8n.engine_model.model import Advance, EngineModel
 from orgflow.backends.n8n.engine_model.outcome import (
@@ -26,6 +29,7 @@ from orgflow.backends.n8n.engine_model.outcome import (
     Runs,
     Stays,
 )
+from orgflow.backends.n8n.engine_model.world import Execution, World
 from orgflow.backends.n8n.node_types.behaviour import Counts
 
 __all__ = [
@@ -39,6 +43,7 @@ __all__ = [
     "Emits",
     "EngineModel",
     "Event",
+    "Execution",
     "Fails",
     "Frame",
     "Opens",
@@ -48,5 +53,7 @@ __all__ = [
     "Resumes",
     "Role",
     "Runs",
+    "State",
     "Stays",
+    "World",
 ]

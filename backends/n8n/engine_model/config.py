@@ -31,6 +31,10 @@ Waiting = tuple[tuple[int, Entries], ...]
 
 Status = Literal["running", "success", "error", "waiting"]
 
+State = Literal["running", "form", "webhook", "time", "unknown", "ended", "failed"]
+"""The state of an execution: running; waiting for a form, a call, a time, or an event that an
+expression computes; over."""
+
 
 class Role(IntEnum):
     """The reason why an execution runs, which determines its end."""

@@ -1,20 +1,28 @@
-"""States of a workflow's runs, each examined once, breadth first, with the path to each."""
+"""States of a graph, each examined once in a fixed order, with the path to each.
+
+Everything that explores what n8n may do goes through `Explorer`: worlds (`explore_worlds`), worlds
+together with the token game (`verify`), the versions of a workflow side by side (`diff`), and the
+runs of one workflow with choices of its own (`lint`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 S = TypeVar("S", bound=Hashable)
 M = TypeVar("M")
+
+Order = Literal["breadth", "depth"]
+"""Nearest states first, or each path to its end before the next one."""
 
 
 class Explorer(Generic[S, M]):
     """Explores a graph of states whose edges the caller computes.
 
     The caller iterates over `pending` and calls `reach` for each successor of the current state. A
-    state is a configuration of the engine model, or a pair with another moving part; equal states
-    are one, so loops end.
+    state is a configuration of the engine model, a world, or a pair with another moving part; equal
+    states are one, so loops end.
 
         explorer = Explorer[Config, Outcome](most=1_000)
         explorer.start(machine.initial("Start"))
@@ -24,28 +32,29 @@ class Explorer(Generic[S, M]):
 
     Args:
         most: maximum number of examined states.
+        order: the order of examination.
 
     Attributes:
         states: the states in the order of discovery.
         current: the index of the current state.
+        looked_at: the number of examined states, including the current one.
         bounded: whether states were omitted because of `most`.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, order: Order = "breadth") -> None:
         self.most = most
+        self.order = order
         self.states: list[S] = []
         self.current = -1
+        self.looked_at = 0
         self.bounded = False
         self._index: dict[S, int] = {}
+        self._stack: list[int] = []
+        self._examined: set[int] = set()
         self._came: list[tuple[int, M] | None] = []
 
     def __contains__(self, state: S) -> bool:
         return state in self._index
-
-    @property
-    def looked_at(self) -> int:
-        """The number of examined states, including the current one."""
-        return self.current + 1
 
     def start(self, state: S) -> int:
         """Add an initial state; returns its index."""
@@ -53,18 +62,41 @@ class Explorer(Generic[S, M]):
 
     def reach(self, state: S, move: M) -> int:
         """Add a successor of the current state by `move`; returns its index."""
-        # A state found before keeps the way by which it was found first, a shortest one.
+        # A state found before keeps the way by which it was found first.
         found = self._index.get(state)
         return self._add(state, (self.current, move)) if found is None else found
 
     def pending(self) -> Iterator[S]:
-        """The unexamined states in order, including those discovered during the iteration."""
-        # Breadth first: what is found is appended, so the list itself is the queue.
+        """The unexamined states in order, including those discovered during the iteration.
+
+        Breadth first, the path to each state is a shortest one.
+        """
+        return self._nearest() if self.order == "breadth" else self._deepest()
+
+    def _nearest(self) -> Iterator[S]:
+        # What is found is appended, so the list itself is the queue.
         while self.looked_at < len(self.states):
             if self.looked_at >= self.most:
                 self.bounded = True
                 return
-            self.current += 1
+            self.current = self.looked_at
+            self.looked_at += 1
+            yield self.states[self.current]
+
+    def _deepest(self) -> Iterator[S]:
+        # Successors of one state are stacked in reverse, so that the first one comes next.
+        known = 0
+        while True:
+            self._stack += range(len(self.states) - 1, known - 1, -1)
+            known = len(self.states)
+            if not self._stack:
+                return
+            if self.looked_at >= self.most:
+                self.bounded = True
+                return
+            self.current = self._stack.pop()
+            self._examined.add(self.current)
+            self.looked_at += 1
             yield self.states[self.current]
 
     def back(self) -> Iterator[tuple[S, M]]:
@@ -88,6 +120,12 @@ class Explorer(Generic[S, M]):
     def index(self, state: S) -> int:
         """The index of a discovered state. Raises `KeyError`."""
         return self._index[state]
+
+    def is_examined(self, index: int) -> bool:
+        """Whether a discovered state has been examined, or is the current one."""
+        if self.order == "depth":
+            return index in self._examined
+        return index < self.looked_at
 
     def _add(self, state: S, came: tuple[int, M] | None) -> int:
         found = self._index.setdefault(state, len(self.states))

@@ -13,6 +13,7 @@ from orgflow.backends.n8n.engine_model.config import (
     Phase,
     Place,
     Role,
+    State,
 )
 from orgflow.backends.n8n.engine_model.flow import (
     Flow,
@@ -23,6 +24,7 @@ from orgflow.backends.n8n.engine_model.flow import (
 )
 from orgflow.backends.n8n.engine_model.outcome import Outcome
 from orgflow.backends.n8n.engine_model.step import Work
+from orgflow.backends.n8n.engine_model.world import Execution, World
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.node_types.behaviour import Counts
 
@@ -47,7 +49,7 @@ class EngineModel:
 
     Args:
         workflow: an n8n workflow with `executionOrder` v1, or the content of a file, of which the
-            parts that n8n ignores are omitted.
+            parts that n8n ignores are omitted; None for a model of `workflows` alone.
         workflows: the callable workflows, by id. A call of any other is a choice.
         detached: the handling of calls that are not waited for. "queue": they run when their caller
             is stored or the main workflow ends, as in the local engine. "apart": they are only
@@ -60,20 +62,22 @@ class EngineModel:
 
     def __init__(
         self,
-        workflow: Mapping[str, Any] | WorkflowDocument,
+        workflow: Mapping[str, Any] | WorkflowDocument | None,
         workflows: Mapping[str, Mapping[str, Any]] | None = None,
         *,
         detached: Literal["queue", "apart"] = "queue",
     ) -> None:
         others = dict(workflows or {})
-        if isinstance(workflow, WorkflowDocument):
-            known = frozenset(others)
+        known = frozenset(others)
+        if workflow is None:
+            flows: list[Flow] = []
+        elif isinstance(workflow, WorkflowDocument):
             flows = [compile_document(workflow)]
         else:
             own = workflow.get("id")
             if isinstance(own, str) and own:
                 others.setdefault(own, workflow)
-            known = frozenset(others)
+                known = frozenset(others)
             flows = [compile_flow(workflow, None, known)]
         flows += [compile_flow(other, name, known) for name, other in sorted(others.items())]
         self.flows: tuple[Flow, ...] = tuple(flows)
@@ -87,6 +91,15 @@ class EngineModel:
             KeyError: the node does not exist.
         """
         return self._start(0, self.flows[0].by_name[trigger], items)
+
+    def started(self, workflow: str, trigger: str, items: int = 1) -> Config:
+        """The configuration in which one of `workflows` starts at the node `trigger`.
+
+        Raises:
+            KeyError: the workflow or the node does not exist.
+        """
+        index = self._ids[workflow]
+        return self._start(index, self.flows[index].by_name[trigger], items)
 
     def called(self, workflow: str, items: int = 1) -> Config:
         """The initial configuration of a called workflow that is followed separately.
@@ -123,6 +136,23 @@ class EngineModel:
             return None
         frame = config.frames[-1]
         return on_top(self.flows[frame.flow], frame)
+
+    def state_of(self, config: Config) -> State:
+        """Whether the execution runs, waits or is over."""
+        if not config.frames:
+            return "failed" if config.status == "error" else "ended"
+        frame = config.frames[-1]
+        if frame.phase is Phase.SLEEPING:
+            return "time"
+        if frame.phase is Phase.PARKED:
+            index = frame.stack[-1][0]
+            return self.flows[frame.flow].nodes[index].behaviour.resumption or "unknown"
+        return "running"
+
+    def world_of(self, config: Config) -> World:
+        """The world in which the main workflow alone is executed, with this configuration; its
+        items are not followed."""
+        return World((Execution(None, config, self.state_of(config)),))
 
     def outcomes(
         self, config: Config, *, errors: bool = False, most: int = 1

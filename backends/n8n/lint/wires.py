@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.diff.conditions import decision_of, operand
 from orgflow.backends.n8n.format.conditions import rules_of
+from orgflow.backends.n8n.format.decisions import decision_of, operand_text
 from orgflow.backends.n8n.format.document import inputs_of
 from orgflow.backends.n8n.format.json_values import inside, rows
 from orgflow.backends.n8n.format.workflow_document import Node
@@ -288,15 +288,15 @@ def _exhaustive(node: Node) -> bool:
             and (name == "true" or _true(one.right))
         ):
             return True
-        if (one.kind, name, operand(one.left)) == ("object", "exists", "$json"):
+        if (one.kind, name, operand_text(one.left)) == ("object", "exists", "$json"):
             return True  # every item has its fields, if only none
-        asked = values.setdefault(f"{one.kind} {operand(one.left)}", set())
+        asked = values.setdefault(f"{one.kind} {operand_text(one.left)}", set())
         if one.kind == "boolean" and name in ("true", "false"):
             asked.add(name)
         elif one.kind == "boolean" and name in ("equals", "equal"):
-            asked.add(operand(one.right))
+            asked.add(operand_text(one.right))
         elif one.kind in ("number", "dateTime"):
-            asked.add(f"{_COMPARED.get(name, name)} {operand(one.right)}")
+            asked.add(f"{_COMPARED.get(name, name)} {operand_text(one.right)}")
     for asked in values.values():
         if {"true", "false"} <= asked:
             return True
@@ -313,7 +313,7 @@ _COMPARED: Final = {
 
 
 def _true(value: object) -> bool:
-    return value is True or operand(value) == "true"
+    return value is True or operand_text(value) == "true"
 
 
 def _triggers(report: Report, node: Node) -> None:

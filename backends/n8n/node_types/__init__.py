@@ -16,6 +16,7 @@ from orgflow.backends.n8n.node_types.node_type import NodeType
 _MODULES: Final = {
     "aggregate": "aggregate",
     "code": "code",
+    "dataTable": "data_table",
     "emailSend": "email_send",
     "errorTrigger": "error_trigger",
     "executeWorkflow": "execute_workflow",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from orgflow_ir.model.value import Value
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.node_types.data_table import TableRequest
 
 Counts = tuple[int, ...]
 """Items per input or output."""
@@ -23,6 +26,10 @@ Kind = Literal[
 ]
 
 
+Resumption = Literal["time", "webhook", "form"]
+"""The event that ends a wait."""
+
+
 class Behaviour(Value):
     """The behaviour of a node.
 
@@ -35,8 +42,13 @@ class Behaviour(Value):
         batch: items per batch; for "batches".
         in_process: whether a wait sleeps in process; None if this is unknown in advance.
         answered: whether a wait is for an answer; limited: whether it also ends without one.
+        resumption: the event that a wait is for; None if an expression computes it.
+        seconds: the duration of a wait for a time or of its limit; None if it is not fixed.
         known: whether `choices` is complete, and not a guess about an unknown type.
         calls: id of the called workflow; waited: whether the caller waits; each: once per item.
+        passes: whether a call passes its items on unchanged, without further fields.
+        request: the request that a node makes of a Data Table, or the reason why it is unknown;
+            None for a node that makes none.
     """
 
     kind: Kind
@@ -47,10 +59,14 @@ class Behaviour(Value):
     in_process: bool | None = None
     answered: bool = False
     limited: bool = True
+    resumption: Resumption | None = None
+    seconds: float | None = None
     known: bool = True
     calls: str = ""
     waited: bool = True
     each: bool = False
+    passes: bool = False
+    request: TableRequest | str | None = None
 
 
 def unknown(outputs: int) -> Behaviour:

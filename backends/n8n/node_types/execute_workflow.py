@@ -54,7 +54,10 @@ def _behaviour(use: Use) -> Behaviour | None:
     mode = use.parameters.get("mode", "once")
     if is_expression(waited) or is_expression(mode):
         return unknown(1)
-    return Behaviour(kind="call", calls=to, waited=bool(waited), each=mode == "each")
+    added = inside(use.parameters, "workflowInputs", "value")
+    return Behaviour(
+        kind="call", calls=to, waited=bool(waited), each=mode == "each", passes=not added
+    )
 
 
 NODE = NodeType(

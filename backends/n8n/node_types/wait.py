@@ -156,14 +156,30 @@ def _behaviour(use: Use) -> Behaviour:
         return Behaviour(kind="wait", answered=True)
     if by in ("webhook", "form"):
         limited = bool(parameters.get("limitWaitTime"))
-        return Behaviour(kind="wait", in_process=False, answered=True, limited=limited)
+        fixed = limited and parameters.get("limitType", "afterTimeInterval") == "afterTimeInterval"
+        return Behaviour(
+            kind="wait",
+            in_process=False,
+            answered=True,
+            limited=limited,
+            resumption=by,
+            seconds=_seconds(*limit(parameters)) if fixed else None,
+        )
     if by != "timeInterval":
-        return Behaviour(kind="wait")
-    amount, named = interval(version, parameters)
+        return Behaviour(kind="wait", resumption="time")
+    seconds = _seconds(*interval(version, parameters))
+    if seconds is None:
+        return Behaviour(kind="wait", resumption="time")
+    in_process = seconds < _SLEEPS_BELOW
+    return Behaviour(kind="wait", in_process=in_process, resumption="time", seconds=seconds)
+
+
+def _seconds(amount: object, named: object) -> float | None:
+    """The duration of an amount in a unit; `None` if an expression computes it."""
     unit = _UNIT_SECONDS.get(named) if isinstance(named, str) else None
     if unit is None or not isinstance(amount, int | float):
-        return Behaviour(kind="wait")
-    return Behaviour(kind="wait", in_process=amount * unit < _SLEEPS_BELOW)
+        return None
+    return amount * unit
 
 
 def _credential(parameters: Parameters) -> str:

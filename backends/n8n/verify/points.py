@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from orgflow.backends.n8n.engine_model import Config, EngineModel
+from orgflow.backends.n8n.engine_model import Config, EngineModel, World
 from orgflow.backends.n8n.verify.choices import Reader
 
 from orgflow_ir.diagnostics import Step
@@ -85,7 +85,7 @@ class Point(NamedTuple):
     """A node of the product.
 
     Attributes:
-        config: the configuration of the engine.
+        world: the executions of the engine: at present, the one of the workflow.
         state: the state of the token game.
         decided: for each gateway that may still be read, the selected branches, or `OPEN`.
         begun: elements that have run in the workflow and whose branches are undecided.
@@ -95,13 +95,18 @@ class Point(NamedTuple):
         unfit: label of the gateway that received a value without a branch: only a stop may follow.
     """
 
-    config: Config
+    world: World
     state: State
     decided: tuple[tuple[str, tuple[str, ...]], ...] = ()
     begun: tuple[str, ...] = ()
     chosen: tuple[tuple[str, tuple[str, ...]], ...] = ()
     unfit: str = ""
     early: tuple[str, ...] = ()
+
+    @property
+    def config(self) -> Config:
+        """The configuration of the workflow's execution."""
+        return self.world.executions[0].config
 
 
 class Move(NamedTuple):

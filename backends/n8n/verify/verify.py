@@ -171,9 +171,9 @@ class _Verifier:
             given = sorted(self.walk.roles.given) if trigger in self.matching.key_of else []
             state, steps = self._begun(game, state, trigger, start)
             state, quiet = self.walk.marking.settled(state)
-            point = Point(
-                self.walk.machine.initial(trigger), state, tuple((g, OPEN) for g in given)
-            )
+            machine = self.walk.machine
+            world = machine.world_of(machine.initial(trigger))
+            point = Point(world, state, tuple((g, OPEN) for g in given))
             found = self.walk.run(point, (*steps, *quiet))
             if found is not None:
                 return found

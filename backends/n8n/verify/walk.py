@@ -300,7 +300,8 @@ class Walk:
         kept = tuple(sorted((g, t) for g, t in decided.items() if g in alive))
         # 4. What the model does by itself and nobody sees is done at once.
         state, quiet = self.marking.settled(point.state)
-        after = point._replace(config=config, state=state, decided=kept)
+        world = self.machine.world_of(config)
+        after = point._replace(world=world, state=state, decided=kept)
         return Move(after, lines, (*steps, *quiet))
 
     def _without_inert(self, config: Config) -> Config:

@@ -41,7 +41,7 @@ def executed_nodes(
         StimulusError: the list does not match the model, or a workflow has a choice that the model
             lacks.
     """
-    played = play(compiled, stimuli[0].element, replay_stimuli(model, stimuli).script)
+    played = play_script(compiled, stimuli[0].element, replay_stimuli(model, stimuli).script)
     return tuple(event.node for event in played.events)
 
 
@@ -57,7 +57,7 @@ class Played(NamedTuple):
     events: tuple[Event, ...]
 
 
-def play(
+def play_script(
     compiled: CompiledProcess,
     start: str,
     script: Mapping[str, Sequence[tuple[str, ...]]],

@@ -112,7 +112,7 @@ def _computed(step: Node, parameters: Mapping[str, Any]) -> Decision:
     key = "numberOutputs" if step.version >= 3 else "outputsAmount"
     count = parameters.get(key, 4)
     count = count if type(count) is int and 0 <= count <= 256 else 4
-    said = operand(parameters.get("output", ""))
+    said = operand_text(parameters.get("output", ""))
     by_number = tuple(
         Rule(json.dumps([said, i]), True, i, f"{said} = {i}", str(i), (said, str(i)))
         for i in range(count)
@@ -182,11 +182,11 @@ _OURS = re.compile(
 
 def _words(left: Any, name: str, right: Any) -> str:
     sign = _SIGNS.get(name, name or "=")
-    sides = [_OURS.sub(r"\g<path> of “\g<node>”", operand(side)) for side in (left, right)]
+    sides = [_OURS.sub(r"\g<path> of “\g<node>”", operand_text(side)) for side in (left, right)]
     return f"{sides[0]} {sign}" + ("" if name in _UNARY else f" {sides[1]}")
 
 
-def operand(value: Any) -> str:
+def operand_text(value: Any) -> str:
     """The code of an expression, otherwise the value as JSON."""
     whole = _WHOLE.fullmatch(value) if isinstance(value, str) else None
     return whole["code"].strip() if whole is not None else _json("" if value is None else value)

@@ -1,0 +1,212 @@
+"""Data Table: rows of a table of the server, inserted, read, updated or deleted.
+
+`read_request` turns the parameters of a node into the request that it makes of the table. It covers
+the operations of the encoding by rows (WAITING.md); anything else is a reason in words, never a
+guess. Sources: `nodes/DataTable` of n8n-nodes-base 2.41.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple, get_args
+
+from orgflow.backends.n8n.format.json_values import count, inside, mapping, rows
+from orgflow.backends.n8n.node_types.behaviour import Behaviour, unknown
+from orgflow.backends.n8n.node_types.node_type import NodeType, Parameters, Use, is_expression
+
+Scalar = str | int | float | bool | None
+"""A value of a cell."""
+
+RowOperation = Literal["insert", "get", "update", "upsert", "delete"]
+
+TestName = Literal[
+    "eq", "neq", "gt", "gte", "lt", "lte", "like", "ilike",
+    "isEmpty", "isNotEmpty", "isTrue", "isFalse",
+]  # fmt: skip
+"""n8n's names of the conditions on a column."""
+
+_TEST_NAMES: Final = frozenset(get_args(TestName))
+_WITHOUT_VALUE: Final = frozenset({"isEmpty", "isNotEmpty", "isTrue", "isFalse"})
+_OPERATIONS: Final[Mapping[str, RowOperation]] = {
+    "insert": "insert",
+    "get": "get",
+    "update": "update",
+    "upsert": "upsert",
+    "deleteRows": "delete",
+}
+"""n8n's names of the operations on rows; `rowExists` and `rowNotExists` are not covered."""
+
+_DEFAULT_LIMIT: Final = 50
+_CODE: Final = re.compile(r"=\s*\{\{(?P<code>(?:(?!\{\{|\}\}).)*)\}\}\s*", re.DOTALL)
+
+
+class Given(NamedTuple):
+    """A value that the parameters contain."""
+
+    value: Scalar
+
+
+class Computed(NamedTuple):
+    """The code of an expression, which n8n evaluates for each item."""
+
+    code: str
+
+
+Operand = Given | Computed
+
+
+class ColumnTest(NamedTuple):
+    """A condition on a column of a row."""
+
+    column: str
+    name: TestName
+    operand: Operand
+
+
+class TableRequest(NamedTuple):
+    """The request of a node for each of its items.
+
+    Attributes:
+        operation: what is done to the rows.
+        table: n8n's id of the table.
+        tests: the conditions that select rows; none for an insertion.
+        every: whether a row has to meet all conditions, otherwise one of them.
+        values: columns and values of an insertion, update or upsert.
+        limit: most rows of a reading for each item; `None` for all.
+        counts_only: an insertion that returns one item, the number of rows ("Optimize Bulk").
+    """
+
+    operation: RowOperation
+    table: str
+    tests: tuple[ColumnTest, ...] = ()
+    every: bool = True
+    values: tuple[tuple[str, Operand], ...] = ()
+    limit: int | None = None
+    counts_only: bool = False
+
+
+class _Uncovered(Exception):
+    """The reason why a request is unknown."""
+
+
+def read_request(parameters: Parameters) -> TableRequest | str:
+    """The request of a Data Table node, or the reason why it is unknown."""
+    try:
+        return _request(parameters)
+    except _Uncovered as reason:
+        return str(reason)
+
+
+def _request(parameters: Parameters) -> TableRequest:
+    if parameters.get("resource", "row") != "row":
+        raise _Uncovered("it changes tables, not rows")
+    name = parameters.get("operation", "insert")
+    operation = _OPERATIONS.get(name) if isinstance(name, str) else None
+    if operation is None:
+        raise _Uncovered(f"the operation `{name}` is not modelled")
+    options = parameters.get("options", {})
+    if not isinstance(options, Mapping):
+        raise _Uncovered("an expression computes the options")
+    if options.get("dryRun", False) is not False:
+        raise _Uncovered("a dry run is not modelled")
+    bulk = options.get("optimizeBulk", False)
+    if not isinstance(bulk, bool):
+        raise _Uncovered("an expression computes an option")
+    request = TableRequest(operation, _table(parameters), counts_only=bulk)
+    if operation != "insert":
+        request = request._replace(tests=_tests(parameters), every=_every(parameters))
+        if not request.tests and operation != "get":
+            raise _Uncovered("it has no condition, so the node fails")
+    if operation in ("insert", "update", "upsert"):
+        request = request._replace(values=_values(parameters))
+    if operation == "get":
+        request = request._replace(limit=_limit(parameters))
+    return request
+
+
+def _table(parameters: Parameters) -> str:
+    table = parameters.get("dataTableId")
+    mode, value = inside(table, "mode"), inside(table, "value")
+    if mode not in ("id", "list"):
+        # A name means the first table whose name contains it (WAITING.md, section 2).
+        raise _Uncovered("the table is not selected by its id")
+    if not isinstance(value, str) or not value or is_expression(value):
+        raise _Uncovered("an expression selects the table")
+    return value
+
+
+def _every(parameters: Parameters) -> bool:
+    match = parameters.get("matchType", "anyCondition")
+    if match not in ("anyCondition", "allConditions"):
+        raise _Uncovered("an expression selects how the conditions are combined")
+    return bool(match == "allConditions")
+
+
+def _tests(parameters: Parameters) -> tuple[ColumnTest, ...]:
+    filters = parameters.get("filters", {})
+    listed = filters.get("conditions", []) if isinstance(filters, Mapping) else None
+    if not isinstance(listed, list):
+        raise _Uncovered("an expression computes the conditions")
+    found: list[ColumnTest] = []
+    for row in rows(listed):
+        column, name = row.get("keyName", "id"), row.get("condition", "eq")
+        if not isinstance(column, str) or is_expression(column):
+            raise _Uncovered("an expression selects a column")
+        if name not in _TEST_NAMES:
+            raise _Uncovered(f"the condition `{name}` is not modelled")
+        value = None if name in _WITHOUT_VALUE else row.get("keyValue", "")
+        if value is None and name not in _WITHOUT_VALUE:
+            # A null of an expression selects empty cells; one of the file does not (tried).
+            raise _Uncovered(f"the condition `{name}` compares with null")
+        found.append(ColumnTest(column, name, _operand(value)))
+    return tuple(found)
+
+
+def _values(parameters: Parameters) -> tuple[tuple[str, Operand], ...]:
+    if inside(parameters, "columns", "mappingMode") != "defineBelow":
+        raise _Uncovered("the columns are those of the item")
+    given = inside(parameters, "columns", "value")
+    if given is not None and not isinstance(given, Mapping):
+        raise _Uncovered("an expression computes the columns")
+    return tuple((str(name), _operand(value)) for name, value in mapping(given).items())
+
+
+def _limit(parameters: Parameters) -> int | None:
+    if parameters.get("orderBy", False) is not False:
+        raise _Uncovered("sorted rows are not modelled")
+    every = parameters.get("returnAll", False)
+    if not isinstance(every, bool):
+        raise _Uncovered("an expression computes the number of rows")
+    if every:
+        return None
+    limit = count(parameters.get("limit", _DEFAULT_LIMIT))
+    if not limit:
+        raise _Uncovered("an expression computes the number of rows")
+    return limit
+
+
+def _operand(value: Any) -> Operand:
+    if not is_expression(value):
+        if value is not None and not isinstance(value, str | int | float | bool):
+            raise _Uncovered("a value is an object or a list")
+        return Given(value)
+    code = _CODE.fullmatch(value)
+    if code is not None:
+        return Computed(code["code"].strip())
+    if "{{" in value:
+        raise _Uncovered("a value consists of several expressions")
+    return Given(value[1:])
+
+
+def _behaviour(use: Use) -> Behaviour:
+    # The number of rows is unknown without the table: as for a node of unknown type, any number of
+    # items leaves. A model of the server (`engine_model.world_model`) reads the request instead.
+    return unknown(use.wired).replace(request=read_request(use.parameters))
+
+
+NODE = NodeType(
+    name="dataTable",
+    label="Data table",
+    behaviour=_behaviour,
+)
