@@ -105,7 +105,7 @@ class N8nBackend(Backend):
 
     def engines(self) -> EngineProvider:
         """n8n's own engine, and servers."""
-        from orgflow.backends.n8n.engines import N8nEngines
+        from orgflow.backends.n8n.engine_provider import N8nEngines
 
         return N8nEngines()
 
@@ -125,7 +125,7 @@ class N8nBackend(Backend):
         """The node types of the n8n on this machine, in a folder, or of a server."""
         from orgflow.backends.n8n.catalogue.catalogue import read_catalogue
         from orgflow.backends.n8n.engine.install import engine_dir
-        from orgflow.backends.n8n.server.node_catalogue import server_catalogue
+        from orgflow.backends.n8n.server.server_catalogue import server_catalogue
 
         if "://" in where:
             return server_catalogue(where)

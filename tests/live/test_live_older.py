@@ -36,8 +36,8 @@ from orgflow.backends.n8n.format.versions import V1_123
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.install import N8N_VERSION, OLDER_VERSION, status
-from orgflow.backends.n8n.server.node_catalogue import server_catalogue
 from orgflow.backends.n8n.server.process import N8nServer, Owner
+from orgflow.backends.n8n.server.server_catalogue import server_catalogue
 from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import replay_model
 from user_runs import TwoPassRunner, UserRun, executions_of, play, submit

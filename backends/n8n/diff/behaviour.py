@@ -12,8 +12,8 @@ from orgflow.backends.n8n.diff.side import Side
 from orgflow.backends.n8n.diff.walk import LIMIT, SEVERAL, Walk
 from orgflow.backends.n8n.engine_model import EngineModel
 from orgflow.backends.n8n.engine_model.flow import Node
-from orgflow.backends.n8n.format.decisions import Decision, decision_of
 from orgflow.backends.n8n.format.matching import Matching
+from orgflow.backends.n8n.format.node_decisions import Decision, decision_of
 from orgflow.backends.n8n.format.references import follow
 from orgflow.backends.n8n.format.workflow_document import Node as Step
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument

@@ -20,7 +20,7 @@ from orgflow.backends.n8n.engine_model import (
 )
 from orgflow.backends.n8n.engine_model.choices import handed_on
 from orgflow.backends.n8n.engine_model.flow import Node
-from orgflow.backends.n8n.format.decisions import Decision
+from orgflow.backends.n8n.format.node_decisions import Decision
 
 Sort = Literal["visible", "hidden", "ended"]
 

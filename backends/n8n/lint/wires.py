@@ -6,9 +6,9 @@ from typing import Final
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.conditions import rules_of
-from orgflow.backends.n8n.format.decisions import decision_of, operand_text
 from orgflow.backends.n8n.format.document import inputs_of
 from orgflow.backends.n8n.format.json_values import inside, rows
+from orgflow.backends.n8n.format.node_decisions import decision_of, operand_text
 from orgflow.backends.n8n.format.workflow_document import Node
 from orgflow.backends.n8n.lint.data_rules import (
     AddedItem,

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any
 
-from orgflow.backends.n8n.format.decisions import Decision, decision_of
+from orgflow.backends.n8n.format.node_decisions import Decision, decision_of
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.merge.json_merge import same
 

@@ -17,7 +17,7 @@ from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.backends.n8n.diff.canonical import canonical
 from orgflow.backends.n8n.diff.decisions import join
 from orgflow.backends.n8n.diff.files import diff, diff_workflows, match_versions
-from orgflow.backends.n8n.format.decisions import Decision, Rule, decision_of
+from orgflow.backends.n8n.format.node_decisions import Decision, Rule, decision_of
 from orgflow.backends.n8n.format.references import follow
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument, workflows_of
 

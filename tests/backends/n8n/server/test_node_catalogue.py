@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from cli_cases import orgflowc
 from orgflow.backends.n8n.catalogue.catalogue import read_catalogue
-from orgflow.backends.n8n.server.node_catalogue import server_catalogue
+from orgflow.backends.n8n.server.server_catalogue import server_catalogue
 from small_catalogue import CHAT, STORE
 
 from orgflow_ir.pipeline.operation_catalogue import CatalogueError
