@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orgflow.agents.filling.search import OperationIndex
-from orgflow.backends.n8n.catalogue.catalogue import N8nCatalogue, read_catalogue
-from orgflow.backends.n8n.catalogue.display import settle
-from orgflow.backends.n8n.engine.install import engine_dir
+from orgflow.backends.n8n.catalogue.display import add_defaults
+from orgflow.backends.n8n.catalogue.node_catalogue import N8nCatalogue, read_catalogue
+from orgflow.backends.n8n.engine.engine_folder import engine_dir
 
 from orgflow_ir.pipeline.operation_catalogue import Operation
 
@@ -55,7 +55,9 @@ def steps(folder: Path, catalogue: N8nCatalogue) -> Iterator[Step]:
             if re.sub(r"\d+$", "", name).strip().casefold() in (title.casefold(), ""):
                 continue
             given = node.get("parameters")
-            values = settle(kind.properties, given if isinstance(given, dict) else {}, kind.version)
+            values = add_defaults(
+                kind.properties, given if isinstance(given, dict) else {}, kind.version
+            )
             chosen = [str(values[k]) for k in ("resource", "operation") if k in values]
             operation = _operation(catalogue, kind.key, chosen)
             if operation is not None and (name, operation.id) not in seen:

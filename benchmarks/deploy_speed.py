@@ -24,7 +24,7 @@ from orgflow.backends.n8n.server.client.client import FINISHED
 from orgflow.backends.n8n.server.client.errors import RefusedError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.deploy.carry_out import Deployer
-from orgflow.backends.n8n.server.deploy.plan import Wanted
+from orgflow.backends.n8n.server.deploy.deployment_plan import Wanted
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 
 NODES = 30

@@ -76,7 +76,7 @@ def main() -> None:
             count["refused otherwise"] += 1
     if args.play:
         from orgflow.backends.n8n.engine.local import LocalEngine
-        from orgflow.backends.n8n.runner import LocalRunner
+        from orgflow.backends.n8n.replay.local_runner import LocalRunner
         from played_models import faults
 
         runner = LocalRunner(LocalEngine())

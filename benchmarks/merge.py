@@ -21,8 +21,8 @@ from merge_cases import Case, Json, arguable_conflicts, case, lost_facts, true_c
 from mutant_runs import Subject, read_models, truths  # noqa: E402
 from mutants import Mutant, Mutator  # noqa: E402
 from orgflow.backends.n8n.engine.local import LocalEngine  # noqa: E402
-from orgflow.backends.n8n.merge.merge import merge  # noqa: E402
-from orgflow.backends.n8n.verify.reference import references  # noqa: E402
+from orgflow.backends.n8n.merge.merge import merge_workflows  # noqa: E402
+from orgflow.backends.n8n.verify.reference import compile_references  # noqa: E402
 from orgflow.backends.n8n.verify.verify import verify_process  # noqa: E402
 
 from orgflow_ir.model import Model  # noqa: E402
@@ -40,14 +40,14 @@ def is_different(
 ) -> bool:
     """Whether `verify` finds a difference."""
     ctx = PassContext(registry=registry)
-    against = references(model, ctx, emitted)[process]
+    against = compile_references(model, ctx, emitted)[process]
     found = verify_process(model, against.process, workflow, ctx, against=against, most=20_000)
     return found.verdict.value == "different"
 
 
 def outcome(made: Case, registry: Registry) -> tuple[str, Json | None]:
     """What became of a case, and the merged workflow if it is one."""
-    merged = merge(made.base, made.theirs, made.ours)
+    merged = merge_workflows(made.base, made.theirs, made.ours)
     if merged.conflicts:
         if true_conflicts(made):
             return "refused: true conflict", None

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from mutants import Mutant
 from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine, RunRequest
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.compiler import compile_model, load
 from orgflow.evaluation.replay import judge
 from random_walks import complete, random_walks

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from orgflow.backends.n8n.target import unsupported_times
-from orgflow.backends.n8n.timed_starts import starts_once
+from orgflow.backends.n8n.plan.target import unsupported_times
+from orgflow.backends.n8n.plan.timed_starts import starts_once
 from orgflow.compiler import load
 
 from orgflow_ir.gaps import find_gaps

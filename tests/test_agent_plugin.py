@@ -14,7 +14,7 @@ import pytest
 from cli_cases import Ran
 from engine_fixture import missing
 from model_server import model_server
-from orgflow.backends.n8n.engine.install import status
+from orgflow.backends.n8n.engine.install import engine_status
 from plugin_install import clean_environment
 
 HOOKS = '''
@@ -176,7 +176,7 @@ Start -> T1 -> T2 -> End
 
 
 def test_an_outside_agent_fills(orgflowc: Callable[..., Ran], tmp_path: Path) -> None:
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     (tmp_path / "m.triples").write_text(MODEL)
 

@@ -12,9 +12,9 @@ from typing import Any, get_args
 import pytest
 from cli_cases import DEADLOCK
 from orgflow.backends.n8n.backend import N8nBackend
+from orgflow.backends.n8n.engine.engine_messages import MESSAGES
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.engine.messages import MESSAGES
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.server.client.errors import RefusedError, UnreachableError
 from orgflow.compiler import compile_model, load, lower_model
 from orgflow.evaluation.failures import (

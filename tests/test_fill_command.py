@@ -11,7 +11,7 @@ import pytest
 from cli_cases import orgflowc
 from engine_fixture import missing
 from model_server import model_server
-from orgflow.backends.n8n.engine.install import status
+from orgflow.backends.n8n.engine.install import engine_status
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -37,7 +37,7 @@ VALUES = {
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     for name in ("ORGFLOW_MODEL_URL", "ORGFLOW_MODEL", "ORGFLOW_MODEL_KEY"):
         monkeypatch.delenv(name, raising=False)

@@ -10,7 +10,7 @@ import pytest
 from cli_cases import orgflowc
 from engine_fixture import missing
 from model_server import model_server
-from orgflow.backends.n8n.engine.install import status
+from orgflow.backends.n8n.engine.install import engine_status
 from orgflow.evaluation.filling import (
     FilledModel,
     FillingReport,
@@ -137,7 +137,7 @@ def test_what_is_no_benchmark(tmp_path: Path) -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     (tmp_path / "a.triples").write_text("T1 Send a message in Slack\nStart -> T1\nT1 -> End\n")
     truth = {"t1": {"operation": "n8n-nodes-base.slack:message:post"}}
@@ -149,7 +149,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 def test_a_wrong_truth_costs_no_call(tmp_path: Path) -> None:
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     (tmp_path / "a.triples").write_text("T1 Send mail\nStart -> T1\nT1 -> End\n")
     truth = {"T1": {"operation": "n8n-nodes-base.slack:message:post"}}

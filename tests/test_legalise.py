@@ -6,7 +6,7 @@ from typing import ClassVar, cast
 
 import pytest
 from orgflow.backends.asl.target import ASL_TARGET
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
 
 from orgflow_ir.diagnostics import Diagnostic, Related, Severity
 from orgflow_ir.legalisation.legalise import legalise, lower

@@ -17,7 +17,7 @@ from model_server import ModelServer, Scripted, model_server
 from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.settings import ModelSettings
 from orgflow.agents.model_client.usage import Expected
-from orgflow.backends.n8n.engine.install import status
+from orgflow.backends.n8n.engine.install import engine_status
 from orgflow.commands.language_model import announce_model
 from orgflow.commands.session import Session
 from orgflow.store.messages import MessageStore
@@ -151,7 +151,7 @@ def test_without_a_model_streams_are_clean_as_well(text: Path, line: tuple[str, 
 
 @pytest.mark.parametrize("line", [("fill",), ("compile", "--target", "n8n", "--fill", "--verify")])
 def test_filling(tmp_path: Path, line: tuple[str, ...]) -> None:
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     path = tmp_path / "order.bpmn"
     path.write_text(TASKS)
@@ -171,7 +171,7 @@ def test_filling(tmp_path: Path, line: tuple[str, ...]) -> None:
 
 
 def test_no_call_is_reported_too(tmp_path: Path) -> None:
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     path = tmp_path / "order.bpmn"
     path.write_text(NOTHING_OPEN)
@@ -360,7 +360,7 @@ def test_costs_of_a_diagnosis(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("answer", ["no JSON", '{"operation": "invented"}'])
 def test_filling_keeps_its_limit(tmp_path: Path, answer: str) -> None:
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     path = tmp_path / "order.bpmn"
     path.write_text(TASKS)

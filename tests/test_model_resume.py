@@ -19,7 +19,7 @@ import pytest
 from cli_cases import Ran, interruptible, orgflowc
 from engine_fixture import missing
 from model_server import ModelServer, Scripted, model_server
-from orgflow.backends.n8n.engine.install import status
+from orgflow.backends.n8n.engine.install import engine_status
 from stored_executions import unexplained_failures
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -122,7 +122,7 @@ def asked_of(server: ModelServer) -> list[str]:
 
 def case(name: str, folder: Path) -> tuple[Answer, tuple[str, ...]]:
     """The answers and the command line of a case."""
-    if name != "model" and not status().installed:
+    if name != "model" and not engine_status().installed:
         missing("n8n's engine is not installed")
     (folder / "order.txt").write_text(TEXT)
     (folder / "order.bpmn").write_text(MODEL)

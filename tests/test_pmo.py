@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.compiler import choose_backend, compile_model, load
 from orgflow.evaluation.pmo import COLUMNS, Compiled, PmoReport, evaluate
 from orgflow.evaluation.replay import judge

@@ -19,10 +19,10 @@ from n8n_stand_in import KEY, StandIn
 from orgflow import cli
 from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.plan.target import N8N_TARGET
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.server.executions.observing import Observer
-from orgflow.backends.n8n.target import N8N_TARGET
-from orgflow.backends.n8n.verify.reference import references
+from orgflow.backends.n8n.verify.reference import compile_references
 from orgflow.compiler import compile_model, load
 from orgflow.evaluation.page import render_page
 from orgflow.evaluation.page_model import NodeTable
@@ -74,7 +74,9 @@ def went(branch: int, *names: str) -> list[Any]:
 
 def replayed(*executions: Json, model: Model | None = None) -> ProductionReport:
     model = model or small()
-    return replay_executions(model, executions, N8N, Observer(references(model, PassContext())))
+    return replay_executions(
+        model, executions, N8N, Observer(compile_references(model, PassContext()))
+    )
 
 
 def row(workflow: Json, name: str) -> Json:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.commands.run_table import report_text
 from orgflow.compiler import compile_model, target_options
 from orgflow.evaluation.failures import by_replay

@@ -6,7 +6,9 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from orgflow.backends.n8n.engine import install as local
-from orgflow.backends.n8n.engine.messages import MESSAGES
+from orgflow.backends.n8n.engine.engine_messages import MESSAGES
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
+from orgflow.backends.n8n.replay.model_runner import ModelRunner
 from orgflow.backends.n8n.server import install as whole_server
 
 from orgflow_ir.pipeline import PassContext
@@ -48,25 +50,21 @@ class N8nEngines(EngineProvider):
 
     def runner(self) -> Runner:
         """See `EngineProvider`; one Node process."""
-        from orgflow.backends.n8n.runner import LocalRunner
-
         return LocalRunner()
 
     def model_runner(self) -> Runner:
         """See `EngineProvider`; it evaluates no expression."""
-        from orgflow.backends.n8n.model_runner import ModelRunner
-
         return ModelRunner()
 
     def status(self) -> EngineStatus:
         """See `EngineProvider`; starts nothing but `node --version`."""
-        found = local.status()
-        facts = {"folder": str(found.path)}
-        if found.node is not None:
-            node = found.node
+        status = local.engine_status()
+        facts = {"folder": str(status.path)}
+        if status.node is not None:
+            node = status.node
             facts["node"] = f"{node.version_text} ({node.origin}: {node.path})"
-        facts.update(sorted(found.versions.items()))
-        return EngineStatus(found.installed, facts, found.problems)
+        facts.update(sorted(status.versions.items()))
+        return EngineStatus(status.installed, facts, status.problems)
 
     def install(
         self,
@@ -78,12 +76,13 @@ class N8nEngines(EngineProvider):
     ) -> str:
         """See `EngineProvider`; from npm."""
         if not server:
-            return str(local.install(on_line, force=force).path)
+            return str(local.install_engine(on_line, force=force).path)
         wanted = version or whole_server.N8N_VERSION
-        return str(whole_server.install(on_line, force=force, version=wanted).path)
+        return str(whole_server.install_server(on_line, force=force, version=wanted).path)
 
     def local_server(self) -> LocalServer:
         """See `EngineProvider`."""
+        # A client of a server loads httpx, which runs on this machine do not need.
         from orgflow.backends.n8n.server.local_server import LocalN8n
 
         return LocalN8n()
@@ -91,16 +90,8 @@ class N8nEngines(EngineProvider):
     @contextlib.contextmanager
     def connect(self, access: ServerAccess, ctx: PassContext) -> Iterator[RemoteEngine | None]:
         """See `EngineProvider`; leftovers of killed runs on the server are removed."""
-        from orgflow.backends.n8n.server.executions.runner import ServerRunner
-        from orgflow.backends.n8n.server.session import clear_stale, connected
+        # As above: only servers need httpx.
+        from orgflow.backends.n8n.server.executions.remote_engine import connect_engine
 
-        with connected(access, ctx) as server:
-            if server is None:
-                yield None
-                return
-            clear_stale(list(server.client.listed()), server.undo, ctx)
-            runner = ServerRunner(server.client, server.undo)
-            try:
-                yield RemoteEngine(runner, server.options)
-            finally:
-                runner.close()
+        with connect_engine(access, ctx) as engine:
+            yield engine

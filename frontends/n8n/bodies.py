@@ -9,10 +9,10 @@ from typing import Any
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.node_types import catalogue, wait
-from orgflow.frontends.n8n.keeping import binding, kept_node
+from orgflow.frontends.n8n.keeping import kept_node, read_binding
 from orgflow.frontends.n8n.ports import Join
 from orgflow.frontends.n8n.source import SourceNode
-from orgflow.frontends.n8n.times import limit_timer, schedule, wait_timer
+from orgflow.frontends.n8n.times import limit_timer, schedule_timers, wait_timer
 
 from orgflow_ir.model import (
     CallActivity,
@@ -42,25 +42,27 @@ class Bodies:
         """The element of a node; `gateway`: it is only a gateway of this kind."""
         if gateway is not None:
             kind, condition = gateway
-            return Gateway(gateway_kind=kind, condition=condition, **_common(node))
+            return Gateway(gateway_kind=kind, condition=condition, **_common_fields(node))
         if node.disabled:
-            return Event(position="throw", **_common(node))
+            return Event(position="throw", **_common_fields(node))
         if node.trigger:
-            return Event(position="start", definitions=_start(node), **_common(node))
+            return Event(
+                position="start", definitions=_start_definitions(node), **_common_fields(node)
+            )
         if node.short == node_types.caller().name:
             return self._call(node)
         match node.short:
             case "stopAndError":
                 return self._stop(node)
             case "wait":
-                return _wait(node)
-        return _task(node)
+                return _read_wait(node)
+        return _read_task(node)
 
     def _stop(self, node: SourceNode) -> Event:
         p = node.parameters
-        said = p.get("errorObject") if p.get("errorType") == "errorObject" else None
-        said = said if said is not None else p.get("errorMessage", "")
-        message = said if isinstance(said, str) else ""
+        content = p.get("errorObject") if p.get("errorType") == "errorObject" else None
+        content = content if content is not None else p.get("errorMessage", "")
+        message = content if isinstance(content, str) else ""
         ref = f"{node.id}__message"
         self.errors.append(CatalogEntry(id=ref, name=message, loc=node.loc))
         thrown = EventDefinition(kind="error", ref=ref)
@@ -69,34 +71,34 @@ class Bodies:
             position="end",
             definitions=(thrown,),
             derived_from=(element,) if role else (),  # with a role it was added by a compiler
-            **_common(node),
+            **_common_fields(node),
         )
 
     def _call(self, node: SourceNode) -> CallActivity | Task:
         """A call; one that is not waited for is a message to the other workflow."""
         if not node_types.caller().waits(node.parameters):
-            return _task(node).replace(task_type="send")
+            return _read_task(node).replace(task_type="send")
         each = node.parameters.get("mode") == "each"
         loop = Loop(kind="multi-instance", sequential=True) if each else None
-        return CallActivity(called=self._called(node.parameters), loop=loop, **_common(node))
+        return CallActivity(called=self._called(node.parameters), loop=loop, **_common_fields(node))
 
     def _called(self, parameters: Mapping[str, Any]) -> str | None:
         source = parameters.get("source", "database")
         if source != "database":
             return None
-        said = parameters.get("workflowId")
-        if isinstance(said, Mapping):
-            said = said.get("value")
-        if isinstance(said, int) and not isinstance(said, bool):
-            said = str(said)
-        if not isinstance(said, str) or not said:
+        identity = parameters.get("workflowId")
+        if isinstance(identity, Mapping):
+            identity = identity.get("value")
+        if isinstance(identity, int) and not isinstance(identity, bool):
+            identity = str(identity)
+        if not isinstance(identity, str) or not identity:
             return None
-        if "".join(said.split()) == "={{$workflow.id}}":
+        if "".join(identity.split()) == "={{$workflow.id}}":
             return self.process
-        return self.workflows.get(said, said)
+        return self.workflows.get(identity, identity)
 
 
-def _common(node: SourceNode, *, bound: bool = False) -> dict[str, Any]:
+def _common_fields(node: SourceNode, *, bound: bool = False) -> dict[str, Any]:
     return {
         "id": node.id,
         "name": node.name,
@@ -106,11 +108,13 @@ def _common(node: SourceNode, *, bound: bool = False) -> dict[str, Any]:
     }
 
 
-def _task(node: SourceNode) -> Task:
+def _read_task(node: SourceNode) -> Task:
     codes = (node.parameters.get(name) for name in catalogue.scripts(node.short))
     script = next((code for code in codes if isinstance(code, str)), None)
     return Task(
-        task_type=_task_type(node), binding=binding(node.raw, script), **_common(node, bound=True)
+        task_type=_task_type(node),
+        binding=read_binding(node.raw, script),
+        **_common_fields(node, bound=True),
     )
 
 
@@ -131,35 +135,35 @@ def _task_type(node: SourceNode) -> TaskType:
     if node.short not in ("noOp", "set"):
         return catalogue.task_type(node.short, node.parameters)
     notes = node.raw.get("notes")
-    said = _PLACEHOLDER.search(notes) if isinstance(notes, str) else None
-    if said is not None:
-        return _TASK_TYPES[said[1] or "abstract"]
+    match = _PLACEHOLDER.search(notes) if isinstance(notes, str) else None
+    if match is not None:
+        return _TASK_TYPES[match[1] or "abstract"]
     return "abstract" if node.short == "noOp" else "service"
 
 
-def _start(node: SourceNode) -> tuple[EventDefinition, ...]:
+def _start_definitions(node: SourceNode) -> tuple[EventDefinition, ...]:
     match catalogue.start_of(node.short):
         case "manual" | "called":
             return ()
         case "schedule":
-            return schedule(node.short, node.parameters)
+            return schedule_timers(node.short, node.parameters)
         case "error":
             return (EventDefinition(kind="error"),)
         case "message":
             return (MESSAGE,)
 
 
-def _wait(node: SourceNode) -> Task | Event:
+def _read_wait(node: SourceNode) -> Task | Event:
     """A form is work of a person; a call a message; either may have a limit in time."""
     p = node.parameters
     resume = wait.resume(p)
     if resume == "form":
-        return _task(node)
+        return _read_task(node)
     if resume != "webhook":
         timer = wait_timer(p, node.version)
-        return Event(position="catch", definitions=(timer,), **_common(node))
+        return Event(position="catch", definitions=(timer,), **_common_fields(node))
     waited = (MESSAGE, limit_timer(p)) if p.get("limitWaitTime") is True else (MESSAGE,)
-    return Event(position="catch", definitions=waited, **_common(node))
+    return Event(position="catch", definitions=waited, **_common_fields(node))
 
 
 def form_limit(node: SourceNode) -> EventDefinition | None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from orgflow.frontends.n8n.ports import Outlet, Ways, ways
+from orgflow.frontends.n8n.ports import Outlet, Ways, read_outputs
 from orgflow.frontends.n8n.source import SourceNode, Wire
 
 _ASKED = re.compile(r"\?(?: \(\d+\))?$")
@@ -31,7 +31,7 @@ class _End(NamedTuple):
     element: str
 
 
-def _end(wire: Wire, out: Mapping[int, Sequence[Wire]]) -> _End:
+def _wire_end(wire: Wire, out: Mapping[int, Sequence[Wire]]) -> _End:
     """Where a wire leads; through a node that only gathers what comes to the input of a Merge."""
     ahead = out.get(wire.target.place, ())
     if wire.target.tag is not None and wire.target.tag[1] == _BEFORE and len(ahead) == 1:
@@ -71,11 +71,11 @@ class Bypasses:
         gone = {id(wire) for wire in self.wires}
         return [*(wire for wire in wires if id(wire) not in gone), *self.live]
 
-    def ways(self, node: SourceNode, found: Ways) -> Ways:
+    def ways(self, node: SourceNode, outputs: Ways) -> Ways:
         """The outputs of a node; for a split, its branches replace the output to them."""
         if node.place not in self.outlets:
-            return found
-        others = {n: o for n, o in found.outlets.items() if n != self.taken[node.place]}
+            return outputs
+        others = {n: o for n, o in outputs.outlets.items() if n != self.taken[node.place]}
         return Ways("inclusive", {**others, **self.outlets[node.place]}, own=True)
 
 
@@ -99,11 +99,11 @@ def find_bypasses(nodes: Sequence[SourceNode], wires: Sequence[Wire]) -> Bypasse
         if node.short == "merge" and node.tag is not None and not node.disabled:
             merges.setdefault(node.tag[0], []).append(node)
     for branches in asking.values():
-        _note(result, branches, merges, into, out)
+        _note_split(result, branches, merges, into, out)
     return result
 
 
-def _note(
+def _note_split(
     result: Bypasses,
     branches: Sequence[SourceNode],
     merges: Mapping[str, Sequence[SourceNode]],
@@ -120,44 +120,45 @@ def _note(
     if split.short not in ("if", "switch") or split.disabled or split.place in result.outlets:
         return
     # 2. The second output of each leads to an input of the join, and to nothing else.
-    around: list[Wire] = []
-    for branch in branches:
-        untaken = [wire for wire in out.get(branch.place, ()) if wire.output == 1]
-        if len(untaken) != 1:
-            return
-        around += untaken
-    ends = {_end(wire, out) for wire in around}
-    joins = {end.element for end in ends}
-    join = merges.get(next(iter(joins)), ()) if len(joins) == 1 else ()  # a wide one is several
-    places = {node.place for node in join}
+    around = [wire for asking in branches for wire in out.get(asking.place, ()) if wire.output == 1]
+    if [wire.source.place for wire in around] != [branch.place for branch in branches]:
+        return
+    ends = {_wire_end(wire, out) for wire in around}
+    places = _join_places({end.element for end in ends}, merges)
     if len(ends) != len(branches) or any(end.place not in places for end in ends):
         return
     # 3. The wires of the split itself that lead around: past the default branch where another one
     # is taken, and past all others where it is.
     for wire in out[split.place]:
-        end = _end(wire, out)
+        end = _wire_end(wire, out)
         if end.place in places and (wire.output == taken or end in ends):
             around.append(wire)
     if any(wire.output == taken for wire in out[split.place] if wire not in (*entering, *around)):
         return
     # 4. Each branch is a flow of the split.
     first = max(wire.output for wire in out[split.place]) + 1
-    outlets = {first + number: _outlet(branch) for number, branch in enumerate(branches)}
+    outlets = {first + number: _make_outlet(branch) for number, branch in enumerate(branches)}
     result.outlets[split.place], result.taken[split.place] = outlets, taken
     result.joins |= places
     result.nodes += branches
     result.wires += (*entering, *around)
     for number, branch in enumerate(branches, first):
-        for wire in _taken(out.get(branch.place, ())):
+        for wire in _taken_wires(out.get(branch.place, ())):
             result.wires.append(wire)
             result.live.append(replace(wire, source=split, output=number))
 
 
-def _taken(wires: Sequence[Wire]) -> Iterator[Wire]:
+def _join_places(elements: set[str], merges: Mapping[str, Sequence[SourceNode]]) -> set[int]:
+    """The places of the nodes of the one join that wires end at; a wide join has several nodes."""
+    join = merges.get(next(iter(elements)), ()) if len(elements) == 1 else ()
+    return {node.place for node in join}
+
+
+def _taken_wires(wires: Sequence[Wire]) -> Iterator[Wire]:
     return (wire for wire in wires if wire.output == 0)
 
 
-def _outlet(branch: SourceNode) -> Outlet:
+def _make_outlet(branch: SourceNode) -> Outlet:
     """A branch by the If that asks for it."""
-    yes = ways(branch.raw, branch.short, branch.version, (0, 1)).outlets[0]
+    yes = read_outputs(branch.raw, branch.short, branch.version, (0, 1)).outlets[0]
     return Outlet(_ASKED.sub("", branch.name), yes.condition)

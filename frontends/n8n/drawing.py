@@ -20,7 +20,7 @@ _NOTE = (240.0, 160.0)
 _SMALL = 36.0
 
 
-def drawing(nodes: Iterable[SourceNode], wiring: Wiring) -> list[Shape]:
+def draw_shapes(nodes: Iterable[SourceNode], wiring: Wiring) -> list[Shape]:
     """Shapes of all elements with a position."""
     places: dict[str, tuple[float, float]] = {}
     shapes = []
@@ -28,26 +28,26 @@ def drawing(nodes: Iterable[SourceNode], wiring: Wiring) -> list[Shape]:
         if node.position is None:
             continue
         places[node.id] = node.position
-        width, height = _size(node)
+        width, height = _node_size(node)
         shapes.append(Shape(element=node.id, bounds=(*node.position, width, height)))
     beside = {n.id: n for n in wiring.nodes if n.id in wiring.beside}
-    shapes += _added(beside, wiring.beside, places)
+    shapes += _added_shapes(beside, wiring.beside, places)
     return shapes
 
 
-def _size(node: SourceNode) -> tuple[float, float]:
+def _node_size(node: SourceNode) -> tuple[float, float]:
     if node.short != "stickyNote":
         return NODE, NODE
     width, height = node.parameters.get("width"), node.parameters.get("height")
-    return (_side(width, _NOTE[0]), _side(height, _NOTE[1]))
+    return (_side_length(width, _NOTE[0]), _side_length(height, _NOTE[1]))
 
 
-def _side(value: object, otherwise: float) -> float:
+def _side_length(value: object, otherwise: float) -> float:
     good = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e6
     return float(value) if good else otherwise  # type: ignore[arg-type]  # `good` says it is one
 
 
-def _added(
+def _added_shapes(
     elements: Mapping[str, object],
     owners: Mapping[str, Beside],
     places: Mapping[str, tuple[float, float]],

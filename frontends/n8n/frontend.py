@@ -32,7 +32,7 @@ class N8nFrontend(Frontend):
     def rules(self) -> tuple[type[Rule], ...]:
         """See `Frontend`. All frontends are loaded to choose one; only reading a workflow imports
         the rules."""
-        from orgflow.frontends.n8n.rules import N8N_RULES
+        from orgflow.frontends.n8n.import_rules import N8N_RULES
 
         return N8N_RULES
 
@@ -47,7 +47,7 @@ class N8nFrontend(Frontend):
 
     def parse(self, source: SourceFile, ctx: PassContext) -> Model | None:
         """The model, or `None` if the file is not JSON or contains no workflow."""
-        from orgflow.frontends.n8n.rules import InvalidWorkflowJson
+        from orgflow.frontends.n8n.import_rules import InvalidWorkflowJson
 
         from orgflow_ir.model.json_source_map import JsonFault, parse_json
 
@@ -61,6 +61,6 @@ class N8nFrontend(Frontend):
                 help="correct the file at this position, or export the workflow again",
             )
             return None
-        from orgflow.frontends.n8n.reader import read
+        from orgflow.frontends.n8n.workflow_reader import read_model
 
-        return read(document, ctx)
+        return read_model(document, ctx)

@@ -23,22 +23,24 @@ BINDING = "n8n"
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
-def text(value: Any) -> str:
+def compact_json(value: Any) -> str:
     """Compact JSON, keys in the order of the file."""
     return _ENCODER.encode(value)
 
 
-def key(name: str) -> str:
+def extension_key(name: str) -> str:
     """`{urn:orgflow:n8n}position` for `position`."""
     return f"{{{N8N}}}{name}"
 
 
-def keep(value: Mapping[str, Any], but: Collection[str] = ()) -> Extra:
+def keep_entries(value: Mapping[str, Any], but: Collection[str] = ()) -> Extra:
     """Every entry of a JSON object except those named, as extension data."""
-    return tuple((key(name), text(v)) for name, v in value.items() if name not in but)
+    return tuple(
+        (extension_key(name), compact_json(v)) for name, v in value.items() if name not in but
+    )
 
 
-def binding(node: Mapping[str, Any], script: str | None = None) -> Worker:
+def read_binding(node: Mapping[str, Any], script: str | None = None) -> Worker:
     """The node that performs a task: `target` is `type@version`, each parameter its JSON text."""
     parameters = node.get("parameters")
     kept = parameters.items() if isinstance(parameters, Mapping) else ()
@@ -46,12 +48,12 @@ def binding(node: Mapping[str, Any], script: str | None = None) -> Worker:
     if _is_word(node.get("type")):
         target = str(node["type"])
         if "typeVersion" in node:
-            target += f"@{text(node['typeVersion'])}"
+            target += f"@{compact_json(node['typeVersion'])}"
     return Worker(
         by=BINDING,
         target=target,
         code=script,
-        parameters=tuple((name, text(v)) for name, v in kept),
+        parameters=tuple((name, compact_json(v)) for name, v in kept),
     )
 
 
@@ -64,17 +66,17 @@ def kept_node(node: Mapping[str, Any], *, bound: bool) -> Extra:
         but += ["type", "typeVersion"] if _is_word(node.get("type")) else []
         but += ["parameters"] if isinstance(node.get("parameters"), Mapping) else []
         absent += [] if "parameters" in node else ["parameters"]
-    extra = keep(node, but)
-    return (*extra, (key("absent"), text(absent))) if absent else extra
+    extra = keep_entries(node, but)
+    return (*extra, (extension_key("absent"), compact_json(absent))) if absent else extra
 
 
 def _is_word(value: object) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def around(root: JsonNode, found: Collection[Path]) -> Extra:
+def keep_surroundings(root: JsonNode, workflows: Collection[Path]) -> Extra:
     """The content of the file besides the workflows: one entry for each value, by its JSON path."""
-    inner = set(found)
+    inner = set(workflows)
     outer = {path[:n] for path in inner for n in range(len(path))}
     kept: list[tuple[str, str]] = []
     stack: list[tuple[Path, JsonNode]] = [((), root)]
@@ -83,7 +85,7 @@ def around(root: JsonNode, found: Collection[Path]) -> Extra:
         if path in inner:
             continue
         if path not in outer:
-            kept.append((key(json_path(path)), text(item.value)))
+            kept.append((extension_key(json_path(path)), compact_json(item.value)))
             continue
         children: list[tuple[Path, JsonNode]] = [((*path, n), v) for n, v in item.members.items()]
         children += [((*path, i), v) for i, v in enumerate(item.items)]

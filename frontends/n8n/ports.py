@@ -12,7 +12,11 @@ from orgflow.backends.n8n.format.document import outputs_of
 from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.node_types import merge
 from orgflow.backends.n8n.node_types.catalogue import BASE, LANGCHAIN, split_type
-from orgflow.frontends.n8n.conditions import condition_words, expression, operand
+from orgflow.frontends.n8n.branch_conditions import (
+    condition_expression,
+    condition_words,
+    operand_text,
+)
 
 from orgflow_ir.model import Expression, GatewayKind
 
@@ -47,10 +51,10 @@ def merge_join(node: Mapping[str, Any], version: float, inputs: Sequence[int]) -
         case "any":
             return Join("inclusive")
         case (one,):
-            return Join("complex", expression(f"input {one + 1} has come"))
+            return Join("complex", condition_expression(f"input {one + 1} has come"))
         case _:
             numbers = " and ".join(str(index + 1) for index in needed)
-            return Join("complex", expression(f"inputs {numbers} have come"))
+            return Join("complex", condition_expression(f"inputs {numbers} have come"))
 
 
 @dataclass(frozen=True)
@@ -76,20 +80,20 @@ class Ways:
     error: int | None = None
 
 
-def ways(node: Mapping[str, Any], short: str, version: float, wired: Sequence[int]) -> Ways:
+def read_outputs(node: Mapping[str, Any], short: str, version: float, wired: Sequence[int]) -> Ways:
     """The outputs of a node; `wired` are the connected ones."""
     parameters = node.get("parameters")
     if not isinstance(parameters, Mapping):
         parameters = {}
     if node.get("disabled") is True:
         return Ways()
-    found = _regular(node, short, parameters, version, wired)
-    if node.get("onError") == "continueErrorOutput" and found.outlets:
-        found.error = max(found.outlets) + 1
-    return found
+    outputs = _regular_outputs(node, short, parameters, version, wired)
+    if node.get("onError") == "continueErrorOutput" and outputs.outlets:
+        outputs.error = max(outputs.outlets) + 1
+    return outputs
 
 
-def _regular(
+def _regular_outputs(
     node: Mapping[str, Any],
     short: str,
     parameters: Mapping[str, Any],
@@ -101,10 +105,13 @@ def _regular(
         words = condition_words(decided.rules[0].condition)
     match short:
         case "if":
-            yes, no = Outlet("true", expression(words)), Outlet("false", default=True)
+            yes, no = Outlet("true", condition_expression(words)), Outlet("false", default=True)
             return Ways("exclusive", {0: yes, 1: no}, own=True)
         case "filter":
-            kept, dropped = Outlet("kept", expression(words)), Outlet("discarded", default=True)
+            kept, dropped = (
+                Outlet("kept", condition_expression(words)),
+                Outlet("discarded", default=True),
+            )
             # It hands out what it drops as a second list, but declares one output.
             second = 1 in wired and node.get("onError") != "continueErrorOutput"
             dropped_way = 1 if second else NO_MATCH
@@ -116,9 +123,9 @@ def _regular(
             first, second = (loop, done) if version < 3 else (done, loop)
             return Ways("exclusive", {0: first, 1: second}, own=True)
         case "switch":
-            return _switch(decided, parameters, version, wired)
+            return _switch_outputs(decided, parameters, version, wired)
         case "webhook" if parameters.get("multipleMethods") is True:
-            methods = _list(parameters.get("httpMethod", ["GET", "POST"]))[:_MOST]
+            methods = _as_list(parameters.get("httpMethod", ["GET", "POST"]))[:_MOST]
             outlets = {i: Outlet(str(m)) for i, m in enumerate(methods)}
             return Ways("exclusive", outlets) if len(outlets) > 1 else Ways()
     count = outputs_of({k: v for k, v in node.items() if k != "onError"})
@@ -126,10 +133,10 @@ def _regular(
         count = min(count, _MOST)
         outlets = {i: Outlet() for i in range(count)}
         return Ways("all" if count > 1 else "one", outlets)
-    return _unknown(node, short, parameters, wired)
+    return _unknown_outputs(node, short, parameters, wired)
 
 
-def _unknown(
+def _unknown_outputs(
     node: Mapping[str, Any], short: str, parameters: Mapping[str, Any], wired: Sequence[int]
 ) -> Ways:
     """A node whose outputs the format module does not know: as many as are wired. A router of
@@ -167,15 +174,15 @@ def _category_names(parameters: Mapping[str, Any]) -> list[str]:
 # -- Switch ----------------------------------------------------------------------------------------
 
 
-def _switch(
+def _switch_outputs(
     decided: Rules | None, parameters: Mapping[str, Any], version: float, wired: Sequence[int]
 ) -> Ways:
     most = min(max(wired, default=-1) + 1, _MOST)
     if decided is None:
-        said = operand(parameters.get("output", ""))
+        output = operand_text(parameters.get("output", ""))
         key = "numberOutputs" if version >= 3 else "outputsAmount"
-        count = _count(parameters.get(key), 4)
-        taken = {i: Outlet(str(i), expression(f"{said} == {i}")) for i in range(count)}
+        count = _as_count(parameters.get(key), 4)
+        taken = {i: Outlet(str(i), condition_expression(f"{output} == {i}")) for i in range(count)}
         return Ways("exclusive", taken, own=True)
     words: dict[int, list[str]] = {}
     names: dict[int, str] = {}
@@ -190,7 +197,7 @@ def _switch(
         text = " or ".join(words.get(i, ()))
         name = names.get(i) or ("" if text else str(i))
         # An output of Switch 1 and 2 that no rule names is there, and nothing leaves by it.
-        outlets[i] = Outlet(name, expression(text), never=bool(words) and not text)
+        outlets[i] = Outlet(name, condition_expression(text), never=bool(words) and not text)
     _fall_back(outlets, decided)
     return Ways("inclusive" if decided.every else "exclusive", outlets, own=True)
 
@@ -208,11 +215,11 @@ def _fall_back(outlets: dict[int, Outlet], decided: Rules) -> None:
         outlets[NO_MATCH] = Outlet("no match", default=True)
 
 
-def _list(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _count(value: Any, otherwise: int) -> int:
+def _as_count(value: Any, otherwise: int) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST:
         return value
     return otherwise

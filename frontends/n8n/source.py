@@ -10,7 +10,7 @@ from typing import Any
 from orgflow.backends.n8n.format.json_values import number
 from orgflow.backends.n8n.format.workflow_document import Fault, Node, Path, WorkflowDocument
 from orgflow.backends.n8n.node_types.catalogue import known_short
-from orgflow.frontends.n8n.rules import (
+from orgflow.frontends.n8n.import_rules import (
     LostConnection,
     MissingWorkflowKey,
     RepeatedNodeName,
@@ -44,12 +44,12 @@ class SourceNode(Node):
     @property
     def position(self) -> tuple[float, float] | None:
         """Left and top on the canvas, also in the form of very old exports."""
-        found = self.raw.get("position")
-        if isinstance(found, Mapping):
-            found = [found.get("x"), found.get("y")]
-        if not isinstance(found, list) or len(found) != 2:
+        position = self.raw.get("position")
+        if isinstance(position, Mapping):
+            position = [position.get("x"), position.get("y")]
+        if not isinstance(position, list) or len(position) != 2:
             return None
-        x, y = number(found[0]), number(found[1])
+        x, y = number(position[0]), number(position[1])
         if x is None or y is None or abs(x) + abs(y) >= _FARTHEST:
             return None
         return x, y

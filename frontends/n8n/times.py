@@ -8,8 +8,8 @@ from typing import Any
 
 from orgflow.backends.n8n.format.json_values import number
 from orgflow.backends.n8n.node_types import n8n_trigger, schedule_trigger, wait
-from orgflow.frontends.n8n.conditions import LANGUAGE, operand
-from orgflow.frontends.n8n.keeping import text
+from orgflow.frontends.n8n.branch_conditions import LANGUAGE, operand_text
+from orgflow.frontends.n8n.keeping import compact_json
 
 from orgflow_ir.model import EventDefinition, Expression
 
@@ -19,13 +19,15 @@ _UNITS = {
 }  # fmt: skip
 
 
-def duration(amount: Any, unit: Any) -> Expression:
+def duration_expression(amount: Any, unit: Any) -> Expression:
     """`PT5M` for 5 minutes; an expression as amount is kept, with its unit."""
-    found = number(amount)
-    if found is None or found < 0 or not isinstance(unit, str) or unit not in _UNITS:
-        return Expression(text=f"{operand(amount)} {unit}", language=LANGUAGE)
+    amount_given = number(amount)
+    if amount_given is None or amount_given < 0 or not isinstance(unit, str) or unit not in _UNITS:
+        return Expression(text=f"{operand_text(amount)} {unit}", language=LANGUAGE)
     before, after = _UNITS[unit]
-    return Expression(text=f"P{before}{found:g}{after}" if found < 1e6 else f"PT{amount}S")
+    return Expression(
+        text=f"P{before}{amount_given:g}{after}" if amount_given < 1e6 else f"PT{amount}S"
+    )
 
 
 def wait_timer(parameters: Mapping[str, Any], version: float) -> EventDefinition:
@@ -34,9 +36,9 @@ def wait_timer(parameters: Mapping[str, Any], version: float) -> EventDefinition
         moment = parameters.get("dateTime", "")
         if isinstance(moment, str) and not moment.startswith("="):
             return EventDefinition(kind="timer", timer="date", expression=Expression(text=moment))
-        said = Expression(text=operand(moment), language=LANGUAGE)
-        return EventDefinition(kind="timer", timer="date", expression=said)
-    spent = duration(*wait.interval(version, parameters))
+        until = Expression(text=operand_text(moment), language=LANGUAGE)
+        return EventDefinition(kind="timer", timer="date", expression=until)
+    spent = duration_expression(*wait.interval(version, parameters))
     return EventDefinition(kind="timer", timer="duration", expression=spent)
 
 
@@ -44,35 +46,35 @@ def limit_timer(parameters: Mapping[str, Any]) -> EventDefinition:
     """The time limit of a Wait for a call or a form."""
     if parameters.get("limitType") == "atSpecifiedTime":
         moment = parameters.get("maxDateAndTime", "")
-        said = Expression(text=operand(moment), language=LANGUAGE)
-        return EventDefinition(kind="timer", timer="date", expression=said)
-    most = duration(*wait.limit(parameters))
+        until = Expression(text=operand_text(moment), language=LANGUAGE)
+        return EventDefinition(kind="timer", timer="date", expression=until)
+    most = duration_expression(*wait.limit(parameters))
     return EventDefinition(kind="timer", timer="duration", expression=most)
 
 
-def schedule(short: str, parameters: Mapping[str, Any]) -> tuple[EventDefinition, ...]:
+def schedule_timers(short: str, parameters: Mapping[str, Any]) -> tuple[EventDefinition, ...]:
     """The timers of a schedule, one for each of its rules; one without a time if it has none (n8n's
     defaults depend on the version). Publication counts as an elapsed time."""
     if short == n8n_trigger.NODE.name:
         if parameters.get("events") == [n8n_trigger.PUBLISHED]:
             at_once = Expression(text="PT0S")
             return (EventDefinition(kind="timer", timer="duration", expression=at_once),)
-        said = Expression(text=text(parameters), language=LANGUAGE)
-        return (EventDefinition(kind="timer", timer="cycle", expression=said),)
-    found = (_repeat(one) for one in schedule_trigger.repeats(short, parameters))
-    timers = tuple(EventDefinition(kind="timer", timer="cycle", expression=e) for e in found)
+        schedule = Expression(text=compact_json(parameters), language=LANGUAGE)
+        return (EventDefinition(kind="timer", timer="cycle", expression=schedule),)
+    repeats = (_repeat_expression(repeat) for repeat in schedule_trigger.repeats(short, parameters))
+    timers = tuple(EventDefinition(kind="timer", timer="cycle", expression=e) for e in repeats)
     return timers or (EventDefinition(kind="timer", timer="cycle"),)
 
 
-def _repeat(one: schedule_trigger.Repeat) -> Expression:
+def _repeat_expression(repeat: schedule_trigger.Repeat) -> Expression:
     """A rule: an interval, a cron expression, or n8n's own words for what is neither."""
-    if one.every is not None:
-        length = duration(*one.every)
+    if repeat.every is not None:
+        length = duration_expression(*repeat.every)
         if length.language is None:
             return Expression(text=f"R/{length.text}")
         return Expression(text=f"every {length.text}", language=LANGUAGE)
-    if one.cron is None:
-        return Expression(text=text(one.raw), language=LANGUAGE)
-    if isinstance(one.cron, str) and not one.cron.startswith("="):
-        return Expression(text=one.cron)
-    return Expression(text=operand(one.cron), language=LANGUAGE)
+    if repeat.cron is None:
+        return Expression(text=compact_json(repeat.raw), language=LANGUAGE)
+    if isinstance(repeat.cron, str) and not repeat.cron.startswith("="):
+        return Expression(text=repeat.cron)
+    return Expression(text=operand_text(repeat.cron), language=LANGUAGE)

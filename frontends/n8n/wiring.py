@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from orgflow.frontends.n8n.bodies import Bodies, Body, form_limit
 from orgflow.frontends.n8n.bypasses import Bypasses, find_bypasses
 from orgflow.frontends.n8n.identity import Ids
-from orgflow.frontends.n8n.keeping import key, text
-from orgflow.frontends.n8n.ports import NO_MATCH, Join, Outlet, Ways, merge_join, ways
+from orgflow.frontends.n8n.keeping import compact_json, extension_key
+from orgflow.frontends.n8n.ports import NO_MATCH, Join, Outlet, Ways, merge_join, read_outputs
 from orgflow.frontends.n8n.source import SourceNode, Wire
 
 from orgflow_ir.model import (
@@ -95,10 +95,10 @@ class Wiring:
     def _ways(self, node: SourceNode, out: list[Wire]) -> Ways:
         known = self.bypasses.outlets.get(node.place, {})
         wired = sorted({w.output for w in out if w.output not in known})
-        found = self.bypasses.ways(node, ways(node.raw, node.short, node.version, wired))
+        outputs = self.bypasses.ways(node, read_outputs(node.raw, node.short, node.version, wired))
         if node.short == "stopAndError" and not node.disabled:
             return Ways("one", {})
-        return found
+        return outputs
 
     def _alive(self, wire: Wire, shapes: dict[int, Ways], *, tell: bool = False) -> bool:
         shape = shapes[wire.source.place]
@@ -234,9 +234,9 @@ class Wiring:
     def _flow(
         self, source: str, target: str, outlet: Outlet | None = None, wire: Wire | None = None
     ) -> None:
-        said: dict[str, Any] = {}
+        condition: dict[str, Any] = {}
         if outlet is not None:
-            said = {
+            condition = {
                 "name": outlet.name,
                 "condition": outlet.condition,
                 "default": outlet.default,
@@ -244,8 +244,13 @@ class Wiring:
             }
         if wire is not None:
             kept = [wire.source.name, wire.kind, wire.output, wire.raw]
-            said["extra"] = ((key("wire"), text(kept)),)
-            said["loc"] = wire.source.loc
+            condition["extra"] = ((extension_key("wire"), compact_json(kept)),)
+            condition["loc"] = wire.source.loc
         self.flows.append(
-            Flow(id=self.ids.take(f"{source}__to__{target}"), source=source, target=target, **said)
+            Flow(
+                id=self.ids.take(f"{source}__to__{target}"),
+                source=source,
+                target=target,
+                **condition,
+            )
         )

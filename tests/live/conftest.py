@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from engine_fixture import missing
 from orgflow.backends.n8n.server.client.client import Client
-from orgflow.backends.n8n.server.install import status
+from orgflow.backends.n8n.server.install import server_status
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 
 HERE = Path(__file__).resolve().parent
@@ -29,7 +29,7 @@ def owner() -> Owner:
 @pytest.fixture(scope="session")
 def server() -> Iterator[N8nServer]:
     """A fresh n8n server with a data folder of its own."""
-    found = status()
+    found = server_status()
     if found.files is None:
         missing(f"n8n's server is not installed: {found.problem}")
     with N8nServer() as running:

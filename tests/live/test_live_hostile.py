@@ -20,8 +20,8 @@ from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.client import FINISHED
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.deploy.carry_out import DeployRun
-from orgflow.backends.n8n.server.deploy.deployment_marker import without_marker
-from orgflow.backends.n8n.server.deploy.plan import Wanted
+from orgflow.backends.n8n.server.deploy.deployment_plan import Wanted
+from orgflow.backends.n8n.server.deployment_marker import without_marker
 from orgflow.backends.n8n.server.executions.runner import ServerRunner
 from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import judge

@@ -20,8 +20,8 @@ import pytest
 from cli_cases import Ran, orgflowc
 from editor_browser import browser_context, insert_after, move, on_canvas, rename
 from order_models import order_model
-from orgflow.backends.n8n.server.client.workflows import WorkflowClient, webhooks
-from orgflow.backends.n8n.server.deploy.deployment_marker import marker_of
+from orgflow.backends.n8n.server.client.workflows import WorkflowClient, list_webhooks
+from orgflow.backends.n8n.server.deployment_marker import marker_of
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 from verify_edits import node
 
@@ -92,7 +92,7 @@ class Site:
         """Call the workflow with each body; how its executions compare with the model."""
         row = self.row()
         known = len(list(self.server.stored_executions(str(row["id"]))))
-        ((path, method),) = webhooks(row)
+        ((path, method),) = list_webhooks(row)
         for body in bodies:
             assert self.server.call(f"/{path}", body, method=method)["status"] == 200
         deadline = time.monotonic() + SECONDS

@@ -31,11 +31,11 @@ from ended_commands import MOMENTS, Moment, ended_in_the_middle
 from engine_fixture import missing
 from fixed_hosts import FixedHosts
 from matrix_models import cases, cells, only_inside
-from orgflow.backends.n8n.catalogue.catalogue import read_catalogue
+from orgflow.backends.n8n.catalogue.node_catalogue import read_catalogue
 from orgflow.backends.n8n.format.versions import V1_123
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
-from orgflow.backends.n8n.server.install import N8N_VERSION, OLDER_VERSION, status
+from orgflow.backends.n8n.server.install import N8N_VERSION, OLDER_VERSION, server_status
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 from orgflow.backends.n8n.server.server_catalogue import server_catalogue
 from orgflow.compiler import compile_model
@@ -61,7 +61,7 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FixedHosts]:
 @pytest.fixture(scope="module")
 def editor(owner: Owner, services: FixedHosts) -> Iterator[WorkflowClient]:
     """A client of a fresh n8n 1, logged in."""
-    found = status(OLDER_VERSION)
+    found = server_status(OLDER_VERSION)
     if found.files is None:
         missing(f"n8n {OLDER_VERSION} is not installed: {found.problem}")
     with (
@@ -298,7 +298,7 @@ def test_the_catalogue_is_that_of_its_package(
     for url, version in ((older[0], OLDER_VERSION), (server_url, N8N_VERSION)):
         given = server_catalogue(url, login, tmp_path)
         assert given.name == f"n8n {version} at {url}"
-        installed = read_catalogue(status(version).path)
+        installed = read_catalogue(server_status(version).path)
         assert given.operations == installed.operations
         assert len(given.operations) > 3_000
         for operation in given.operations[::20]:

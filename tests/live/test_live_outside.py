@@ -14,7 +14,7 @@ import pytest
 from engine_fixture import missing
 from orgflow import cli
 from orgflow.backends.n8n.server.client.client import Client
-from orgflow.backends.n8n.server.install import OLDER_VERSION, status
+from orgflow.backends.n8n.server.install import OLDER_VERSION, server_status
 from orgflow.backends.n8n.server.process import N8nServer, Owner
 from outside_servers import outside
 from user_runs import executions_of
@@ -49,7 +49,7 @@ MODEL = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
 @pytest.fixture(scope="module")
 def older(owner: Owner) -> Iterator[Client]:
     """A client of a fresh n8n 1."""
-    found = status(OLDER_VERSION)
+    found = server_status(OLDER_VERSION)
     if found.files is None:
         missing(f"n8n {OLDER_VERSION} is not installed: {found.problem}")
     with N8nServer(files=found.files) as running, Client(running.url) as connected:

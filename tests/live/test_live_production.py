@@ -13,7 +13,7 @@ import pytest
 from html_pages import parsed
 from orgflow import cli
 from orgflow.backends.n8n.server.client.client import Client
-from orgflow.backends.n8n.server.client.workflows import WorkflowClient, webhooks
+from orgflow.backends.n8n.server.client.workflows import WorkflowClient, list_webhooks
 from orgflow.compiler import compile_model, load
 
 from orgflow_ir.pipeline import PassContext
@@ -139,7 +139,7 @@ def _edited(body: Json) -> Json:
 
 def _call(server: WorkflowClient, row: Json, sent: list[Json], until: int) -> None:
     """Call the webhook with each body, then wait until so many executions are over."""
-    ((path, method),) = webhooks(server.workflow(row["id"]))
+    ((path, method),) = list_webhooks(server.workflow(row["id"]))
     for body in sent:
         assert server.call(f"/{path}", body, method=method)["status"] == 200
     deadline = time.monotonic() + SECONDS

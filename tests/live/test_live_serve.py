@@ -19,7 +19,7 @@ import pytest
 from cli_cases import interruptible, orgflowc
 from editor_browser import browser, wait_for_form
 from engine_fixture import missing
-from orgflow.backends.n8n.server.install import status
+from orgflow.backends.n8n.server.install import server_status
 from orgflow.backends.n8n.server.local_server import process_begin
 from shown_output import shown, shown_commands
 
@@ -68,8 +68,8 @@ class Served:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    if status().files is None:
-        missing(f"n8n's server is not installed: {status().problem}")
+    if server_status().files is None:
+        missing(f"n8n's server is not installed: {server_status().problem}")
     folder = tmp_path / "home"
     monkeypatch.setenv("ORGFLOW_N8N_HOME", str(folder))
     yield folder

@@ -6,7 +6,7 @@ from collections import Counter
 
 from bpmn_interpreter import MOST_BODIES, Interpreter, Trace, Unsupported
 from interpreted_models import failing, random_scopes
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
 from seeds import at_least, seeds
 
 from orgflow_ir.flow.token_game.net import Policy

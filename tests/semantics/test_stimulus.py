@@ -12,8 +12,8 @@ from game_random import random_process
 from model_gen import KINDS, random_model
 from n8n_compiled import emitted
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.evaluation.replay import judge
 
 from orgflow_ir.flow.token_game.runs import Run, enumerate_runs

@@ -12,7 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from orgflow.backends.n8n.engine.install import OVERRIDES, PACKAGES
+from orgflow.backends.n8n.engine.engine_folder import PACKAGES
+from orgflow.backends.n8n.engine.install import OVERRIDES
 
 PATIENCE = 300
 UNREACHABLE = ("connectionerror", "connecttimeout", "name or service not known", "enotfound",

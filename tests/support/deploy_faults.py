@@ -15,13 +15,13 @@ from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient, never_published
 from orgflow.backends.n8n.server.deploy.apply import DeployTransaction
 from orgflow.backends.n8n.server.deploy.carry_out import DeployRun, GroupResult
-from orgflow.backends.n8n.server.deploy.deployment_marker import (
+from orgflow.backends.n8n.server.deploy.deployment_plan import Wanted
+from orgflow.backends.n8n.server.deploy.deployment_report import report_results
+from orgflow.backends.n8n.server.deployment_marker import (
     is_edited,
     marker_of,
     with_marker,
 )
-from orgflow.backends.n8n.server.deploy.diagnostics import report_results
-from orgflow.backends.n8n.server.deploy.plan import Wanted
 
 from orgflow_ir.pipeline import PassContext
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import pytest
-from orgflow.backends.n8n.engine.install import status
+from orgflow.backends.n8n.engine.install import engine_status
 from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine
 
 
@@ -21,7 +21,7 @@ def missing(what: str) -> NoReturn:
 @pytest.fixture(scope="session")
 def engine() -> Iterator[LocalEngine]:
     """n8n's engine; skips when it is not installed."""
-    found = status()
+    found = engine_status()
     if not found.installed:
         missing("n8n's engine is not installed: " + "; ".join(found.problems))
     with LocalEngine() as running:

@@ -20,7 +20,7 @@ from typing import IO, Any, NoReturn, Self
 
 import pytest
 from orgflow.backends.n8n.engine.node import NodeError, NodeRuntime, find_node, npm_command
-from orgflow.backends.n8n.engine.npm import lock
+from orgflow.backends.n8n.engine.npm import hold_lock
 
 BPMNLINT_PACKAGES = {"bpmnlint": "11.15.0", "bpmn-moddle": "10.3.1"}
 """The one bpmnlint, with its reader, that tests and benchmarks compare with."""
@@ -65,7 +65,7 @@ def install(name: str, packages: Mapping[str, str]) -> Path:
         node = find_node()
         npm = npm_command(node)
         target.parent.mkdir(parents=True, exist_ok=True)
-        with lock(target.with_name(f"{target.name}.lock"), lambda _: None):
+        with hold_lock(target.with_name(f"{target.name}.lock"), lambda _: None):
             if _installed(target) != dict(packages):
                 _install(target, packages, node, npm)
     except (NodeError, OSError) as error:

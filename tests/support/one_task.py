@@ -8,7 +8,7 @@ from typing import Any
 from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.backends.n8n.engine.local import EngineRun
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.compiler import load
 
 from orgflow_ir.legalisation.legalise import legalise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import replay_model

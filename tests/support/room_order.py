@@ -31,7 +31,7 @@ N8N = (
         "orgflow.backends.n8n.engine",
     ),
     ("orgflow.backends.n8n.plan",),
-    ("orgflow.backends.n8n.emit",),
+    ("orgflow.backends.n8n.emit", "orgflow.backends.n8n.replay"),
     (
         "orgflow.backends.n8n.verify",
         "orgflow.backends.n8n.lint",

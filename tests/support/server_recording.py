@@ -19,7 +19,7 @@ from orgflow.backends.n8n.server.client.client import (
 from orgflow.backends.n8n.server.executions.execution import (
     StoredExecution,
     StoredRun,
-    nested,
+    nest_runs,
     read_execution,
 )
 
@@ -238,7 +238,7 @@ class _Session:
             "trigger": self.scenario.trigger,
             "body": self.scenario.body,
             "status": main.status,
-            "order": [self._entry(run) for run in nested(main, waited, callers)],
+            "order": [self._entry(run) for run in nest_runs(main, waited, callers)],
         }
         if self.scenario.workflows:
             flows = self.scenario.workflows.items()
@@ -251,7 +251,7 @@ class _Session:
                     "workflow": self._name_of(one.workflow),
                     "items": one.items,
                     "status": one.status,
-                    "order": [self._entry(run) for run in nested(one, waited, callers)],
+                    "order": [self._entry(run) for run in nest_runs(one, waited, callers)],
                 }
                 for one in detached
             ]

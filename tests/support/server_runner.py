@@ -15,7 +15,7 @@ from typing import Any
 from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun, RunRequest
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.format.form_fields import hidden_fields
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.server.client.client import Client
 from server_recording import Scenario, record
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orgflow.backends.n8n.catalogue.catalogue import N8nCatalogue
+from orgflow.backends.n8n.catalogue.node_catalogue import N8nCatalogue
 
 
 def _option(name: str, value: str, action: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from cli_cases import orgflowc
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 
 from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.model import Model

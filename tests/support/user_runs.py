@@ -20,12 +20,12 @@ import httpx
 from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun, RunRequest
 from orgflow.backends.n8n.format.document import short_type
 from orgflow.backends.n8n.node_types import code
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.server.client.client import FINISHED, Client
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 from orgflow.backends.n8n.server.executions.execution import (
     StoredRun,
-    nested,
+    nest_runs,
     read_execution,
 )
 
@@ -214,7 +214,7 @@ class UserRun:
             for row in self.workflows[id]["nodes"]
             if short_type(row) == "executeWorkflow"
         ]
-        order = tuple(self._node_run(run) for run in nested(root, called, callers))
+        order = tuple(self._node_run(run) for run in nest_runs(root, called, callers))
         error = main["data"]["resultData"].get("error") or {}
         status = "success" if main["status"] == "success" else "error"
         return EngineRun(

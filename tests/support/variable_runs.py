@@ -13,7 +13,7 @@ from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine, RunRequest
 from orgflow.backends.n8n.format.identity import tag_of
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
 from variable_oracle import Outcome, play
 from variable_scenarios import Scenario
 

@@ -488,7 +488,8 @@ def _attributes(cls: type) -> dict[str, str]:
 
 def versions(registry: Registry) -> str:
     """What this version works with; the numbers come from the code that uses them."""
-    from orgflow.backends.n8n.engine.install import OVERRIDES, PACKAGES
+    from orgflow.backends.n8n.engine.engine_folder import PACKAGES
+    from orgflow.backends.n8n.engine.install import OVERRIDES
     from orgflow.backends.n8n.engine.node import MINIMUM_NODE
     from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS, type_versions
     from orgflow.backends.n8n.node_types import described

@@ -39,31 +39,35 @@ class Place(NamedTuple):
             return [False]
         if name.startswith("@"):
             return []
-        value = _at(self.root, name[1:]) if name.startswith("/") else _at(self.values, name)
+        value = (
+            _nested_value(self.root, name[1:])
+            if name.startswith("/")
+            else _nested_value(self.values, name)
+        )
         if isinstance(value, Mapping) and value.get("__rl"):
             value = value.get("value")
         return list(value) if isinstance(value, list) else [value]
 
 
-def shows(entry: Property, place: Place, key: str = "displayOptions") -> bool:
+def is_visible(entry: Property, place: Place, key: str = "displayOptions") -> bool:
     """Whether a parameter, an option or a credential is visible."""
     options = entry.get(key)
     if not isinstance(options, Mapping):
         return True
     for name, wanted in (options.get("show") or {}).items():
-        found = place.read(name)
-        if found is not None and any(isinstance(v, str) and v.startswith("=") for v in found):
+        values = place.read(name)
+        if values is not None and any(isinstance(v, str) and v.startswith("=") for v in values):
             return True  # only a run says what it is
-        if not _meets(wanted, found or []):
+        if not _meets_condition(wanted, values or []):
             return False
     for name, wanted in (options.get("hide") or {}).items():
-        found = place.read(name) or []
-        if found and _meets(wanted, found):
+        values = place.read(name) or []
+        if values and _meets_condition(wanted, values):
             return False
     return True
 
 
-def settle(
+def add_defaults(
     properties: Sequence[Property],
     given: Mapping[str, Any],
     version: float,
@@ -81,23 +85,23 @@ def settle(
         counts[entry["name"]] = counts.get(entry["name"], 0) + 1
     settled: dict[str, Any] = {}
     for _ in range(_ROUNDS):
-        found: dict[str, Any] = dict(settled)
+        settled_values: dict[str, Any] = dict(settled)
         for entry in properties:
             name = entry["name"]
             if entry.get("type") in GROUPS or (name not in given and not defaults):
                 continue  # n8n compares no groups
-            if counts[name] > 1 and not shows(
-                entry, Place(found, found if root is None else root, version)
+            if counts[name] > 1 and not is_visible(
+                entry, Place(settled_values, settled_values if root is None else root, version)
             ):
                 continue
-            found[name] = given[name] if name in given else _default(entry)
-        if found == settled:
+            settled_values[name] = given[name] if name in given else _default_value(entry)
+        if settled_values == settled:
             break
-        settled = found
+        settled = settled_values
     return settled
 
 
-def visible(
+def list_visible(
     properties: Sequence[Property],
     given: Mapping[str, Any],
     version: float,
@@ -106,25 +110,25 @@ def visible(
     defaults: bool = True,
 ) -> Iterator[Property]:
     """The visible parameters of a level with these values, in their order."""
-    values = settle(properties, given, version, root, defaults=defaults)
+    values = add_defaults(properties, given, version, root, defaults=defaults)
     place = Place(values, values if root is None else root, version)
-    return (entry for entry in properties if shows(entry, place))
+    return (entry for entry in properties if is_visible(entry, place))
 
 
-def deciding(properties: Sequence[Property], names: Iterable[str]) -> list[Property]:
+def select_deciding(properties: Sequence[Property], names: Iterable[str]) -> list[Property]:
     """The parameters of a node with these names, and those on which their visibility depends: the
-    input of `settle`."""
-    wanted, found = list(names), set[str]()
+    input of `add_defaults`."""
+    wanted, names_read = list(names), set[str]()
     while wanted:
         name = wanted.pop()
-        if name in found:
+        if name in names_read:
             continue
-        found.add(name)
+        names_read.add(name)
         for entry in properties:
             if entry["name"] == name:
-                for one in (entry, *members(entry)):
-                    wanted += read_by(one)
-    return [entry for entry in properties if entry["name"] in found]
+                for parameter in (entry, *list_members(entry)):
+                    wanted += read_by(parameter)
+    return [entry for entry in properties if entry["name"] in names_read]
 
 
 def read_by(entry: Property) -> list[str]:
@@ -134,7 +138,7 @@ def read_by(entry: Property) -> list[str]:
     return [name.lstrip("/").split(".")[0] for side in sides for name in side]
 
 
-def members(entry: Property) -> Sequence[Property]:
+def list_members(entry: Property) -> Sequence[Property]:
     """The parameters in a `collection`, or the groups in a `fixedCollection`."""
     return [o for o in entry.get("options") or () if isinstance(o, Mapping) and "name" in o]
 
@@ -144,14 +148,14 @@ def is_list(entry: Property) -> bool:
     return bool((entry.get("typeOptions") or {}).get("multipleValues"))
 
 
-def _default(entry: Property) -> Any:
+def _default_value(entry: Property) -> Any:
     default = entry.get("default")
     if entry.get("type") == "resourceLocator" and isinstance(default, Mapping):
         return {"__rl": True, **default}
     return default
 
 
-def _at(values: Any, path: str) -> Any:
+def _nested_value(values: Any, path: str) -> Any:
     """A nested value by names joined with dots; `None` where there is none."""
     if isinstance(values, Mapping) and path in values:
         return values[path]
@@ -165,41 +169,41 @@ def _at(values: Any, path: str) -> Any:
 # -- conditions ----------------------------------------------------------------------------------
 
 
-def _meets(wanted: Any, found: list[Any]) -> bool:
+def _meets_condition(wanted: Any, values: list[Any]) -> bool:
     """Whether values meet one of the conditions: a constant that is among them, or a comparison
     that holds for all."""
     several = wanted if isinstance(wanted, list) else [wanted]
-    return any(_meets_one(one, found) for one in several)
+    return any(_meets_one(alternative, values) for alternative in several)
 
 
-def _meets_one(condition: Any, found: list[Any]) -> bool:
+def _meets_one(condition: Any, values: list[Any]) -> bool:
     comparison = condition.get("_cnd") if isinstance(condition, Mapping) else None
     if isinstance(comparison, Mapping) and len(condition) == 1 and comparison:
         kind, target = next(iter(comparison.items()))
-        if not found:
+        if not values:
             return bool(kind == "not")
-        return all(_holds(kind, value, target) for value in found)
-    return any(_same(value, condition) for value in found)
+        return all(_comparison_holds(kind, value, target) for value in values)
+    return any(_is_same(value, condition) for value in values)
 
 
-def _holds(kind: str, value: Any, target: Any) -> bool:
+def _comparison_holds(kind: str, value: Any, target: Any) -> bool:
     match kind:
         case "eq":
-            return _same(value, target)
+            return _is_same(value, target)
         case "not":
-            return not _same(value, target)
+            return not _is_same(value, target)
         case "exists":
             return value is not None and value != ""
         case "between":
-            return _ordered(target["from"], value) and _ordered(value, target["to"])
+            return _is_ordered(target["from"], value) and _is_ordered(value, target["to"])
         case "gte":
-            return _ordered(target, value)
+            return _is_ordered(target, value)
         case "lte":
-            return _ordered(value, target)
+            return _is_ordered(value, target)
         case "gt":
-            return _ordered(target, value) and not _same(value, target)
+            return _is_ordered(target, value) and not _is_same(value, target)
         case "lt":
-            return _ordered(value, target) and not _same(value, target)
+            return _is_ordered(value, target) and not _is_same(value, target)
     if not isinstance(value, str):
         return False
     match kind:
@@ -214,28 +218,30 @@ def _holds(kind: str, value: Any, target: Any) -> bool:
     return False
 
 
-def _ordered(low: Any, high: Any) -> bool:
+def _is_ordered(low: Any, high: Any) -> bool:
     numbers = isinstance(low, int | float) and isinstance(high, int | float)
     texts = isinstance(low, str) and isinstance(high, str)
     return bool(low <= high) if numbers or texts else False
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_same(left: Any, other: Any) -> bool:
     """Equal as in JavaScript: a truth value is not a number."""
-    if isinstance(one, bool) != isinstance(other, bool):
+    if isinstance(left, bool) != isinstance(other, bool):
         return False
-    return bool(one == other)
+    return bool(left == other)
 
 
-def conditions(entries: Iterable[Property]) -> Iterator[str]:
+def comparison_kinds(entries: Iterable[Property]) -> Iterator[str]:
     """The kinds of comparisons that descriptions use, for tests: all of them have to be known
     here."""
     for entry in entries:
         options = entry.get("displayOptions") or {}
         for side in ("show", "hide"):
             for wanted in (options.get(side) or {}).values():
-                for one in wanted if isinstance(wanted, list) else [wanted]:
-                    if isinstance(one, Mapping) and isinstance(one.get("_cnd"), Mapping):
-                        yield from one["_cnd"]
-        for inner in members(entry):
-            yield from conditions(inner.get("values") or ([inner] if "type" in inner else ()))
+                for condition in wanted if isinstance(wanted, list) else [wanted]:
+                    if isinstance(condition, Mapping) and isinstance(
+                        condition.get("_cnd"), Mapping
+                    ):
+                        yield from condition["_cnd"]
+        for inner in list_members(entry):
+            yield from comparison_kinds(inner.get("values") or ([inner] if "type" in inner else ()))

@@ -10,11 +10,11 @@ from orgflow.backends.n8n.catalogue.display import (
     SILENT,
     Place,
     Property,
+    add_defaults,
     is_list,
-    members,
-    settle,
-    shows,
-    visible,
+    is_visible,
+    list_members,
+    list_visible,
 )
 
 Schema = dict[str, Any]
@@ -31,7 +31,7 @@ def parameter_schema(
     properties: Sequence[Property], given: Mapping[str, Any], version: float
 ) -> Schema:
     """The schema of the parameters of a node; see `Catalogue.schema`."""
-    root = settle(properties, given, version)
+    root = add_defaults(properties, given, version)
     return _Level(version, root).object(properties, given, None)
 
 
@@ -39,7 +39,7 @@ def required_blanks(
     properties: Sequence[Property], given: Mapping[str, Any], version: float
 ) -> Iterator[tuple[str, Property]]:
     """Paths of the visible required parameters that have neither value nor default."""
-    root = settle(properties, given, version)
+    root = add_defaults(properties, given, version)
     yield from _Level(version, root).blanks(properties, given, None, "")
 
 
@@ -48,29 +48,31 @@ def at_path(
 ) -> Property | None:
     """The visible parameter at a path of names joined by dots; intermediate groups are single.
     `None` if nothing is visible there, or only a list."""
-    root = settle(properties, given, version)
+    root = add_defaults(properties, given, version)
     name, _, rest = path.partition(".")
-    entry = _named(visible(properties, given, version), name)
+    entry = _find_property(list_visible(properties, given, version), name)
     if entry is None or not rest:
         return entry
     if is_list(entry):
         return None
-    values = _mapping(given.get(name))
+    values = _as_mapping(given.get(name))
     if entry.get("type") == "collection":
-        return _named(visible(members(entry), values, version, root, defaults=False), rest)
+        return _find_property(
+            list_visible(list_members(entry), values, version, root, defaults=False), rest
+        )
     if entry.get("type") == "fixedCollection":
         group_name, _, last = rest.partition(".")
-        group = next((g for g in members(entry) if g["name"] == group_name), None)
-        if group is None or not shows(group, Place(root, root, version)):
+        group = next((g for g in list_members(entry) if g["name"] == group_name), None)
+        if group is None or not is_visible(group, Place(root, root, version)):
             return None
-        inner = _mapping(values.get(group_name))
-        return _named(visible(group.get("values") or (), inner, version, root), last)
+        inner = _as_mapping(values.get(group_name))
+        return _find_property(list_visible(group.get("values") or (), inner, version, root), last)
     return None
 
 
-def _named(entries: Iterable[Property], name: str) -> Property | None:
-    found = (e for e in entries if e["name"] == name and e.get("type") not in SILENT)
-    return next(found, None)
+def _find_property(entries: Iterable[Property], name: str) -> Property | None:
+    matching = (e for e in entries if e["name"] == name and e.get("type") not in SILENT)
+    return next(matching, None)
 
 
 class _Level(NamedTuple):
@@ -103,12 +105,12 @@ class _Level(NamedTuple):
 
     def value(self, entry: Property, given: Any, beside: Mapping[str, Any]) -> Schema:
         """The schema of one parameter, with what a person reads in the editor."""
-        found = self._type(entry, given, beside)
+        schema = self._type(entry, given, beside)
         words = [entry.get("displayName"), entry.get("description"), entry.get("hint")]
-        text = ". ".join(plain(w) for w in words if isinstance(w, str) and w)
+        text = ". ".join(plain_text(w) for w in words if isinstance(w, str) and w)
         if text:
-            found["description"] = text[:_MOST_WORDS]
-        return found
+            schema["description"] = text[:_MOST_WORDS]
+        return schema
 
     def _type(self, entry: Property, given: Any, beside: Mapping[str, Any]) -> Schema:
         kind = entry.get("type")
@@ -122,15 +124,15 @@ class _Level(NamedTuple):
                     number["minimum"] = more["minValue"]
                 if isinstance(more.get("maxValue"), int | float):
                     number["maximum"] = more["maxValue"]
-                return _many(number, entry)
+                return _list_schema(number, entry)
             case "options":
-                return _many(self._choice(entry, beside), entry)
+                return _list_schema(self._choice(entry, beside), entry)
             case "multiOptions":
                 return {"type": "array", "items": self._choice(entry, beside)}
             case "collection":
                 return self._collection(entry, given)
             case "fixedCollection":
-                return self._groups(entry, _mapping(given))
+                return self._groups(entry, _as_mapping(given))
             case "resourceMapper":
                 return _MAPPER | {}
             case "filter":
@@ -140,8 +142,8 @@ class _Level(NamedTuple):
             case "json":
                 return {"anyOf": [_TEXT, {"type": "object"}, {"type": "array"}]}
             case _ if kind in LOCATED:
-                return _located(entry)
-        return _many(dict(_TEXT), entry)
+                return _locator_schema(entry)
+        return _list_schema(dict(_TEXT), entry)
 
     def _choice(self, entry: Property, beside: Mapping[str, Any]) -> Schema:
         """One of the options that show; any text where only the account knows them."""
@@ -150,36 +152,42 @@ class _Level(NamedTuple):
         ):
             return {"anyOf": [_TEXT, {"type": "number"}]}
         place = Place({**self.root, **beside}, self.root, self.version)
-        values = [o["value"] for o in members(entry) if "value" in o and shows(o, place)]
+        values = [o["value"] for o in list_members(entry) if "value" in o and is_visible(o, place)]
         return {"enum": values} if values else dict(_TEXT)
 
     def _collection(self, entry: Property, given: Any) -> Schema:
         if not is_list(entry):
-            return self.object(members(entry), _mapping(given), "collection")
-        each = [self.object(members(entry), _mapping(v), "collection") for v in _list(given)]
-        return _items(each, self.object(members(entry), {}, "collection"))
+            return self.object(list_members(entry), _as_mapping(given), "collection")
+        each = [
+            self.object(list_members(entry), _as_mapping(v), "collection") for v in _as_list(given)
+        ]
+        return _items_schema(each, self.object(list_members(entry), {}, "collection"))
 
     def _groups(self, entry: Property, given: Mapping[str, Any]) -> Schema:
         """A `fixedCollection`: by the name of the group its parameters, or a list of them."""
         shown: dict[str, Schema] = {}
         place = Place(self.root, self.root, self.version)
-        for group in members(entry):
-            if not shows(group, place):
+        for group in list_members(entry):
+            if not is_visible(group, place):
                 continue
             values = group.get("values") or ()
             inner = given.get(group["name"])
             if is_list(entry):
-                each = [self.object(values, _mapping(v), "fixedCollection") for v in _list(inner)]
-                shown[group["name"]] = _items(each, self.object(values, {}, "fixedCollection"))
+                each = [
+                    self.object(values, _as_mapping(v), "fixedCollection") for v in _as_list(inner)
+                ]
+                shown[group["name"]] = _items_schema(
+                    each, self.object(values, {}, "fixedCollection")
+                )
             else:
-                shown[group["name"]] = self.object(values, _mapping(inner), "fixedCollection")
+                shown[group["name"]] = self.object(values, _as_mapping(inner), "fixedCollection")
         return {"type": "object", "properties": shown, "additionalProperties": False}
 
     def _visible(
         self, properties: Sequence[Property], given: Mapping[str, Any], parent: str | None
     ) -> Iterator[Property]:
         root = None if parent is None else self.root
-        return visible(properties, given, self.version, root, defaults=parent != "collection")
+        return list_visible(properties, given, self.version, root, defaults=parent != "collection")
 
     def blanks(
         self,
@@ -197,9 +205,9 @@ class _Level(NamedTuple):
             if parent != "collection" and _is_required(entry) and _is_empty(value):
                 yield path, entry
             elif entry.get("type") == "collection" and isinstance(value, Mapping):
-                yield from self.blanks(members(entry), value, "collection", f"{path}.")
+                yield from self.blanks(list_members(entry), value, "collection", f"{path}.")
             elif entry.get("type") == "fixedCollection" and isinstance(value, Mapping):
-                for group in members(entry):
+                for group in list_members(entry):
                     inner = value.get(group["name"])
                     if isinstance(inner, Mapping):
                         values = group.get("values") or ()
@@ -222,19 +230,19 @@ def _is_empty(value: Any) -> bool:
     return value in (None, "", [], {})
 
 
-def _many(one: Schema, entry: Property) -> Schema:
-    return {"type": "array", "items": one} if is_list(entry) else one
+def _list_schema(item: Schema, entry: Property) -> Schema:
+    return {"type": "array", "items": item} if is_list(entry) else item
 
 
-def _items(each: list[Schema], other: Schema) -> Schema:
+def _items_schema(each: list[Schema], other: Schema) -> Schema:
     """A list whose items show each what their own values say."""
-    found: Schema = {"type": "array", "items": other}
-    if any(one != other for one in each):
-        found["prefixItems"] = each
-    return found
+    schema: Schema = {"type": "array", "items": other}
+    if any(schema_of_item != other for schema_of_item in each):
+        schema["prefixItems"] = each
+    return schema
 
 
-def _located(entry: Property) -> Schema:
+def _locator_schema(entry: Property) -> Schema:
     """How n8n finds something in an account: by an id, an address, or from a list."""
     modes = [m["name"] for m in entry.get("modes") or () if isinstance(m, Mapping)] or ["id"]
     return {
@@ -311,14 +319,14 @@ _ASSIGNMENTS: Schema = {
 }  # fmt: skip
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Text of a description without markup, on one line."""
     return " ".join(_WORDS.sub("", text).replace("\u00a0", " ").split()).rstrip(".")
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _as_mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _list(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from orgflow.backends.n8n.diff.canonical import flags, parameters_of
-from orgflow.backends.n8n.diff.decisions import Joint, join
+from orgflow.backends.n8n.diff.canonical import parameters_of, read_flags
+from orgflow.backends.n8n.diff.decisions import Joint, join_decisions
+from orgflow.backends.n8n.diff.paired_walk import LIMIT, SEVERAL, Walk
 from orgflow.backends.n8n.diff.side import Side
-from orgflow.backends.n8n.diff.walk import LIMIT, SEVERAL, Walk
 from orgflow.backends.n8n.engine_model import EngineModel
 from orgflow.backends.n8n.engine_model.flow import Node
 from orgflow.backends.n8n.format.matching import Matching
@@ -33,27 +33,27 @@ class Decisions:
     def __init__(
         self, old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str]
     ) -> None:
-        self.old = _decisions(old, matching.renamed)
-        self.new = _decisions(new, {})
+        self.old = _read_decisions(old, matching.renamed)
+        self.new = _read_decisions(new, {})
         self.joints: dict[str, Joint] = {}
         self.singles: dict[str, Joint] = {}
         for name, partner in matching.pairs.items():
             mine, its = self.old.get(name), self.new.get(partner)
             if mine is not None and its is not None:
-                self.joints[name] = join(mine, its)
+                self.joints[name] = join_decisions(mine, its)
             elif mine is not None or its is not None:
-                one = mine or its
-                assert one is not None
-                self.singles[name] = Joint(one, one)
+                decision = mine or its
+                assert decision is not None
+                self.singles[name] = Joint(decision, decision)
 
 
-def _decisions(flow: WorkflowDocument, renamed: Mapping[str, str]) -> dict[str, Decision]:
-    found = {}
+def _read_decisions(flow: WorkflowDocument, renamed: Mapping[str, str]) -> dict[str, Decision]:
+    decisions = {}
     for name, step in flow.steps.items():
         decision = decision_of(step, follow(step.parameters, renamed))
         if decision is not None:
-            found[name] = decision
-    return found
+            decisions[name] = decision
+    return decisions
 
 
 def diff_behaviour(
@@ -64,15 +64,15 @@ def diff_behaviour(
     limit: int = LIMIT,
 ) -> Behaviour:
     """The known data about how the two run."""
-    if _behaviour(old, matching.pairs, matching.renamed) == _behaviour(
+    if _normalise_behaviour(old, matching.pairs, matching.renamed) == _normalise_behaviour(
         new, {n: n for n in new.steps}, {}
     ):
         return Behaviour("same", 0, "no difference affects n8n")
-    setting = _setting(old, new)
+    setting = _describe_setting(old, new)
     if setting:
         return Behaviour("different", 0, setting)
     if not (old.order and new.order):
-        served = _served(old, new, matching)
+        served = _describe_served(old, new, matching)
         if served:
             return Behaviour("different", 0, served)
         which = "old" if new.order else "new" if old.order else ""
@@ -91,27 +91,27 @@ def diff_behaviour(
     sides = Side(machines[0], keys, decisions.old), Side(machines[1], back, decisions.new)
     joints = {keys[name]: joint for name, joint in decisions.joints.items()}
     singles = {keys[name]: joint for name, joint in decisions.singles.items()}
-    mine, its = _starts(old), _starts(new)
+    mine, its = _list_starts(old), _list_starts(new)
     starts = [(n, matching.pairs[n]) for n in mine if matching.pairs.get(n) in its]
     idle = frozenset(keys[n] for n, partner in matching.pairs.items()
                      if _is_idle(old, n) and _is_idle(new, partner))  # fmt: skip
-    found = Walk(*sides, joints, singles, limit, idle=idle).run(starts)
-    if found.verdict == "same" and any(_may_multiply(n) for n in machines[0].flows[0].nodes):
+    behaviour = Walk(*sides, joints, singles, limit, idle=idle).run(starts)
+    if behaviour.verdict == "same" and any(_may_multiply(n) for n in machines[0].flows[0].nodes):
         most = min(limit, SEVERAL)
         more = Walk(*sides, joints, singles, most, several=True, idle=idle).run(starts)
         if more.verdict == "bounded":
             reason = f"if one item may become several, {more.reason}"
             more = more._replace(reason=reason)
-        found = more._replace(looked_at=found.looked_at + more.looked_at)
-    found = found._replace(run=tuple(_steps_of(found.run, old, new)))
-    if found.verdict != "different":
-        other = _other_start(mine, its, matching) or _served(old, new, matching)
+        behaviour = more._replace(looked_at=behaviour.looked_at + more.looked_at)
+    behaviour = behaviour._replace(run=tuple(_steps_of(behaviour.run, old, new)))
+    if behaviour.verdict != "different":
+        other = _other_start(mine, its, matching) or _describe_served(old, new, matching)
         if other:
-            return Behaviour("different", found.looked_at, other)
-    assumed = list(_waits(old, new, matching))
+            return Behaviour("different", behaviour.looked_at, other)
+    assumed = list(_describe_waits(old, new, matching))
     if any(joint.changed for joint in decisions.joints.values()):
         assumed.append("the changed conditions decide as before")
-    return found._replace(assumed=tuple(assumed))
+    return behaviour._replace(assumed=tuple(assumed))
 
 
 _COUNTING = ("before", "round")
@@ -136,23 +136,25 @@ def _is_idle(flow: WorkflowDocument, name: str) -> bool:
     return step.short == "noOp" and not named
 
 
-def _waits(old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str]) -> Iterator[str]:
+def _describe_waits(
+    old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str]
+) -> Iterator[str]:
     """Of waits that only one version has, that it makes no difference when the run goes on."""
     gone = [n for n in matching.missing if _holds_up(old.steps[n])]
     come = [n for n in matching.added if _holds_up(new.steps[n])]
     if gone:
-        yield f"the run no longer waits at {_some(gone)}"
+        yield f"the run no longer waits at {_join_names(gone)}"
     if come:
-        yield f"the run may wait at {_some(come)}"
+        yield f"the run may wait at {_join_names(come)}"
 
 
 def _holds_up(step: Step) -> bool:
     return step.short in ("wait", "form") and not step.disabled
 
 
-def _some(names: list[str]) -> str:
-    said = ", ".join(f"`{n}`" for n in names[:3])
-    return said + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+def _join_names(names: list[str]) -> str:
+    text = ", ".join(f"`{n}`" for n in names[:3])
+    return text + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _may_multiply(node: Node) -> bool:
@@ -160,11 +162,11 @@ def _may_multiply(node: Node) -> bool:
     return node.behaviour.kind == "choice" and (node.behaviour.outputs or 1) == 1
 
 
-def _starts(flow: WorkflowDocument) -> list[str]:
+def _list_starts(flow: WorkflowDocument) -> list[str]:
     """Where runs begin: triggers, or where there are none the steps that nothing leads to."""
-    found = [s.key for s in flow.steps.values() if s.starts]
-    if found:
-        return found
+    starts = [s.key for s in flow.steps.values() if s.starts]
+    if starts:
+        return starts
     reached = {wire.target for wire in flow.wires if wire.kind == "main"}
     serving = {wire.source for wire in flow.wires if wire.kind != "main"}
     return [n for n in flow.steps if n not in reached and n not in serving]
@@ -188,28 +190,30 @@ _SETTINGS: Mapping[str, tuple[str, tuple[Any, ...]]] = {
 """Settings that affect execution: in words, and the values that mean n8n's own default."""
 
 
-def _settings(flow: WorkflowDocument) -> dict[str, Any]:
-    found = {name: flow.settings.get(name) for name in _SETTINGS}
-    return {name: None if value in _SETTINGS[name][1] else value for name, value in found.items()}
+def _read_settings(flow: WorkflowDocument) -> dict[str, Any]:
+    settings = {name: flow.settings.get(name) for name in _SETTINGS}
+    return {
+        name: None if value in _SETTINGS[name][1] else value for name, value in settings.items()
+    }
 
 
-def _setting(old: WorkflowDocument, new: WorkflowDocument) -> str:
+def _describe_setting(old: WorkflowDocument, new: WorkflowDocument) -> str:
     """A setting that makes runs differ, in words."""
-    before, after = _settings(old), _settings(new)
+    before, after = _read_settings(old), _read_settings(new)
     for name, (words, _) in _SETTINGS.items():
         if before[name] != after[name]:
-            one, other = (
+            first, other = (
                 "the server's default" if value is None else f"`{value}`"
                 for value in (before[name], after[name])
             )
-            return f"{words.format(one)} in the old workflow and {other} in the new one"
+            return f"{words.format(first)} in the old workflow and {other} in the new one"
     return ""
 
 
-def _served(old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str]) -> str:
+def _describe_served(old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str]) -> str:
     """A model, memory, tool, … that serves a node in one version only, where both have the node.
     Nodes that are disabled serve nobody and need nothing."""
-    before, after = _serving(old, matching.pairs), _serving(new, None)
+    before, after = _serving_wires(old, matching.pairs), _serving_wires(new, None)
     both = set(matching.pairs.values())
     for wires, others, which in ((before, after, "old"), (after, before, "new")):
         for source, kind, target, _ in sorted(wires - others):
@@ -219,13 +223,13 @@ def _served(old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str
     return ""
 
 
-def _serving(
+def _serving_wires(
     flow: WorkflowDocument, names: Mapping[str, str] | None
 ) -> set[tuple[str, str, str, int]]:
     """Wires of sub-nodes that work for a node that can run, under the names of the new version: a
     node without a partner is marked, since one that was added may have its name."""
     on = [w for w in flow.wires if not flow.steps[w.target].disabled]
-    live = set(_starts(flow))
+    live = set(_list_starts(flow))
     todo = list(live)
     ahead: dict[str, list[str]] = {}
     for wire in flow.wires:
@@ -235,22 +239,24 @@ def _serving(
         come = [n for n in ahead.get(todo.pop(), ()) if n not in live]
         live.update(come)
         todo += come
-    found: set[tuple[str, str, str, int]] = set()
+    wires: set[tuple[str, str, str, int]] = set()
     serving = [w for w in on if w.kind != "main" and not flow.steps[w.source].disabled]
     while True:  # a sub-node may have sub-nodes of its own
         reached = [w for w in serving if w.target in live]
         if not reached:
-            return found
+            return wires
         serving = [w for w in serving if w.target not in live]
         for wire in reached:
             live.add(wire.source)
             source, target = wire.source, wire.target
             if names is not None:
                 source, target = (names.get(n, f"\0{n}") for n in (source, target))
-            found.add((source, wire.kind, target, wire.input))
+            wires.add((source, wire.kind, target, wire.input))
 
 
-def _behaviour(flow: WorkflowDocument, names: Mapping[str, str], renamed: Mapping[str, str]) -> Any:
+def _normalise_behaviour(
+    flow: WorkflowDocument, names: Mapping[str, str], renamed: Mapping[str, str]
+) -> Any:
     """All of a workflow that n8n looks at when it runs it, under the names of the new version.
 
     Of positions only the order of targets that they give; n8n's first order of execution goes by
@@ -262,7 +268,7 @@ def _behaviour(flow: WorkflowDocument, names: Mapping[str, str], renamed: Mappin
             return None
         parameters = parameters_of(step, follow(step.parameters, renamed))
         numeric = int(name) if name.isdecimal() and len(name) < 11 else None
-        steps[names[name]] = (step.type, step.version, parameters, flags(step), numeric)
+        steps[names[name]] = (step.type, step.version, parameters, read_flags(step), numeric)
     wires: dict[tuple[str, str], list[tuple[int, str, int]]] = {}
     for wire in flow.wires:
         entry = (wire.output, names[wire.target], wire.input)
@@ -271,12 +277,12 @@ def _behaviour(flow: WorkflowDocument, names: Mapping[str, str], renamed: Mappin
     if flow.order:
         for (_, kind), entries in wires.items():
             if kind == "main":
-                entries.sort(key=lambda e: _place(flow.steps[back[e[1]]]))
+                entries.sort(key=lambda e: _node_position(flow.steps[back[e[1]]]))
             else:
                 entries.sort()
-    return steps, wires, flow.order, _settings(flow)
+    return steps, wires, flow.order, _read_settings(flow)
 
 
-def _place(step: Step) -> tuple[float, float]:
+def _node_position(step: Step) -> tuple[float, float]:
     x, y = step.position or (0, 0)
     return (y, x)

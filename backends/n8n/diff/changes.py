@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from orgflow.backends.n8n.diff.behaviour import Decisions
-from orgflow.backends.n8n.diff.canonical import canonical, flags, parameters_of
+from orgflow.backends.n8n.diff.canonical import canonical_value, parameters_of, read_flags
 from orgflow.backends.n8n.diff.decisions import Joint
 from orgflow.backends.n8n.format.json_values import inside
 from orgflow.backends.n8n.format.matching import Matching
@@ -38,18 +38,18 @@ def list_changes(
     """Every change except layout, in order of relevance."""
     wires = _Wires(old, new, matching, decisions)
     return (
-        *_names(old, new, matching),
+        *_name_changes(old, new, matching),
         *wires.steps(),
-        *_conditions(matching, decisions),
-        *_bodies(old, new, matching, decisions),
+        *_condition_changes(matching, decisions),
+        *_body_changes(old, new, matching, decisions),
         *wires.changes(),
-        *_workflow(old, new),
-        *_notes(old, new),
-        *_maps(old, new, matching),
+        *_workflow_changes(old, new),
+        *_note_changes(old, new),
+        *_map_changes(old, new, matching),
     )
 
 
-def _names(
+def _name_changes(
     old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str]
 ) -> Iterator[Change]:
     for before, after in matching.renamed.items():
@@ -60,7 +60,7 @@ def _names(
 # -- conditions and parameters -------------------------------------------------------------------
 
 
-def _conditions(matching: Matching[str], decisions: Decisions) -> Iterator[Change]:
+def _condition_changes(matching: Matching[str], decisions: Decisions) -> Iterator[Change]:
     for name, joint in decisions.joints.items():
         partner = matching.pairs[name]
         for change in joint.changed:
@@ -99,7 +99,7 @@ def _in_old_order(joint: Joint, parameters: Any) -> Any:
     values = inside(parameters, "rules", "values")
     places = {(rule.atom, rule.holds): rule.output for rule in joint.new.rules}
     asked = [(rule.atom, rule.holds) for rule in joint.old.rules]
-    order = [places[one] for one in asked if one in places]
+    order = [places[name] for name in asked if name in places]
     whole = isinstance(values, list) and sorted(order) == list(range(len(values)))
     if not whole or order == sorted(order):
         return parameters
@@ -107,7 +107,7 @@ def _in_old_order(joint: Joint, parameters: Any) -> Any:
     return {**parameters, "rules": rules}
 
 
-def _bodies(
+def _body_changes(
     old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str], decisions: Decisions
 ) -> Iterator[Change]:
     renamed = matching.renamed
@@ -121,15 +121,15 @@ def _bodies(
         before = parameters_of(mine, follow(mine.parameters, renamed))
         after = parameters_of(its, its.parameters)
         joint = decisions.joints.get(name)
-        told = joint is not None and bool(joint.changed)
+        reported = joint is not None and bool(joint.changed)
         if joint is not None and its.short == "switch":
             after = _in_old_order(joint, after)
-        for path, was, now in _differences(before, after, ""):
-            if told and _is_condition(path):
+        for path, was, now in _find_differences(before, after, ""):
+            if reported and _is_condition(path):
                 continue
-            yield _change("parameter", partner, path, was, now)
-        for path, was, now in _differences(flags(mine), flags(its), ""):
-            yield _change("setting", partner, path, was, now)
+            yield _make_change("parameter", partner, path, was, now)
+        for path, was, now in _find_differences(read_flags(mine), read_flags(its), ""):
+            yield _make_change("setting", partner, path, was, now)
         words = mine.doc, its.doc
         if words[0] != words[1]:
             yield Change("changed", "note", partner, "", *words)
@@ -141,28 +141,28 @@ def _is_condition(path: str) -> bool:
     return ("conditions" in path or "rules" in path) and any(part in path for part in inside)
 
 
-def _change(what: str, name: str, path: str, was: Any, now: Any) -> Change:
+def _make_change(what: str, name: str, path: str, was: Any, now: Any) -> Change:
     kind = "added" if was is _MISSING else "removed" if now is _MISSING else "changed"
-    return Change(kind, what, name, path, _text(was), _text(now))  # type: ignore[arg-type]
+    return Change(kind, what, name, path, _text_value(was), _text_value(now))  # type: ignore[arg-type]
 
 
-def _text(value: Any) -> str | None:
+def _text_value(value: Any) -> str | None:
     if value is _MISSING:
         return None
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _differences(old: Any, new: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+def _find_differences(old: Any, new: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
     """Where two values differ: path, old and new value."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted(old.keys() | new.keys()):
             inner = f"{path}.{key}" if path else str(key)
-            yield from _differences(old.get(key, _MISSING), new.get(key, _MISSING), inner)
+            yield from _find_differences(old.get(key, _MISSING), new.get(key, _MISSING), inner)
     elif isinstance(old, list) and isinstance(new, list):
         for index in range(max(len(old), len(new))):
             was = old[index] if index < len(old) else _MISSING
             now = new[index] if index < len(new) else _MISSING
-            yield from _differences(was, now, f"{path}[{index}]")
+            yield from _find_differences(was, now, f"{path}[{index}]")
     elif type(old) is not type(new) or old != new:
         yield path, old, new
 
@@ -186,7 +186,7 @@ class _Wires:
         # A removed node is marked: one that was added may have its name.
         self.marked = {f"\0{n}": n for n in self.removed}
         names = {n: matching.pairs.get(n, f"\0{n}") for n in old.steps}
-        outputs = _renumbered(decisions, matching)
+        outputs = _renumber_outputs(decisions, matching)
         before = Counter(
             replace(
                 wire,
@@ -219,7 +219,7 @@ class _Wires:
                 [self._shown(w.target) for w in out[name]],
             )
             if any(sides):
-                self.between[name] = _between(*(list(dict.fromkeys(side)) for side in sides))
+                self.between[name] = _changed_middle(*(list(dict.fromkeys(side)) for side in sides))
         done: set[str] = set()
         for name in names:
             done.add(name)
@@ -227,8 +227,8 @@ class _Wires:
             leaving = [w for w in out[name] if w.target not in done]
             if len(arriving) * len(leaving) > _WHOLE:
                 continue
-            for one, two in itertools.product(arriving, leaving):
-                whole = replace(one, target=two.target, input=two.input)
+            for first, two in itertools.product(arriving, leaving):
+                whole = replace(first, target=two.target, input=two.input)
                 if whole.source in nodes or whole.target in nodes:
                     into[whole.target].append(whole)
                     out[whole.source].append(whole)
@@ -238,10 +238,10 @@ class _Wires:
     def steps(self) -> Iterator[Change]:
         """Nodes that are new or gone, with where they stand."""
         for name in self.added:
-            kind = _short(self.new.steps[name].type)
+            kind = _short_type(self.new.steps[name].type)
             yield Change("added", "node", name, self.between.get(name, ""), None, kind)
         for name in self.removed:
-            kind = _short(self.old.steps[name].type)
+            kind = _short_type(self.old.steps[name].type)
             yield Change("removed", "node", name, self.between.get(f"\0{name}", ""), kind, None)
 
     def changes(self) -> Iterator[Change]:
@@ -269,25 +269,25 @@ class _Wires:
         return f"{self._shown(wire.source)}{label} → {self._shown(wire.target)}{slot}{kind}"
 
 
-def _short(full: str) -> str:
+def _short_type(full: str) -> str:
     """A type without its package."""
     return full.rsplit(".", 1)[-1]
 
 
-def _between(before: list[str], after: list[str]) -> str:
+def _changed_middle(before: list[str], after: list[str]) -> str:
     def some(names: list[str]) -> str:
-        said = ", ".join(f"`{n}`" for n in names[:3])
-        return said + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        text = ", ".join(f"`{n}`" for n in names[:3])
+        return text + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
     if before and after:
         return f"between {some(before)} and {some(after)}"
     return f"after {some(before)}" if before else f"before {some(after)}"
 
 
-def _renumbered(decisions: Decisions, matching: Matching[str]) -> dict[tuple[str, int], int]:
+def _renumber_outputs(decisions: Decisions, matching: Matching[str]) -> dict[tuple[str, int], int]:
     """Outputs of the old version under the numbers of the new, where the same data leave by them
     in both; only where that is one to one."""
-    found: dict[tuple[str, int], int] = {}
+    renumbered: dict[tuple[str, int], int] = {}
     for name, joint in decisions.joints.items():
         by_atom = {(r.atom, r.holds): r.output for r in joint.new.rules}
         numbers: dict[int, int] = {}
@@ -304,19 +304,21 @@ def _renumbered(decisions: Decisions, matching: Matching[str]) -> dict[tuple[str
         if mine is not None and its is not None:
             numbers.setdefault(mine, its)
         if len(set(numbers.values())) == len(numbers):
-            found.update({(name, number): to for number, to in numbers.items()})
-    return found
+            renumbered.update({(name, number): to for number, to in numbers.items()})
+    return renumbered
 
 
 # -- the workflow itself -------------------------------------------------------------------------
 
 
-def _workflow(old: WorkflowDocument, new: WorkflowDocument) -> Iterator[Change]:
+def _workflow_changes(old: WorkflowDocument, new: WorkflowDocument) -> Iterator[Change]:
     if old.title != new.title:
         yield Change("renamed", "workflow", new.title, "", old.title, new.title)
-    for path, was, now in _differences(canonical(old.settings), canonical(new.settings), ""):
-        yield _change("setting", "workflow", path, was, now)
-    pinned = [canonical(flow.raw.get("pinData")) or {} for flow in (old, new)]
+    for path, was, now in _find_differences(
+        canonical_value(old.settings), canonical_value(new.settings), ""
+    ):
+        yield _make_change("setting", "workflow", path, was, now)
+    pinned = [canonical_value(flow.raw.get("pinData")) or {} for flow in (old, new)]
     if isinstance(pinned[0], Mapping) and isinstance(pinned[1], Mapping):
         for name in sorted(pinned[0].keys() ^ pinned[1].keys()):
             kind = "added" if name in pinned[1] else "removed"
@@ -326,7 +328,7 @@ def _workflow(old: WorkflowDocument, new: WorkflowDocument) -> Iterator[Change]:
                 yield Change("changed", "pinned data", name)
 
 
-def _notes(old: WorkflowDocument, new: WorkflowDocument) -> Iterator[Change]:
+def _note_changes(old: WorkflowDocument, new: WorkflowDocument) -> Iterator[Change]:
     """Sticky notes by what they say; one that was edited is paired with one of those left."""
     lost = list((Counter(old.notes) - Counter(new.notes)).elements())
     won = list((Counter(new.notes) - Counter(old.notes)).elements())
@@ -336,14 +338,14 @@ def _notes(old: WorkflowDocument, new: WorkflowDocument) -> Iterator[Change]:
         if alike:
             lost.remove(before)
             won.remove(alike[0])
-            yield Change("changed", "sticky note", _title(before), "", before, alike[0])
+            yield Change("changed", "sticky note", _note_title(before), "", before, alike[0])
     for text in lost:
-        yield Change("removed", "sticky note", _title(text), "", text, None)
+        yield Change("removed", "sticky note", _note_title(text), "", text, None)
     for text in won:
-        yield Change("added", "sticky note", _title(text), "", None, text)
+        yield Change("added", "sticky note", _note_title(text), "", None, text)
 
 
-def _maps(
+def _map_changes(
     old: WorkflowDocument, new: WorkflowDocument, matching: Matching[str]
 ) -> Iterator[Change]:
     """What the notes say of which node stands for which element, where both versions have the node
@@ -363,6 +365,6 @@ def _maps(
             )
 
 
-def _title(text: str) -> str:
+def _note_title(text: str) -> str:
     first = text.split("\n", 1)[0].lstrip("#* ").rstrip("* ")
     return first if len(first) <= 40 else first[:39] + "…"

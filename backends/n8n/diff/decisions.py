@@ -47,21 +47,21 @@ class Joint(NamedTuple):
     def ways(self, items: int) -> tuple[tuple[Way, ...], bool]:
         """Every possible decision about this number of items, and whether some were omitted."""
         cases, cut = self._cases()
-        found: dict[Way, None] = {}
+        outcomes: dict[Way, None] = {}
         spread = itertools.combinations_with_replacement(cases, items)
         for number, chosen in enumerate(spread):
-            if number >= _WAYS * 4 or len(found) >= _WAYS:
-                return tuple(found), True
+            if number >= _WAYS * 4 or len(outcomes) >= _WAYS:
+                return tuple(outcomes), True
             old = tuple(o for case in chosen for o in case[0])
             new = tuple(o for case in chosen for o in case[1])
             way = Way(
-                _counts(old),
-                _counts(new),
+                _count_items(old),
+                _count_items(new),
                 self.old.label(tuple(dict.fromkeys(old))),
                 self.new.label(tuple(dict.fromkeys(new))),
             )
-            found.setdefault(way)
-        return tuple(found), cut
+            outcomes.setdefault(way)
+        return tuple(outcomes), cut
 
     def _cases(self) -> tuple[list[tuple[tuple[int, ...], tuple[int, ...]]], bool]:
         """What one item may do: pairs of outputs taken, each once.
@@ -78,19 +78,19 @@ class Joint(NamedTuple):
         sets = [frozenset(c) for n in range(most + 1) for c in itertools.combinations(atoms, n)]
         if (every or signed) and len(atoms) > _ATOMS:
             sets.append(frozenset(atoms))
-        found: dict[tuple[tuple[int, ...], tuple[int, ...]], None] = {}
+        cases: dict[tuple[tuple[int, ...], tuple[int, ...]], None] = {}
         for true in sets:
             if not true and self.old.total and self.new.total:
                 continue
             values: dict[str, str] = {}
-            said = [says[atom] for atom in atoms if atom in true]
-            if any(e is not None and values.setdefault(e[0], e[1]) != e[1] for e in said):
+            words = [says[atom] for atom in atoms if atom in true]
+            if any(e is not None and values.setdefault(e[0], e[1]) != e[1] for e in words):
                 continue
-            found.setdefault((self.old.taken(true), self.new.taken(true)))
-        return list(found), (every or signed) and len(atoms) > _ATOMS
+            cases.setdefault((self.old.taken(true), self.new.taken(true)))
+        return list(cases), (every or signed) and len(atoms) > _ATOMS
 
 
-def join(old: Decision, new: Decision) -> Joint:
+def join_decisions(old: Decision, new: Decision) -> Joint:
     """Two versions over the same atoms. Conditions that only one of them has are paired by the
     names of their branches, then in order, and assumed to decide as before (`changed`)."""
     mine = {rule.atom for rule in old.rules}
@@ -117,12 +117,12 @@ def join(old: Decision, new: Decision) -> Joint:
     )
     changed = tuple(
         ChangedCondition(o.label or n.label, o.words, n.words)
-        for o, n in (*pairs, *_reworded(old, new))
+        for o, n in (*pairs, *_pair_reworded(old, new))
     )
     return Joint(old, new._replace(rules=rules), changed)
 
 
-def _reworded(old: Decision, new: Decision) -> list[tuple[Rule, Rule]]:
+def _pair_reworded(old: Decision, new: Decision) -> list[tuple[Rule, Rule]]:
     """Rules of both versions that are one atom in other words (negated, say); each rule once."""
     left = list(old.rules)
     right = []
@@ -132,15 +132,15 @@ def _reworded(old: Decision, new: Decision) -> list[tuple[Rule, Rule]]:
             left.remove(same[0])
         else:
             right.append(rule)
-    found = []
+    pairs = []
     for rule in right:
         alike = [r for r in left if r.atom == rule.atom and r.words != rule.words]
         alike.sort(key=lambda r: (r.label != rule.label, r.holds is not rule.holds))
         if alike:
-            found.append((alike[0], rule))
+            pairs.append((alike[0], rule))
             left.remove(alike[0])
-    return found
+    return pairs
 
 
-def _counts(outputs: tuple[int, ...]) -> tuple[int, ...]:
+def _count_items(outputs: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(outputs.count(i) for i in range(max(outputs, default=-1) + 1))

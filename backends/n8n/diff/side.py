@@ -116,10 +116,12 @@ class Side:
             return (Emits(handed_on(node, (inputs[0],))),)
         decision = self.decisions.get(node.name)
         if decision is None:
-            return tuple(Emits(counts) for counts in spread(behaviour.outputs or 1, inputs[0]))
-        ways, cut = Joint(decision, decision).ways(inputs[0])
+            return tuple(
+                Emits(counts) for counts in spread_items(behaviour.outputs or 1, inputs[0])
+            )
+        choices, cut = Joint(decision, decision).ways(inputs[0])
         self.left_out |= cut
-        return tuple(Emits(handed_on(node, way.old)) for way in ways)
+        return tuple(Emits(handed_on(node, way.old)) for way in choices)
 
     def settle(self, config: Config) -> Settled:
         """Run hidden steps up to a visible one or several alternatives."""
@@ -152,15 +154,15 @@ class Side:
         )
 
 
-def spread(size: int, items: int, several: bool = False) -> list[Counts]:
+def spread_items(size: int, items: int, several: bool = False) -> list[Counts]:
     """The possible output of an unknown node by this number of outputs; `several`: also two items
     of one."""
     # One item may become several (a list is fetched), and none: two show what several do.
     values = (items, 0, 2) if several and size == 1 and items == 1 else (items, 0)
-    found: list[Counts] = [()]
+    spreads: list[Counts] = [()]
     if size <= _SINGLE:
         for _ in range(size):
-            found = [(*counts, value) for counts in found for value in values]
-        return found
-    found = [tuple(items if i == at else 0 for i in range(size)) for at in range(size)]
-    return [*found, (items,) * size, (0,) * size]
+            spreads = [(*counts, value) for counts in spreads for value in values]
+        return spreads
+    spreads = [tuple(items if i == at else 0 for i in range(size)) for at in range(size)]
+    return [*spreads, (items,) * size, (0,) * size]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from orgflow.backends.n8n.diff.decisions import Joint
-from orgflow.backends.n8n.diff.side import Side, spread
+from orgflow.backends.n8n.diff.side import Side, spread_items
 from orgflow.backends.n8n.engine_model import (
     ANSWERED,
     FAILS,
@@ -41,9 +41,9 @@ class Moves(NamedTuple):
     apart: str = ""
 
 
-def moves(
+def joint_moves(
     old: Side,
-    one: Config,
+    first: Config,
     new: Side,
     other: Config,
     joint: Joint | None,
@@ -61,16 +61,16 @@ def moves(
         single: the decision of the version that alone makes one there, combined with itself.
         several: an unknown node may make two items of one.
     """
-    phases = (old.phase(one), new.phase(other))
+    phases = (old.phase(first), new.phase(other))
     if phases != (Phase.READY, Phase.READY):
-        return _resumed(old, one, new, other)
-    mine, its = old.node(one), new.node(other)
+        return _joint_resumptions(old, first, new, other)
+    mine, its = old.node(first), new.node(other)
     assert mine is not None
     assert its is not None
-    inputs = (old.inputs(one), new.inputs(other))
-    failing = tuple(_failures(mine, inputs[0], its, inputs[1]))
+    inputs = (old.inputs(first), new.inputs(other))
+    failing = tuple(_joint_failures(mine, inputs[0], its, inputs[1]))
     if joint is not None:
-        ways, cut = joint.ways(inputs[0][0])
+        choices, cut = joint.ways(inputs[0][0])
         both = tuple(
             Both(
                 Emits(handed_on(mine, w.old)),
@@ -78,36 +78,36 @@ def moves(
                 w.old_label,
                 w.new_label,
             )
-            for w in ways
+            for w in choices
         )
         return Moves((*both, *failing), cut)
-    kinds = (_kind(mine), _kind(its))
+    kinds = (_wait_kind(mine), _wait_kind(its))
     if kinds == ("choice", "choice"):
-        return Moves((*_unknown(mine, its, max(inputs[0]), several), *failing))
+        return Moves((*_unknown_outputs(mine, its, max(inputs[0]), several), *failing))
     if "choice" in kinds:
         return Moves((*_one_decides(mine, inputs[0], its, inputs[1], single), *failing))
-    return Moves((Both(_plain(mine), _plain(its)), *failing))
+    return Moves((Both(_plain_outcome(mine), _plain_outcome(its)), *failing))
 
 
-def _kind(node: Node) -> str:
+def _wait_kind(node: Node) -> str:
     return "pass" if node.disabled else node.behaviour.kind
 
 
-def _plain(node: Node) -> Outcome:
+def _plain_outcome(node: Node) -> Outcome:
     """What a node does that has no choice; whether a wait sleeps or is stored is not looked at."""
-    if _kind(node) == "wait":
+    if _wait_kind(node) == "wait":
         return Opens(False)
     return RUNS
 
 
-def _unknown(mine: Node, its: Node, items: int, several: bool) -> Iterator[Both]:
+def _unknown_outputs(mine: Node, its: Node, items: int, several: bool) -> Iterator[Both]:
     """Nodes whose output depends on data that are not modelled hand on the same, whatever it is."""
     size = max(mine.behaviour.outputs or 1, its.behaviour.outputs or 1)
-    for counts in spread(size, items, several):
-        yield Both(Emits(counts), Emits(counts), *[_outputs(counts, size)] * 2)
+    for counts in spread_items(size, items, several):
+        yield Both(Emits(counts), Emits(counts), *[_describe_outputs(counts, size)] * 2)
 
 
-def _outputs(counts: Counts, size: int) -> str:
+def _describe_outputs(counts: Counts, size: int) -> str:
     if not any(counts):
         return "no items"
     if size == 1 and counts[0] > 1:
@@ -120,9 +120,9 @@ def _one_decides(
 ) -> Iterator[Both]:
     """One version decides or is not known, the other only passes on (or the other way round). Of a
     step without branches the body is not looked at: it hands on what the other does."""
-    decides_old = _kind(mine) == "choice"
+    decides_old = _wait_kind(mine) == "choice"
     node, inputs = (mine, given) if decides_old else (its, its_given)
-    fixed = _plain(its if decides_old else mine)
+    fixed = _plain_outcome(its if decides_old else mine)
     options: list[tuple[Outcome, str]] = []
     if single is not None:
         for way in single.ways(inputs[0])[0]:
@@ -131,37 +131,37 @@ def _one_decides(
         options.append((Emits(handed_on(node, (inputs[0],))), ""))
     else:
         size = node.behaviour.outputs or 1
-        options += [(Emits(c), _outputs(c, size)) for c in spread(size, inputs[0])]
+        options += [(Emits(c), _describe_outputs(c, size)) for c in spread_items(size, inputs[0])]
     for outcome, label in options:
         yield Both(outcome, fixed, label, "") if decides_old else Both(fixed, outcome, "", label)
 
 
-def _failures(mine: Node, given: Counts, its: Node, its_given: Counts) -> Iterator[Both]:
+def _joint_failures(mine: Node, given: Counts, its: Node, its_given: Counts) -> Iterator[Both]:
     """That the node fails, where either version then goes on."""
-    if mine.on_error == its.on_error == "stop" or _kind(mine) in ("trigger", "stop"):
+    if mine.on_error == its.on_error == "stop" or _wait_kind(mine) in ("trigger", "stop"):
         return
-    if mine.disabled or its.disabled or not any(given) or _kind(its) in ("trigger", "stop"):
+    if mine.disabled or its.disabled or not any(given) or _wait_kind(its) in ("trigger", "stop"):
         return
-    pairs = [(_failed(mine, given), _failed(its, its_given)), (FAILS, FAILS)]
-    for one, other in dict.fromkeys(pairs):
-        yield Both(one, other, "fails", "fails")
+    pairs = [(_failed_outcome(mine, given), _failed_outcome(its, its_given)), (FAILS, FAILS)]
+    for first, other in dict.fromkeys(pairs):
+        yield Both(first, other, "fails", "fails")
 
 
-def _failed(node: Node, inputs: Counts) -> Outcome:
+def _failed_outcome(node: Node, inputs: Counts) -> Outcome:
     """By the error output go the items that the node marks as failed."""
     if node.on_error == "error":
         return Emits(handed_on(node, (0,), inputs[0]))
     return FAILS
 
 
-def _resumed(old: Side, one: Config, new: Side, other: Config) -> Moves:
-    mine, its = _resumptions(old, one), _resumptions(new, other)
+def _joint_resumptions(old: Side, first: Config, new: Side, other: Config) -> Moves:
+    mine, its = _list_resumptions(old, first), _list_resumptions(new, other)
     if len(mine) == len(its) == 1:
         return Moves((Both(mine[0], its[0]),))
     shared = [o for o in mine if o in its]
-    both = tuple(Both(o, o, *[_resumption(o)] * 2) for o in shared)
-    only_old = [_resumption(o) for o in mine if o not in its]
-    only_new = [_resumption(o) for o in its if o not in mine]
+    both = tuple(Both(o, o, *[_describe_resumption(o)] * 2) for o in shared)
+    only_old = [_describe_resumption(o) for o in mine if o not in its]
+    only_new = [_describe_resumption(o) for o in its if o not in mine]
     apart = ""
     if only_old or only_new:
         which = "old" if only_old else "new"
@@ -169,24 +169,24 @@ def _resumed(old: Side, one: Config, new: Side, other: Config) -> Moves:
     return Moves(both, apart=apart)
 
 
-def _resumptions(side: Side, config: Config) -> list[Outcome]:
+def _list_resumptions(side: Side, config: Config) -> list[Outcome]:
     """How a wait may end. A time that passes and a limit that runs out are the same; where time is
     all a wait is for, how long it is makes no difference here."""
     node = side.node(config)
     assert node is not None
-    found: list[Outcome] = [ANSWERED] if node.behaviour.answered else []
-    if node.behaviour.limited or not found:
-        found.append(Resumes(None))
-    return found
+    outcomes: list[Outcome] = [ANSWERED] if node.behaviour.answered else []
+    if node.behaviour.limited or not outcomes:
+        outcomes.append(Resumes(None))
+    return outcomes
 
 
-def _resumption(outcome: Outcome) -> str:
+def _describe_resumption(outcome: Outcome) -> str:
     return "an answer" if outcome == ANSWERED else "time running out"
 
 
 def same_items(mine: Node, given: Counts, its: Node, its_given: Counts) -> bool:
     """Whether both receive the same number of items. The inputs of a Merge may differ: its output
     is compared at the next node."""
-    if "merge" in (_kind(mine), _kind(its)):
+    if "merge" in (_wait_kind(mine), _wait_kind(its)):
         return True
     return trimmed(given) == trimmed(its_given)

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orgflow.backends.n8n import rules
-from orgflow.backends.n8n.emit.settings import version_of
+from orgflow.backends.n8n.emit import emission_rules
 from orgflow.backends.n8n.node_types import wait
 from orgflow.backends.n8n.node_types.node_type import Parameters
+from orgflow.backends.n8n.plan.target_options import version_of
 
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
@@ -33,7 +33,7 @@ def protect(compiled: CompiledScope, ctx: PassContext) -> None:
         starting = [f"`{node.name}`" for node in called if node.type != wait.NODE.name]
         if starting:
             ctx.emit(
-                rules.OpenAddress,
+                emission_rules.OpenAddress,
                 f"anyone who knows the address of {listed(starting)} can start runs of "
                 f"{ctx.name(compiled.scope.body)}",
                 element=compiled.scope.body,
@@ -43,7 +43,7 @@ def protect(compiled: CompiledScope, ctx: PassContext) -> None:
         waiting = [f"`{node.name}`" for node in called if _answered(node.parameters)]
         if waiting and version_of(ctx).major < 2:
             ctx.emit(
-                rules.OpenAddress,
+                emission_rules.OpenAddress,
                 f"anyone can answer {listed(waiting)} of {ctx.name(compiled.scope.body)}: n8n 1 "
                 "does not sign the addresses of waiting runs, and numbers the runs",
                 element=compiled.scope.body,
@@ -68,7 +68,7 @@ def protect(compiled: CompiledScope, ctx: PassContext) -> None:
     ]
     if needed:
         ctx.emit(
-            rules.CredentialNeeded,
+            emission_rules.CredentialNeeded,
             f"callers of {ctx.name(compiled.scope.body)} have to authenticate: it needs "
             f"{listed(needed)}",
             element=compiled.scope.body,

@@ -11,9 +11,9 @@ from orgflow.backends.javascript.literals import js_string
 from orgflow.backends.n8n.emit import forms
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.references import quote_node
-from orgflow.backends.n8n.emit.settings import INBOX, SENDER
 from orgflow.backends.n8n.node_types import send_and_wait
 from orgflow.backends.n8n.node_types.conditions import expression
+from orgflow.backends.n8n.plan.target_options import INBOX, SENDER
 
 from orgflow_ir.model import Task
 from orgflow_ir.pipeline import PassContext

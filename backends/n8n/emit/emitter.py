@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, assert_never
 
 from orgflow.backends.n8n.emit import notes
+from orgflow.backends.n8n.emit.emission_rules import UnstatedCallData
 from orgflow.backends.n8n.emit.graph import (
     GraphNode,
     HelperKey,
@@ -25,10 +26,9 @@ from orgflow.backends.n8n.emit.graph import (
 )
 from orgflow.backends.n8n.emit.names import field_name, plain
 from orgflow.backends.n8n.emit.scopes import Together, WorkflowScope, scopes_of
-from orgflow.backends.n8n.emit.settings import MESSAGES, version_of
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types import merge, set_
-from orgflow.backends.n8n.rules import UnstatedCallData
+from orgflow.backends.n8n.plan.target_options import MESSAGES, version_of
 
 from orgflow_ir.flow.control_flow.calls import (
     called_from,
@@ -67,10 +67,10 @@ from orgflow_ir.work.gateway_decisions import (
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.forms import TaskForm
     from orgflow.backends.n8n.emit.groups import Group
-    from orgflow.backends.n8n.emit.inclusive import InclusiveJoin
     from orgflow.backends.n8n.emit.named_work import NamedWork
     from orgflow.backends.n8n.emit.outside import OutsideNode
     from orgflow.backends.n8n.emit.variables import Carried
+    from orgflow.backends.n8n.plan.inclusive_joins import InclusiveJoin
 
     from orgflow_ir.model.elements import Scope
     from orgflow_ir.work.people import About
@@ -213,7 +213,7 @@ def _inclusive_joins(
 ) -> Mapping[str, InclusiveJoin]:
     if not any(isinstance(n, Gateway) and n.gateway_kind == "inclusive" for n in scope.nodes):
         return {}
-    from orgflow.backends.n8n.emit.inclusive import inclusive_joins  # few models have one
+    from orgflow.backends.n8n.plan.inclusive_joins import inclusive_joins  # few models have one
 
     return inclusive_joins(scope, graph, ctx)
 
@@ -846,7 +846,7 @@ class _Emitter:
         if work is None or work.act is None or task.binding is None:
             return None
         from orgflow.backends.n8n.emit.outside import outside_node
-        from orgflow.backends.n8n.emit.settings import SENDER
+        from orgflow.backends.n8n.plan.target_options import SENDER
 
         sender = str(self.ctx.options.get(SENDER, ""))
         return outside_node(work.act, task.binding, sender, work.after)

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from orgflow.backends.javascript.literals import js_string
+from orgflow.backends.n8n.emit.emission_rules import SettingNeeded
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.outside import OutsideNode, outside_node
-from orgflow.backends.n8n.emit.settings import REQUEST
 from orgflow.backends.n8n.node_types.conditions import expression
-from orgflow.backends.n8n.rules import SettingNeeded
+from orgflow.backends.n8n.plan.target_options import REQUEST
 
 from orgflow_ir.gaps import has_implementation
 from orgflow_ir.model import Event, Model, Task

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.emit.names import literal, plain, title
 from orgflow.backends.n8n.emit.scopes import WorkflowScope
+from orgflow.backends.n8n.format.identity import WORK_PREFIX
 
 from orgflow_ir.flow.control_flow.calls import hands_everything, takes_everything
 from orgflow_ir.gaps import has_implementation
@@ -46,12 +47,6 @@ if TYPE_CHECKING:
 STUBS, WORKFLOW = "stubs", "workflow"
 """The option for work that is only named, and its value for a call."""
 
-PREFIX = "work-"
-"""How the ids of the processes begin that become workflows of named work."""
-
-PROCESS = f"{PREFIX}process-"
-"""How those of called processes begin that were not found."""
-
 WORK_TO_DO = "work-to-implement.md"
 """The suffix of the file next to the workflows that lists the contracts."""
 
@@ -79,7 +74,7 @@ class NamedWork(NamedTuple):
     @property
     def process(self) -> str:
         """The id of the process that becomes its workflow."""
-        return f"{PREFIX}{self.key}"
+        return f"{WORK_PREFIX}{self.key}"
 
     def scope(self, model: Model, caller: Process, doc: str = "") -> WorkflowScope:
         """The process that becomes its workflow; `doc` is the contract.
@@ -252,7 +247,7 @@ def report_conflicts(
     work: NamedWork, called: Sequence[Use], ctx: PassContext, known: Container[str] = ()
 ) -> None:
     """OF428 for each output that the callers expect differently, except known ones."""
-    from orgflow.backends.n8n.rules import ConflictingContract
+    from orgflow.backends.n8n.emit.emission_rules import ConflictingContract
 
     for conflict in conflicts(called):
         if conflict.name not in known:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from orgflow.backends.n8n.emit.emission_rules import CredentialNeeded, SettingNeeded
 from orgflow.backends.n8n.emit.names import plain
-from orgflow.backends.n8n.rules import CredentialNeeded, SettingNeeded
 
 from orgflow_ir.gaps import Defaults, has_implementation
 from orgflow_ir.gaps.gap_rules import (

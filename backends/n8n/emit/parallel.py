@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from orgflow.backends.n8n import rules
+from orgflow.backends.n8n.emit import emission_rules
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
 from orgflow_ir.model import Event, Gateway, Node
@@ -21,7 +21,7 @@ def report_parallel(scope: Scope, ctx: PassContext) -> None:
     splits = [n.id for n in scope.nodes if _splits(n, graph)]
     for split in splits:
         ctx.emit(
-            rules.SequentialParallel,
+            emission_rules.SequentialParallel,
             f"the {len(graph.flows_out(split))} branches after "
             f"{ctx.name(graph.nodes[split])} run one after the other on n8n",
             element=graph.nodes[split],
@@ -35,7 +35,7 @@ def report_parallel(scope: Scope, ctx: PassContext) -> None:
     for wait in waits:
         if wait in beside:
             ctx.emit(
-                rules.SequentialWait,
+                emission_rules.SequentialWait,
                 f"while {ctx.name(graph.nodes[wait])} waits, the other branches after "
                 f"{ctx.name(graph.nodes[beside[wait]])} are paused on n8n",
                 element=graph.nodes[wait],

@@ -12,11 +12,13 @@ another caller changes no workflow but its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from orgflow.backends.n8n.emit.emission_rules import ConflictingContract
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, compile_process
+from orgflow.backends.n8n.emit.model_compilation import finish_processes
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.emit.scopes import MOST_NAME, Together, for_others
 from orgflow.backends.n8n.emit.variables import handed_back
@@ -31,8 +33,6 @@ from orgflow_ir.pipeline import PassContext
 _CALL = r'"workflowId": \{[^}]*\}'
 
 Compiled = list[CompiledProcess]
-Finish = Callable[[Compiled, PassContext], Compiled]
-"""Adds what a backend makes of the processes of a model, and builds the workflows."""
 
 
 class _Place(NamedTuple):
@@ -46,7 +46,6 @@ class _Place(NamedTuple):
 def compile_together(
     made: Sequence[Compiled],
     ctx: PassContext,
-    finish: Finish,
     others: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[list[Compiled], Compiled]:
     """The processes of all models, those of other files once, with the first model that calls them;
@@ -55,7 +54,6 @@ def compile_together(
     Args:
         made: the processes of each model.
         ctx: receives the findings.
-        finish: see `Finish`.
         others: variables that further callers read, by the title of the workflow.
     """
     shared = _called_by_others(made)
@@ -63,10 +61,10 @@ def compile_together(
         _report(shared.pop(key), made, {}, ctx)
     while shared:
         once = {key: _once(places, made, others) for key, places in shared.items()}
-        again = _again(made, shared, once, finish)
+        again = _again(made, shared, once)
         different = [key for key, places in shared.items() if not _are_same(places, again)]
         if not different:
-            return _first_only(made, shared, again, finish)
+            return _first_only(made, shared, again)
         for key in different:
             _report(shared.pop(key), made, again, ctx)
     return list(made), []
@@ -140,7 +138,6 @@ def _again(
     made: Sequence[Compiled],
     shared: Mapping[object, list[_Place]],
     once: Mapping[object, Together],
-    finish: Finish,
 ) -> dict[int, Compiled]:
     """The models that have any of the processes, compiled again."""
     tables: dict[int, dict[str, Together]] = {}
@@ -157,7 +154,7 @@ def _again(
             )
             for one in own
         ]
-        found[at] = finish(processes, ctx)
+        found[at] = finish_processes(processes, ctx)
     return found
 
 
@@ -180,7 +177,6 @@ def _first_only(
     made: Sequence[Compiled],
     shared: Mapping[object, list[_Place]],
     again: Mapping[int, Compiled],
-    finish: Finish,
 ) -> tuple[list[Compiled], Compiled]:
     """Every process with the first model that calls it."""
     gone = {place for places in shared.values() for place in places[1:]}
@@ -193,7 +189,7 @@ def _first_only(
         own = [one for one in again[at] if not (one.root.scope.only_called or _reports(one))]
         kept = [one for one in own if _Place(at, one.process.id) not in gone]
         ctx = _quiet(model[0].root.ctx)
-        every = again[at] if len(kept) == len(own) else finish(kept, ctx)
+        every = again[at] if len(kept) == len(own) else finish_processes(kept, ctx)
         every += [one for one in model if _reports(one)]
         result.append(every)
         remade += every
@@ -208,8 +204,6 @@ def _report(
 ) -> None:
     """OF428: a process has to be compiled differently for its callers; `again` is empty if it
     cannot be distinguished from another one."""
-    from orgflow.backends.n8n.rules import ConflictingContract
-
     process = _at(places[0], made).process
     name = plain(process.name)
     callers = [f"`{plain(made[place.at][0].root.scope.title)}`" for place in places]

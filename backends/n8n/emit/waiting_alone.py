@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from orgflow.backends.n8n import rules
+from orgflow.backends.n8n.emit import emission_rules
 
 from orgflow_ir.flow.concurrency.open_together import OpenTogether
 from orgflow_ir.model import Node, Task
@@ -42,7 +42,7 @@ def waiting_alone(
         names = [ctx.name(task) for task in beside]
         them = "it remains a placeholder" if len(beside) == 1 else "they stay placeholders"
         ctx.emit(
-            rules.WaitsBeside,
+            emission_rules.WaitsBeside,
             f"{listed(names)} may be open while other work waits, and an n8n execution waits at "
             f"one place at a time: {them}",
             element=beside[0],

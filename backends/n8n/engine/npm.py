@@ -118,10 +118,10 @@ def run_npm(
     if late.is_set():
         raise InstallError(f"{what} took over {seconds:.0f} s:\n" + "\n".join(last))
     if code != 0:
-        said = "\n".join(last)
-        cut = any(sign in said for sign in _NETWORK)
+        output = "\n".join(last)
+        cut = any(sign in output for sign in _NETWORK)
         remedy = f" ({_AGAIN})" if cut else ""
-        raise InstallError(f"{what} failed with exit code {code}{remedy}:\n{said}")
+        raise InstallError(f"{what} failed with exit code {code}{remedy}:\n{output}")
 
 
 def end_group(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
@@ -194,15 +194,15 @@ def _end_noted(note: Path) -> None:
 
 
 @contextlib.contextmanager
-def lock(path: Path, say: OnLine, what: str = "another install") -> Iterator[None]:
+def hold_lock(path: Path, say: OnLine, what: str = "another install") -> Iterator[None]:
     """Hold an operating system lock, which is released at any end of the process; reports once that
     it waits for `what` to finish."""
     with path.open("a+b") as file:
-        told = False
+        reported = False
         while not _try_lock(file):
-            if not told:
+            if not reported:
                 say(f"waiting for {what} to finish")
-                told = True
+                reported = True
             time.sleep(_LOCK_POLL_SECONDS)
         yield  # closing the file unlocks it
 

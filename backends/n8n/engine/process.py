@@ -62,7 +62,7 @@ class NodeProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**_environment(directory, self._folder), **(more or {})},
+            env={**_small_environment(directory, self._folder), **(more or {})},
             cwd=self._folder,
             text=True,
             encoding="utf-8",
@@ -71,9 +71,9 @@ class NodeProcess:
         _ALIVE.add(self)
         self._outgoing: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._threads = (
-            _thread(self._read_answers),
-            _thread(self._read_stderr),
-            _thread(self._write_requests),
+            _start_thread(self._read_answers),
+            _start_thread(self._read_stderr),
+            _start_thread(self._write_requests),
         )
 
     @property
@@ -113,7 +113,7 @@ class NodeProcess:
             thread.join(timeout=2)
         for pipe in (self._child.stdin, self._child.stdout, self._child.stderr):
             if pipe is not None:
-                _close(pipe)
+                _close_pipe(pipe)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _read_answers(self) -> None:
@@ -137,7 +137,7 @@ class NodeProcess:
             return
 
 
-def _thread(target: Callable[[], None]) -> threading.Thread:
+def _start_thread(target: Callable[[], None]) -> threading.Thread:
     thread = threading.Thread(target=target, daemon=True)
     thread.start()
     return thread
@@ -152,7 +152,7 @@ def _end_all() -> None:
         process.end()
 
 
-def _close(pipe: IO[str]) -> None:
+def _close_pipe(pipe: IO[str]) -> None:
     try:
         pipe.close()
     except OSError:  # flushing what a dead child did not read
@@ -168,7 +168,7 @@ def _user_folder(directory: Path) -> Path:
         return Path(tempfile.mkdtemp(prefix="orgflow-engine-")).resolve()
 
 
-def _environment(directory: Path, folder: Path) -> dict[str, str]:
+def _small_environment(directory: Path, folder: Path) -> dict[str, str]:
     """A small environment: nothing of the caller's, its keys least of all, reaches a workflow."""
     kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
     return kept | {

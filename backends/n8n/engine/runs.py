@@ -164,7 +164,7 @@ def run_from_response(response: Mapping[str, Any]) -> EngineRun:
         order=tuple(_node_run(entry) for entry in response["order"]),
         waits=tuple(WaitEvent(**event) for event in response["waits"]),
         detached=tuple(DetachedRun(**child) for child in response["detached"]),
-        output=_items(response["output"]),
+        output=_output_items(response["output"]),
         ms=response["ms"],
     )
 
@@ -179,10 +179,10 @@ def _node_run(entry: Mapping[str, Any]) -> NodeRun:
         status=entry["status"],
         error=entry["error"],
         caller=entry["caller"],
-        items=_items(items) if items is not None else None,
+        items=_output_items(items) if items is not None else None,
         unfed=entry.get("unfed", False),
     )
 
 
-def _items(outputs: Sequence[Sequence[Mapping[str, Any]]]) -> tuple[Any, ...]:
+def _output_items(outputs: Sequence[Sequence[Mapping[str, Any]]]) -> tuple[Any, ...]:
     return tuple(tuple(output) for output in outputs)

@@ -20,6 +20,12 @@ MAP_PREFIX: Final = "orgflow-map 1 "
 HIDDEN: Final = "[orgflow]: # ("
 """Beginnings of lines in sticky notes that the editor does not show."""
 
+WORK_PREFIX: Final = "work-"
+"""How the process of a workflow begins that does work which models only name."""
+
+CALLED_PROCESS_PREFIX: Final = f"{WORK_PREFIX}process-"
+"""How that of a called process begins that was not found."""
+
 _OWN: Final = (HIDDEN, "`orgflow-", "**For orgflow**:")
 _MAP_LINE: Final = re.compile(rf"^(?:`|{re.escape(HIDDEN)})?{MAP_PREFIX}", re.MULTILINE)
 

@@ -17,8 +17,8 @@ from typing import Final
 from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.format.workflow_document import Node
 from orgflow.backends.n8n.lint.expressions import data_read, read_texts
-from orgflow.backends.n8n.lint.graph import Workflow
-from orgflow.backends.n8n.lint.report import Report, listed
+from orgflow.backends.n8n.lint.lint_report import Report, list_names
+from orgflow.backends.n8n.lint.linted_workflow import Workflow
 from orgflow.backends.n8n.lint.run_rules import HiddenCodeOutput
 from orgflow.backends.n8n.node_types.code import RUNNERS, is_visible
 
@@ -38,11 +38,11 @@ def check_code_output(report: Report, active: frozenset[int]) -> None:
     for node in flow.nodes:
         if node.disabled or node.index not in active:
             continue
-        for index in dict.fromkeys(_sources(flow, node)):
+        for index in dict.fromkeys(_code_sources(flow, node)):
             readers.setdefault(index, []).append(node)
     for index, some in sorted(readers.items()):
         code = flow.nodes[index]
-        names = listed([one.name for one in some])
+        names = list_names([reader.name for reader in some])
         report.add(
             HiddenCodeOutput,
             code,
@@ -50,7 +50,7 @@ def check_code_output(report: Report, active: frozenset[int]) -> None:
             "n8n 1 without task runners, they are undefined without an error",
             f'set {RUNNERS} on the server, read `$node["{code.name}"].json` instead, or put a Set '
             "node (Edit Fields) with the values after it",
-            others=tuple(("reads it", one) for one in some[:4]),
+            others=tuple(("reads it", reader) for reader in some[:4]),
         )
 
 
@@ -62,13 +62,13 @@ def _for_n8n_1(report: Report) -> bool:
         return N8nVersion.parse(version) < N8nVersion(2, 0)
     nodes = report.workflow.document.raw.get("nodes")
     return any(
-        RUNNERS in str(one.get("parameters"))
-        for one in (nodes if isinstance(nodes, list) else ())
-        if isinstance(one, dict) and str(one.get("type", "")).endswith(".stickyNote")
+        RUNNERS in str(row.get("parameters"))
+        for row in (nodes if isinstance(nodes, list) else ())
+        if isinstance(row, dict) and str(row.get("type", "")).endswith(".stickyNote")
     )
 
 
-def _sources(flow: Workflow, node: Node) -> Iterator[int]:
+def _code_sources(flow: Workflow, node: Node) -> Iterator[int]:
     """The Code nodes whose items the expressions of a node read without seeing them."""
     for _, text in read_texts(node):
         if not text.startswith("="):
@@ -76,13 +76,13 @@ def _sources(flow: Workflow, node: Node) -> Iterator[int]:
         for name, read in data_read(text):
             named = flow.by_name.get(name)
             if named is not None and read in _READS:
-                yield from _created(flow, named.index)
+                yield from _creating_nodes(flow, named.index)
         if _OWN.search(text):
             for wire in flow.into[node.index]:
-                yield from _created(flow, wire.source)
+                yield from _creating_nodes(flow, wire.source)
 
 
-def _created(flow: Workflow, index: int) -> Iterator[int]:
+def _creating_nodes(flow: Workflow, index: int) -> Iterator[int]:
     """The Code nodes that create the items that a node outputs."""
     todo, seen = [index], {index}
     while todo:

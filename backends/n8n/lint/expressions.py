@@ -11,8 +11,8 @@ from orgflow.backends.n8n.format.expressions import read_code, read_parameter
 from orgflow.backends.n8n.format.json_values import texts
 from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.data_rules import RestartedIndex, VanishingData
-from orgflow.backends.n8n.lint.graph import Workflow, called_by_workflow
-from orgflow.backends.n8n.lint.report import Report
+from orgflow.backends.n8n.lint.lint_report import Report
+from orgflow.backends.n8n.lint.linted_workflow import Workflow, called_by_workflow
 from orgflow.backends.n8n.lint.run_rules import (
     BrokenExpression,
     MisplacedBraces,
@@ -101,7 +101,7 @@ class Reference(NamedTuple):
     maybe: bool
 
 
-def javascript(short: str) -> tuple[str, ...]:
+def javascript_parameters(short: str) -> tuple[str, ...]:
     """The parameters of a type that are JavaScript."""
     return tuple(name for name in catalogue.scripts(short) if name != "pythonCode")
 
@@ -131,11 +131,11 @@ def check_expressions(report: Report, active: frozenset[int]) -> None:
     for node in report.workflow.nodes:
         if node.disabled or node.index not in active:
             continue
-        _broken(report, node)
-        _literal(report, node)
-        _vanishing(report, node)
+        _check_broken(report, node)
+        _check_literal(report, node)
+        _check_vanishing(report, node)
         if node.index in called:
-            _index(report, node)
+            _check_index(report, node)
 
 
 def _counts_calls(flow: Workflow) -> frozenset[int]:
@@ -148,12 +148,12 @@ def _counts_calls(flow: Workflow) -> frozenset[int]:
     return frozenset(n.index for n in flow.nodes if not steps.isdisjoint(flow.steps_of(n.index)))
 
 
-def _broken(report: Report, node: Node) -> None:
+def _check_broken(report: Report, node: Node) -> None:
     for path, text in read_texts(node):
         if not text.startswith("="):
             continue
         faults = [f for f in read_parameter(text).faults if not f.startswith(_HARMLESS)]
-        faults += [f"`{code}` is incomplete" for code in _unfinished(text)]
+        faults += [f"`{code}` is incomplete" for code in _unfinished_pieces(text)]
         if faults:
             report.add(
                 BrokenExpression,
@@ -165,9 +165,9 @@ def _broken(report: Report, node: Node) -> None:
             )
 
 
-def _vanishing(report: Report, node: Node) -> None:
+def _check_vanishing(report: Report, node: Node) -> None:
     """What works in a test on one's own machine and not on a server."""
-    code = javascript(node.short)
+    code = javascript_parameters(node.short)
     for path, text in read_texts(node):
         script = len(path) == 1 and path[0] in code
         if not text.startswith("=") and not script:
@@ -191,7 +191,7 @@ def _vanishing(report: Report, node: Node) -> None:
         )
 
 
-def _unfinished(text: str) -> list[str]:
+def _unfinished_pieces(text: str) -> list[str]:
     """Pieces of code that end with an operator; those with an odd quote are cut somewhere else."""
     pieces = _PIECE.findall(text) if text.startswith("=") else []
     return [
@@ -201,7 +201,7 @@ def _unfinished(text: str) -> list[str]:
     ]
 
 
-def _literal(report: Report, node: Node) -> None:
+def _check_literal(report: Report, node: Node) -> None:
     dropped: list[Path] = []
     own = node.short in _OWN_BRACES or not node.short
     for path, text in read_texts(node):
@@ -232,9 +232,11 @@ def _literal(report: Report, node: Node) -> None:
         )
 
 
-def _index(report: Report, node: Node) -> None:
+def _check_index(report: Report, node: Node) -> None:
     for path, text in read_texts(node):
-        if "$runIndex" in text and (text.startswith("=") or path == javascript(node.short)):
+        if "$runIndex" in text and (
+            text.startswith("=") or path == javascript_parameters(node.short)
+        ):
             report.add(
                 RestartedIndex,
                 node,
@@ -247,9 +249,9 @@ def _index(report: Report, node: Node) -> None:
             return
 
 
-def references(node: Node) -> Iterator[Reference]:
+def list_references(node: Node) -> Iterator[Reference]:
     """Every reference of a node, each name once per text."""
-    code = javascript(node.short)
+    code = javascript_parameters(node.short)
     for path, text in read_texts(node):
         names: tuple[str, ...] = ()
         script = len(path) == 1 and path[0] in code
@@ -269,14 +271,14 @@ def references(node: Node) -> Iterator[Reference]:
 
 def _read_of(text: str, name: str) -> set[str]:
     """What a text reads of the node `name`: `first`, `isExecuted`, `params`, …"""
-    found = set()
+    fields = set()
     for pattern in (_CALLED, _NODE):
         for match in pattern.finditer(text):
             *names, read = match.groups()
-            said = next(part for part in names if part is not None)
-            if _ESCAPED.sub(r"\1", said) == name:
-                found.add(read)
-    return found
+            named = next(part for part in names if part is not None)
+            if _ESCAPED.sub(r"\1", named) == name:
+                fields.add(read)
+    return fields
 
 
 def data_read(text: str) -> Iterator[tuple[str, str]]:
@@ -289,21 +291,21 @@ def data_read(text: str) -> Iterator[tuple[str, str]]:
         yield _ESCAPED.sub(r"\1", match[2]), "all"
 
 
-def check_references(report: Report, found: list[Reference]) -> None:
+def check_references(report: Report, references: list[Reference]) -> None:
     """References to missing nodes."""
     there = {n["name"] for n in _raw_nodes(report) if isinstance(n.get("name"), str)}
-    for one in found:
-        if one.name in there:
+    for reference in references:
+        if reference.name in there:
             continue
         report.add(
             MissingNodeReference,
-            one.node,
-            f"`{one.node.name}` reads from `{one.name}`, which does not exist in the workflow: "
-            "the node fails when it runs",
+            reference.node,
+            f"`{reference.node.name}` reads from `{reference.name}`, which does not exist in the "
+            "workflow: the node fails when it runs",
             "use the exact name of a node of the workflow",
             "parameters",
-            *one.path,
-            severity=Severity.WARNING if one.tried or one.maybe else None,
+            *reference.path,
+            severity=Severity.WARNING if reference.tried or reference.maybe else None,
         )
 
 

@@ -9,15 +9,15 @@ from typing import Any, Final
 from orgflow.backends.n8n.format.json_values import inside, rows
 from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.data_rules import DroppedField, StaleField
-from orgflow.backends.n8n.lint.graph import Workflow
 from orgflow.backends.n8n.lint.items import (
     Items,
-    clash,
-    follow,
-    reads,
-    written,
+    clash_winner,
+    follow_fields,
+    read_fields,
+    written_fields,
 )
-from orgflow.backends.n8n.lint.report import Report
+from orgflow.backends.n8n.lint.lint_report import Report
+from orgflow.backends.n8n.lint.linted_workflow import Workflow
 from orgflow.backends.n8n.lint.shape_rules import MistypedCondition
 
 from orgflow_ir.diagnostics import Severity
@@ -29,20 +29,20 @@ _PLAIN: Final = frozenset({"string", "number", "boolean"})
 
 def check_fields(report: Report) -> None:
     """The fields that nodes read."""
-    items = follow(report.workflow)
+    items = follow_fields(report.workflow)
     for node in report.workflow.nodes:
         if node.index not in items.at:
             continue
-        _dropped(report, items, node)
-        _mistyped(report, items, node)
+        _check_dropped(report, items, node)
+        _check_mistyped(report, items, node)
         if node.short == "merge" and not node.disabled:
-            _stale(report, items, node)
+            _check_stale(report, items, node)
 
 
-def _dropped(report: Report, items: Items, node: Node) -> None:
+def _check_dropped(report: Report, items: Items, node: Node) -> None:
     flow = report.workflow
     state = items.before(node.index)
-    for name, path in reads(node):
+    for name, path in read_fields(node):
         if name in state.fields or name not in state.dropped:
             continue
         writer, replacer = min(state.dropped[name])
@@ -62,7 +62,7 @@ def _dropped(report: Report, items: Items, node: Node) -> None:
         )
 
 
-def _mistyped(report: Report, items: Items, node: Node) -> None:
+def _check_mistyped(report: Report, items: Items, node: Node) -> None:
     """A strict comparison of a field with the type that a Set gave it."""
     groups: list[tuple[Path, Any]] = []
     if node.disabled or not node.versioned:
@@ -77,17 +77,17 @@ def _mistyped(report: Report, items: Items, node: Node) -> None:
     for base, given in groups:
         if inside(given, "options", "typeValidation") != "strict":
             continue
-        for place, one in enumerate(rows(inside(given, "conditions"))):
-            match = _OWN.fullmatch(str(one.get("leftValue", "")))
-            wanted = inside(one, "operator", "type")
+        for place, condition in enumerate(rows(inside(given, "conditions"))):
+            match = _OWN.fullmatch(str(condition.get("leftValue", "")))
+            wanted = inside(condition, "operator", "type")
             if match is None or wanted not in _PLAIN or match[1] not in (state.sure or ()):
                 continue
             writers = [report.workflow.nodes[w] for w in sorted(state.fields[match[1]])]
-            set_as = [_row(w, match[1]) for w in writers]
+            set_as = [_find_row(w, match[1]) for w in writers]
             types = {str(row.get("type")) for row in set_as}
             if len(types) != 1 or not types <= _PLAIN - {wanted}:
                 continue
-            fixed = all(_literal(row.get("value")) for row in set_as)
+            fixed = all(_is_literal(row.get("value")) for row in set_as)
             goes_on = node.on_error.startswith("continue")
             report.add(
                 MistypedCondition,
@@ -104,23 +104,23 @@ def _mistyped(report: Report, items: Items, node: Node) -> None:
             )
 
 
-def _row(node: Node, name: str) -> Mapping[str, Any]:
-    return (written(node) or {}).get(name, {}) if node.version >= 3.3 else {}
+def _find_row(node: Node, name: str) -> Mapping[str, Any]:
+    return (written_fields(node) or {}).get(name, {}) if node.version >= 3.3 else {}
 
 
-def _literal(value: Any) -> bool:
+def _is_literal(value: Any) -> bool:
     return value is not None and not (isinstance(value, str) and value[:1] in ("", "="))
 
 
 # -- stale copies ----------------------------------------------------------------------------------
 
 
-def _stale(report: Report, items: Items, node: Node) -> None:
+def _check_stale(report: Report, items: Items, node: Node) -> None:
     """A fresh field on one input, an old copy of it on another one that wins."""
     flow = report.workflow
     if not _by_position(node):
         return
-    wins = clash(node)
+    wins = clash_winner(node)
     if wins == "none":
         return
     slots = items.at[node.index]
@@ -132,8 +132,10 @@ def _stale(report: Report, items: Items, node: Node) -> None:
                 if name not in slots[old].fields:
                     continue
                 for writer in sorted(writers):
-                    reader = _reader(flow, items, node, name)
-                    if reader is None or not _carried(flow, items, node, name, writer, fresh, old):
+                    reader = _find_reader(flow, items, node, name)
+                    if reader is None or not _is_carried(
+                        flow, items, node, name, writer, fresh, old
+                    ):
                         continue
                     _tell_stale(report, node, flow.nodes[writer], name, old, reader)
                     return
@@ -160,35 +162,38 @@ def _by_position(node: Node) -> bool:
     return node.parameters.get(key) in ("combineByPosition", "mergeByPosition")
 
 
-def _writers(flow: Workflow, name: str) -> frozenset[int]:
+def _field_writers(flow: Workflow, name: str) -> frozenset[int]:
     return frozenset(
         n.index
         for n in flow.nodes
-        if n.short == "set" and not n.disabled and name in (written(n) or ())
+        if n.short == "set" and not n.disabled and name in (written_fields(n) or ())
     )
 
 
-def _reader(flow: Workflow, items: Items, merge: Node, name: str) -> Node | None:
+def _find_reader(flow: Workflow, items: Items, merge: Node, name: str) -> Node | None:
     """A node that reads the field behind the Merge, before it is written again."""
-    behind = flow.after(merge.index, avoiding=_writers(flow, name))
+    behind = flow.after(merge.index, avoiding=_field_writers(flow, name))
     for index in sorted(behind):
         node = flow.nodes[index]
-        if name in items.before(index).fields and any(name == n for n, _ in reads(node)):
+        if name in items.before(index).fields and any(name == n for n, _ in read_fields(node)):
             return node
     # A writer reads its item before it writes.
     for wire in (w for i in sorted(behind | {merge.index}) for w in flow.out[i]):
         node = flow.nodes[wire.target]
-        if any(name == n for n, _ in reads(node)) and name in items.before(wire.target).fields:
+        if (
+            any(name == n for n, _ in read_fields(node))
+            and name in items.before(wire.target).fields
+        ):
             return node
     return None
 
 
-def _carried(
+def _is_carried(
     flow: Workflow, items: Items, merge: Node, name: str, writer: int, fresh: int, old: int
 ) -> bool:
     """Whether a fork hands the old field past its writers into input `old`, and to `writer`."""
     apart = frozenset({merge.index})
-    writers = _writers(flow, name)
+    writers = _field_writers(flow, name)
     for fork in flow.nodes:
         if name not in items.before(fork.index).fields and fork.index not in writers:
             continue
@@ -200,15 +205,15 @@ def _carried(
                 carries = flow.reach([way.target], avoiding=apart | writers)
                 direct = way.target == merge.index and way.slot == old
                 others = [w.target for w in wires if w is not way]
-                if not direct and not _enters(flow, carries, merge.index, old):
+                if not direct and not _enters_slot(flow, carries, merge.index, old):
                     continue
                 sets = flow.reach(others, avoiding=apart)
-                if writer in sets and _enters(
+                if writer in sets and _enters_slot(
                     flow, flow.reach([writer], avoiding=apart), merge.index, fresh
                 ):
                     return True
     return False
 
 
-def _enters(flow: Workflow, sources: frozenset[int], merge: int, slot: int) -> bool:
+def _enters_slot(flow: Workflow, sources: frozenset[int], merge: int, slot: int) -> bool:
     return any(w.source in sources and w.slot == slot for w in flow.into[merge])

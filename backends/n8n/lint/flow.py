@@ -9,12 +9,12 @@ from orgflow.backends.n8n.engine_model.config import Phase
 from orgflow.backends.n8n.format.workflow_document import Node
 from orgflow.backends.n8n.lint.data_rules import UnexploredRuns
 from orgflow.backends.n8n.lint.flow_rules import InescapableLoop, WaitBesideWork
-from orgflow.backends.n8n.lint.graph import Workflow
+from orgflow.backends.n8n.lint.item_walk import MOST_STATES, Walk
+from orgflow.backends.n8n.lint.lint_report import Report, list_names
+from orgflow.backends.n8n.lint.linted_workflow import Workflow
 from orgflow.backends.n8n.lint.merges import check_empty, check_left
 from orgflow.backends.n8n.lint.repeats import check_repeats
-from orgflow.backends.n8n.lint.report import Report, listed
-from orgflow.backends.n8n.lint.triggers import answered
-from orgflow.backends.n8n.lint.walk import MOST_STATES, Walk
+from orgflow.backends.n8n.lint.triggers import waits_for_answer
 
 from orgflow_ir.diagnostics import Severity
 
@@ -33,11 +33,11 @@ def check_runs(report: Report, walk: Walk) -> None:
     check_left(report, walk)
     check_empty(report, walk)
     check_repeats(report, walk)
-    _endless(report, walk)
-    _waits(report, walk)
+    _check_endless(report, walk)
+    _check_waits(report, walk)
 
 
-def _endless(report: Report, walk: Walk) -> None:
+def _check_endless(report: Report, walk: Walk) -> None:
     """Situations from which no run ends."""
     flow = report.workflow
     back: dict[int, list[int]] = {}
@@ -66,18 +66,18 @@ def _endless(report: Report, walk: Walk) -> None:
         )
         reported.update(ring)
         nodes = [flow.nodes[i] for i in ring]
-        sure = all(_sure(walk, n) for n in nodes)
+        sure = all(_is_sure(walk, n) for n in nodes)
         report.add(
             InescapableLoop,
             flow.nodes[node],
-            f"the loop of {listed([n.name for n in nodes])} has no exit: the run never "
+            f"the loop of {list_names([n.name for n in nodes])} has no exit: the run never "
             f"ends{'' if sure else '  unless one of them fails or outputs no item'}",
             "add an If to the loop, with one output that leaves it",
             severity=None if sure else Severity.WARNING,
         )
 
 
-def _sure(walk: Walk, node: Node) -> bool:
+def _is_sure(walk: Walk, node: Node) -> bool:
     unknown = walk.flow.nodes[node.index].behaviour.kind == "choice"
     decided = not unknown or node.index in walk.kinds.routers
     kind = node_types.of(node.short)
@@ -85,7 +85,7 @@ def _sure(walk: Walk, node: Node) -> bool:
     return node.disabled or (reliable and decided and not node.on_error)
 
 
-def _waits(report: Report, walk: Walk) -> None:
+def _check_waits(report: Report, walk: Walk) -> None:
     flow = report.workflow
     beside: dict[int, dict[int, None]] = {}
     for number, config in enumerate(walk.configs):
@@ -96,8 +96,8 @@ def _waits(report: Report, walk: Walk) -> None:
         held.update((node, None) for node, _ in reversed(frame.stack[:-1]))
     for index, pending in sorted(beside.items()):
         node = flow.nodes[index]
-        later = _second_wait(flow, index, pending) if answered(node) else None
-        names = listed([flow.nodes[i].name for i in pending])
+        later = _second_wait(flow, index, pending) if waits_for_answer(node) else None
+        names = list_names([flow.nodes[i].name for i in pending])
         if later is not None:
             report.add(
                 WaitBesideWork,
@@ -121,6 +121,6 @@ def _second_wait(flow: Workflow, first: int, pending: Iterable[int]) -> Node | N
     """A wait for an answer in a branch that is held up by another one, before they meet."""
     behind = flow.after(first)
     for index in sorted(flow.reach(list(pending), avoiding=frozenset(behind))):
-        if index != first and answered(flow.nodes[index]):
+        if index != first and waits_for_answer(flow.nodes[index]):
             return flow.nodes[index]
     return None

@@ -15,8 +15,8 @@ from typing import Any, Final, Literal
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.json_values import inside, rows
 from orgflow.backends.n8n.format.workflow_document import Node, Path
-from orgflow.backends.n8n.lint.expressions import javascript, read_texts
-from orgflow.backends.n8n.lint.graph import Workflow, field_after
+from orgflow.backends.n8n.lint.expressions import javascript_parameters, read_texts
+from orgflow.backends.n8n.lint.linted_workflow import Workflow, field_after
 from orgflow.backends.n8n.node_types import set_
 from orgflow.backends.n8n.node_types.node_type import Effect
 
@@ -76,14 +76,14 @@ class Items:
 
     def before(self, node: int) -> State:
         """All inputs together."""
-        found = State()
+        joined = State()
         slots = self.at.get(node, {})
         for state in slots.values():
-            found.join(state, sure=len(slots) == 1)
-        return found
+            joined.join(state, sure=len(slots) == 1)
+        return joined
 
 
-def follow(workflow: Workflow) -> Items:
+def follow_fields(workflow: Workflow) -> Items:
     """The states of a workflow, to their fixed point."""
     items = Items(workflow)
     todo = deque(n.index for n in workflow.nodes if n.starts)
@@ -92,7 +92,7 @@ def follow(workflow: Workflow) -> Items:
     while todo:
         index = todo.popleft()
         queued.discard(index)
-        after = _after(workflow.nodes[index], items)
+        after = _state_after(workflow.nodes[index], items)
         for wire in workflow.out[index]:
             state = items.at.setdefault(wire.target, {}).setdefault(wire.slot, State())
             if state.join(after) or wire.target not in seen:
@@ -103,7 +103,7 @@ def follow(workflow: Workflow) -> Items:
     return items
 
 
-def effect(node: Node) -> Effect | Literal["start"]:
+def field_effect(node: Node) -> Effect | Literal["start"]:
     """The effect of a node on the fields of an item."""
     if node.trigger:
         return "start"
@@ -113,18 +113,18 @@ def effect(node: Node) -> Effect | Literal["start"]:
     return kind.effect(node.version, node.parameters) if kind is not None else "unknown"
 
 
-def limited(node: Node) -> bool:
+def is_limited(node: Node) -> bool:
     """Whether the input may be passed on after a time limit."""
     return node.parameters.get("limitWaitTime") is True
 
 
-def _after(node: Node, items: Items) -> State:
+def _state_after(node: Node, items: Items) -> State:
     before = items.before(node.index)
-    match effect(node):
+    match field_effect(node):
         case "pass":
             return before
         case "write":
-            names = written(node)
+            names = written_fields(node)
             assert names is not None
             kept = (
                 before
@@ -139,12 +139,12 @@ def _after(node: Node, items: Items) -> State:
             lost = dict(before.dropped)
             for name, writers in before.fields.items():
                 lost[name] = lost.get(name, frozenset()) | {(w, node.index) for w in writers}
-            given = provided(node)
+            given = provided_fields(node)
             return State(Fields(), {k: v for k, v in lost.items() if k not in given}, frozenset())
     return State(sure=frozenset())
 
 
-def provided(node: Node) -> frozenset[str]:
+def provided_fields(node: Node) -> frozenset[str]:
     """Fields that a node which replaces the item is known to output."""
     if node.short == "wait" and node.parameters.get("resume") == "webhook":
         return _CALL_FIELDS
@@ -156,16 +156,16 @@ def provided(node: Node) -> frozenset[str]:
     return frozenset()
 
 
-def written(node: Node) -> Mapping[str, Mapping[str, Any]] | None:
+def written_fields(node: Node) -> Mapping[str, Mapping[str, Any]] | None:
     """Fields that a Set writes, with their rows; `None` if they are unknown."""
     return set_.written(node.version, node.parameters)
 
 
-def reads(node: Node) -> Iterator[tuple[str, Path]]:
+def read_fields(node: Node) -> Iterator[tuple[str, Path]]:
     """Fields of its own item that a node reads, each once, with the place."""
     if node.disabled:
         return
-    code = javascript(node.short)
+    code = javascript_parameters(node.short)
     reported: set[str] = set()
     for path, text in read_texts(node):
         if not text.startswith("=") and not (len(path) == 1 and path[0] in code):
@@ -177,7 +177,7 @@ def reads(node: Node) -> Iterator[tuple[str, Path]]:
                 yield name, path
 
 
-def clash(node: Node) -> Literal["first", "last", "none"]:
+def clash_winner(node: Node) -> Literal["first", "last", "none"]:
     """The input whose value a Merge by position keeps for a field of several inputs."""
     how = inside(node.parameters, "options", "clashHandling", "values", "resolveClash")
     if how in (None, "preferLast"):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from orgflow.backends.n8n.engine_model.config import Waiting
 from orgflow.backends.n8n.format.workflow_document import Node
 from orgflow.backends.n8n.lint.flow_rules import BlockedMerges, EmptyMerge, StarvedMerge
-from orgflow.backends.n8n.lint.graph import Workflow
-from orgflow.backends.n8n.lint.report import Report, listed
-from orgflow.backends.n8n.lint.walk import Walk
+from orgflow.backends.n8n.lint.item_walk import Walk
+from orgflow.backends.n8n.lint.lint_report import Report, list_names
+from orgflow.backends.n8n.lint.linted_workflow import Workflow
 from orgflow.backends.n8n.lint.wires import triggers_apart
 
 from orgflow_ir.diagnostics import Severity
@@ -24,18 +24,18 @@ def check_left(report: Report, walk: Walk) -> None:
         before = walk.may[config] | 1 << turn.node
         fresh = [entry for entry in turn.left if not before >> entry[0] & 1]
         for node, entries in fresh:
-            if _needs(walk, node):
+            if _needs_all(walk, node):
                 missing = {s for _, counts in entries for s in (0, 1) if not counts[s]}
                 starved[node] = sorted(missing | set(starved.get(node, ())))
-        stuck = _mutual(walk, turn.left)
+        stuck = _mutual_waits(walk, turn.left)
         if stuck:
             blocked.setdefault(stuck)
     for node, slots in sorted(starved.items()):
         if triggers_apart(flow, flow.nodes[node]):
             continue
-        _starved(report, walk, flow.nodes[node], slots)
+        _report_starved(report, walk, flow.nodes[node], slots)
     for nodes in blocked:
-        names = listed([flow.nodes[n].name for n in nodes])
+        names = list_names([flow.nodes[n].name for n in nodes])
         report.add(
             BlockedMerges,
             flow.nodes[nodes[0]],
@@ -47,14 +47,14 @@ def check_left(report: Report, walk: Walk) -> None:
         )
 
 
-def _needs(walk: Walk, node: int) -> bool:
-    one = walk.flow.nodes[node]
-    return one.never_partial or one.requires_two
+def _needs_all(walk: Walk, node: int) -> bool:
+    merge = walk.flow.nodes[node]
+    return merge.never_partial or merge.requires_two
 
 
-def _mutual(walk: Walk, left: Waiting) -> tuple[int, ...]:
+def _mutual_waits(walk: Walk, left: Waiting) -> tuple[int, ...]:
     """Nodes that wait for each other, none of them for an input it requires."""
-    waiting = [n for n, _ in left if not _needs(walk, n)]
+    waiting = [n for n, _ in left if not _needs_all(walk, n)]
     nodes = walk.flow.nodes
     return tuple(
         sorted(
@@ -68,7 +68,7 @@ def _mutual(walk: Walk, left: Waiting) -> tuple[int, ...]:
     )
 
 
-def _starved(report: Report, walk: Walk, node: Node, slots: list[int]) -> None:
+def _report_starved(report: Report, walk: Walk, node: Node, slots: list[int]) -> None:
     flow = report.workflow
     before = flow.reach([n.index for n in flow.nodes if n.starts], frozenset({node.index}))
     own = [
@@ -82,8 +82,8 @@ def _starved(report: Report, walk: Walk, node: Node, slots: list[int]) -> None:
             StarvedMerge,
             node,
             f"input {which} of `{node.name}` receives items only from later nodes, and the mode "
-            f"`chooseBranch` waits for it: {_after(flow, node, 'never')}, and every run ends with "
-            "status success",
+            f"`chooseBranch` waits for it: {_describe_idle(flow, node, 'never')}, and every run "
+            "ends with status success",
             "a loop needs no Merge at its entry: connect both paths to the same input",
             severity=Severity.ERROR,
         )
@@ -92,8 +92,8 @@ def _starved(report: Report, walk: Walk, node: Node, slots: list[int]) -> None:
         StarvedMerge,
         node,
         f"in some run, input {which} of `{node.name}` receives no item, and the mode "
-        f"`chooseBranch` waits for it: {_after(flow, node, 'not')}, and the run ends with status "
-        "success",
+        f"`chooseBranch` waits for it: {_describe_idle(flow, node, 'not')}, and the run ends with "
+        "status success",
         "connect alternative branches to the same input of the next node; to join parallel "
         "branches, use `combineByPosition`",
     )
@@ -102,15 +102,15 @@ def _starved(report: Report, walk: Walk, node: Node, slots: list[int]) -> None:
 def check_empty(report: Report, walk: Walk) -> None:
     """Merges that combine existing items with missing ones: OF450."""
     flow = report.workflow
-    found: dict[int, int] = {}
+    empty_inputs: dict[int, int] = {}
     for _, turn in walk.all_turns():
-        one = walk.flow.nodes[turn.node]
-        if flow.nodes[turn.node].short != "merge" or one.disabled:
+        merge = walk.flow.nodes[turn.node]
+        if flow.nodes[turn.node].short != "merge" or merge.disabled:
             continue
         lone = len(turn.inputs) < 2  # a Merge has two inputs, also where one is wired
         if turn.ran and any(turn.inputs) and not any(turn.outputs) and (lone or 0 in turn.inputs):
-            found.setdefault(turn.node, len(turn.inputs) if lone else turn.inputs.index(0))
-    for index, slot in sorted(found.items()):
+            empty_inputs.setdefault(turn.node, len(turn.inputs) if lone else turn.inputs.index(0))
+    for index, slot in sorted(empty_inputs.items()):
         node = flow.nodes[index]
         if not flow.out[index] or triggers_apart(flow, node):
             continue
@@ -119,7 +119,7 @@ def check_empty(report: Report, walk: Walk) -> None:
             certain = True
         else:
             why, certain = f"in some run, input {slot} of `{node.name}` receives no item", False
-        idle = _idle(_only_behind(flow, node), "never" if certain else "not")
+        idle = _idle_words(_only_behind(flow, node), "never" if certain else "not")
         report.add(
             EmptyMerge,
             node,
@@ -129,18 +129,18 @@ def check_empty(report: Report, walk: Walk) -> None:
         )
 
 
-def _after(flow: Workflow, node: Node, how: str) -> str:
+def _describe_idle(flow: Workflow, node: Node, how: str) -> str:
     """That a node does not run, or never, and with it what only it leads to."""
-    return _idle([node.name, *_only_behind(flow, node)], how)
+    return _idle_words([node.name, *_only_behind(flow, node)], how)
 
 
-def _idle(names: list[str], how: str) -> str:
+def _idle_words(names: list[str], how: str) -> str:
     """`A` does not run; `A` and `B` never run."""
-    one = len(names) < 2
-    what = listed(names, most=3) if names else "the nodes after it"
+    single = len(names) < 2
+    what = list_names(names, most=3) if names else "the nodes after it"
     if how == "never":
-        return f"{what} never {'runs' if one else 'run'}"
-    return f"{what} {'does' if one else 'do'} not run"
+        return f"{what} never {'runs' if single else 'run'}"
+    return f"{what} {'does' if single else 'do'} not run"
 
 
 def _only_behind(flow: Workflow, node: Node) -> list[str]:

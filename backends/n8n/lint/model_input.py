@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from orgflow.backends.n8n.engine_model.flow import Flow, Wire, compile_rows
 from orgflow.backends.n8n.format.json_values import inside, number, rows
 from orgflow.backends.n8n.format.workflow_document import Node
-from orgflow.backends.n8n.lint.graph import Workflow, called_by_workflow
+from orgflow.backends.n8n.lint.linted_workflow import Workflow, called_by_workflow
 
 _MOST_SLOTS: Final = 64
 _FLAGS: Final = ("disabled", "executeOnce", "alwaysOutputData", "retryOnFail", "continueOnFail")
@@ -62,64 +62,64 @@ def flow_of(workflow: Workflow) -> Flow:
         # No node has so many: reported elsewhere.
         if max(wire.slot, wire.output) < _MOST_SLOTS and not workflow.nodes[wire.target].trigger
     ]
-    return compile_rows([_plain(node) for node in workflow.nodes], links)
+    return compile_rows([_plain_node(node) for node in workflow.nodes], links)
 
 
-def _plain(node: Node) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _plain_node(node: Node) -> dict[str, Any]:
+    plain: dict[str, Any] = {
         "name": node.name,
         "type": node.type,
         "typeVersion": node.version,
         "position": list(node.position or (0.0, 0.0)),
-        "parameters": _parameters(node),
+        "parameters": _plain_parameters(node),
         "onError": node.on_error,
     }
     if node.trigger and not node.disabled and not called_by_workflow(node):
         # The machine need not know every trigger by name: each hands on what comes in.
-        found["type"] = "n8n-nodes-base.manualTrigger"
-    found.update((key, True) for key in _FLAGS if node.raw.get(key) is True)
-    return found
+        plain["type"] = "n8n-nodes-base.manualTrigger"
+    plain.update((key, True) for key in _FLAGS if node.raw.get(key) is True)
+    return plain
 
 
-def _parameters(node: Node) -> dict[str, Any]:
+def _plain_parameters(node: Node) -> dict[str, Any]:
     """The parameters the machine reads, where they are of the kind it expects."""
     given = node.parameters
-    found: dict[str, Any] = {k: given[k] for k in _WORDS if isinstance(given.get(k), str)}
+    plain: dict[str, Any] = {k: given[k] for k in _WORDS if isinstance(given.get(k), str)}
     for key in ("numberInputs", "numberOutputs", "useDataOfInput"):
         value = given.get(key)
         counted = number(value)
         if isinstance(value, str) or (counted is not None and 0 <= counted <= _MOST_SLOTS):
-            found[key] = value
+            plain[key] = value
     for key in ("amount", "batchSize"):
         value = given.get(key)
         if isinstance(value, str) or number(value) is not None:
-            found[key] = value
+            plain[key] = value
     if isinstance(given.get("output"), str):
-        found["output"] = given["output"]
+        plain["output"] = given["output"]
     if given.get("enableResponseOutput") is True:
-        found["enableResponseOutput"] = True
+        plain["enableResponseOutput"] = True
     if given.get("limitWaitTime") is True:
-        found["limitWaitTime"] = True
+        plain["limitWaitTime"] = True
     values = rows(node.inside("rules", "values"))
     if values:
-        found["rules"] = {"values": [{} for _ in values[:_MOST_SLOTS]]}
-    options = _options(given.get("options"))
+        plain["rules"] = {"values": [{} for _ in values[:_MOST_SLOTS]]}
+    options = _plain_options(given.get("options"))
     if options:
-        found["options"] = options
-    return found
+        plain["options"] = options
+    return plain
 
 
-def _options(given: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _plain_options(given: Any) -> dict[str, Any]:
+    plain: dict[str, Any] = {}
     if not isinstance(given, Mapping):
-        return found
+        return plain
     for key in ("fallbackOutput", "reset", "includeUnpaired", "allMatchingOutputs"):
         value = given.get(key)
         if isinstance(value, str | int | bool):
-            found[key] = value
+            plain[key] = value
     if type(given.get("waitForSubWorkflow")) in (bool, str):
-        found["waitForSubWorkflow"] = given["waitForSubWorkflow"]
+        plain["waitForSubWorkflow"] = given["waitForSubWorkflow"]
     clash = inside(given, "clashHandling", "values", "resolveClash")
     if isinstance(clash, str):
-        found["clashHandling"] = {"values": {"resolveClash": clash}}
-    return found
+        plain["clashHandling"] = {"values": {"resolveClash": clash}}
+    return plain

@@ -4,58 +4,68 @@ connections."""
 from __future__ import annotations
 
 from orgflow.backends.n8n.lint.expressions import Reference
-from orgflow.backends.n8n.lint.graph import Workflow
-from orgflow.backends.n8n.lint.report import Report
+from orgflow.backends.n8n.lint.item_walk import Walk
+from orgflow.backends.n8n.lint.lint_report import Report
+from orgflow.backends.n8n.lint.linted_workflow import Workflow
 from orgflow.backends.n8n.lint.run_rules import EarlyReference
-from orgflow.backends.n8n.lint.walk import Walk
 
 from orgflow_ir.diagnostics import Severity
 
 
-def check_early(report: Report, found: list[Reference], walk: Walk | None) -> None:
+def check_early(report: Report, references: list[Reference], walk: Walk | None) -> None:
     """Unguarded references, each pair of nodes once."""
     flow = report.workflow
     pairs: dict[tuple[int, int], Reference] = {}
-    for one in found:
-        named = flow.by_name.get(one.name)
-        if named is None or one.guarded or one.tried or named.index == one.node.index:
+    for reference in references:
+        named = flow.by_name.get(reference.name)
+        if (
+            named is None
+            or reference.guarded
+            or reference.tried
+            or named.index == reference.node.index
+        ):
             continue
-        pairs.setdefault((one.node.index, named.index), one)
-    skipped = asked(found)
+        pairs.setdefault((reference.node.index, named.index), reference)
+    skipped = asked_nodes(references)
     history = History(walk) if walk is not None else None
-    ways = Ways(flow)
-    for (reader, target), one in pairs.items():
-        if target in flow.serving or one.name in skipped:
+    paths = Ways(flow)
+    for (reader, target), reference in pairs.items():
+        if target in flow.serving or reference.name in skipped:
             continue
         for step in flow.steps_of(reader):
             if history is not None and history.sometimes(step, target):
-                if history.always(step, target) or one.chosen:
+                if history.always(step, target) or reference.chosen:
                     continue
-                _report_early(report, one, "has not run before it in some run", None)
-            elif ways.never(step, target):
+                _report_early(report, reference, "has not run before it in some run", None)
+            elif paths.never(step, target):
                 _report_early(
-                    report, one, "never runs before it", None if one.maybe else Severity.ERROR
+                    report,
+                    reference,
+                    "never runs before it",
+                    None if reference.maybe else Severity.ERROR,
                 )
             elif history is not None and history.runs(step):
-                _report_early(report, one, "has not run before it in some run", None)
+                _report_early(report, reference, "has not run before it in some run", None)
             else:
                 continue
             break
 
 
-def asked(found: list[Reference]) -> frozenset[str]:
+def asked_nodes(references: list[Reference]) -> frozenset[str]:
     """Nodes whose `isExecuted` is tested by some node, so the workflow handles this in its flow."""
-    return frozenset(one.name for one in found if one.asked)
+    return frozenset(reference.name for reference in references if reference.asked)
 
 
-def _report_early(report: Report, one: Reference, why: str, severity: Severity | None) -> None:
+def _report_early(
+    report: Report, reference: Reference, why: str, severity: Severity | None
+) -> None:
     report.add(
         EarlyReference,
-        one.node,
-        f"`{one.node.name}` reads from `{one.name}`, which {why}: the node then fails",
-        f"check `$('{one.name}').isExecuted` first, or read a node that has always run",
+        reference.node,
+        f"`{reference.node.name}` reads from `{reference.name}`, which {why}: the node then fails",
+        f"check `$('{reference.name}').isExecuted` first, or read a node that has always run",
         "parameters",
-        *one.path,
+        *reference.path,
         severity=severity,
     )
 

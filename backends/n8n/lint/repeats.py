@@ -9,21 +9,21 @@ from orgflow.backends.n8n.lint.flow_rules import (
     RefilledInput,
     RepeatedWork,
 )
-from orgflow.backends.n8n.lint.report import Report, listed
-from orgflow.backends.n8n.lint.walk import Walk
+from orgflow.backends.n8n.lint.item_walk import Walk
+from orgflow.backends.n8n.lint.lint_report import Report, list_names
 
 from orgflow_ir.diagnostics import Severity
 
 
 def check_repeats(report: Report, walk: Walk) -> None:
     """OF452 to OF455."""
-    refilled = _refilled(report, walk)
-    _repeated(report, walk, refilled)
-    _overwritten(report, walk, refilled)
-    _multiplied(report, walk)
+    refilled = _check_refilled(report, walk)
+    _check_repeated(report, walk, refilled)
+    _check_overwritten(report, walk, refilled)
+    _check_multiplied(report, walk)
 
 
-def _twice(walk: Walk) -> frozenset[int]:
+def _repeatable_nodes(walk: Walk) -> frozenset[int]:
     """Nodes that can run twice in one run."""
     again = {
         turn.node
@@ -33,11 +33,11 @@ def _twice(walk: Walk) -> frozenset[int]:
     return frozenset(again | walk.doubled)
 
 
-def _refilled(report: Report, walk: Walk) -> frozenset[int]:
+def _check_refilled(report: Report, walk: Walk) -> frozenset[int]:
     """Merges whose input gets two tokens in a run without a loop."""
     flow = report.workflow
-    twice = _twice(walk)
-    found = set()
+    twice = _repeatable_nodes(walk)
+    refilled = set()
     for node in flow.nodes:
         if node.short != "merge" or node.disabled or walk.flow.nodes[node.index].inputs < 2:
             continue
@@ -51,8 +51,8 @@ def _refilled(report: Report, walk: Walk) -> frozenset[int]:
         again = node.index in twice or _held_twice(walk, node.index)
         if not several or not again:
             continue
-        found.add(node.index)
-        names = listed([flow.nodes[i].name for i in by_slot[several[0]]])
+        refilled.add(node.index)
+        names = list_names([flow.nodes[i].name for i in by_slot[several[0]]])
         report.add(
             RefilledInput,
             node,
@@ -61,7 +61,7 @@ def _refilled(report: Report, walk: Walk) -> frozenset[int]:
             "inputs empty",
             "give each source its own input (`numberInputs`)",
         )
-    return frozenset(found)
+    return frozenset(refilled)
 
 
 def _held_twice(walk: Walk, node: int) -> bool:
@@ -73,10 +73,10 @@ def _held_twice(walk: Walk, node: int) -> bool:
     )
 
 
-def _repeated(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
+def _check_repeated(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
     """Where tokens of one run meet without a Merge: only the first such nodes are reported."""
     flow = report.workflow
-    twice = _twice(walk)
+    twice = _repeatable_nodes(walk)
     for node in flow.nodes:
         if node.index not in twice or node.index in flow.cyclic or node.index in refilled:
             continue
@@ -85,7 +85,7 @@ def _repeated(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
             continue
         if len(sources) < 2 or walk.flow.nodes[node.index].inputs > 1:
             continue
-        names = listed([s.name for s in dict.fromkeys(sources)])
+        names = list_names([s.name for s in dict.fromkeys(sources)])
         behind = flow.after(node.index)
         report.add(
             RepeatedWork,
@@ -132,7 +132,7 @@ def _in_loops(report: Report, walk: Walk) -> bool:
             continue
         reported = True
         node = flow.nodes[index]
-        names = listed([flow.nodes[w.source].name for w in flow.into[index]])
+        names = list_names([flow.nodes[w.source].name for w in flow.into[index]])
         report.add(
             RepeatedWork,
             node,
@@ -143,12 +143,12 @@ def _in_loops(report: Report, walk: Walk) -> bool:
     return reported
 
 
-def _overwritten(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
+def _check_overwritten(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
     flow = report.workflow
     lost: dict[int, int] = {}
     for _, turn in walk.all_turns():
-        for one in turn.overwritten:
-            lost.setdefault(one.node, one.slot)
+        for loss in turn.overwritten:
+            lost.setdefault(loss.node, loss.slot)
     for index, slot in sorted(lost.items()):
         node = flow.nodes[index]
         if index in refilled:
@@ -162,17 +162,17 @@ def _overwritten(report: Report, walk: Walk, refilled: frozenset[int]) -> None:
         )
 
 
-def _multiplied(report: Report, walk: Walk) -> None:
+def _check_multiplied(report: Report, walk: Walk) -> None:
     flow = report.workflow
-    found: dict[int, int] = {}
+    multiplied: dict[int, int] = {}
     for _, turn in walk.all_turns():
         node = flow.nodes[turn.node]
         if node.short != "merge" or node.disabled or len(turn.inputs) < 2 or not turn.outputs:
             continue
         if turn.outputs[0] > max(turn.inputs) and flow.out[turn.node]:
-            found[turn.node] = max(found.get(turn.node, 0), turn.outputs[0])
+            multiplied[turn.node] = max(multiplied.get(turn.node, 0), turn.outputs[0])
     growing = bool(walk.grown)
-    for index, count in sorted(found.items()):
+    for index, count in sorted(multiplied.items()):
         node = flow.nodes[index]
         loops = growing and index in flow.cyclic
         more = ", and their number grows with every iteration of its loop" if loops else ""

@@ -6,11 +6,12 @@ import re
 from typing import Final
 
 from orgflow.backends.n8n import node_types
+from orgflow.backends.n8n.emit.emission_rules import OpenAddress
 from orgflow.backends.n8n.format.json_values import texts
 from orgflow.backends.n8n.format.workflow_document import Node, Path
 from orgflow.backends.n8n.lint.flow_rules import UntoldTimeout
-from orgflow.backends.n8n.lint.graph import Workflow
-from orgflow.backends.n8n.lint.report import Report, listed
+from orgflow.backends.n8n.lint.lint_report import Report, list_names
+from orgflow.backends.n8n.lint.linted_workflow import Workflow
 from orgflow.backends.n8n.lint.run_rules import (
     DeadSchedule,
     LegacyOrder,
@@ -19,7 +20,6 @@ from orgflow.backends.n8n.lint.run_rules import (
 )
 from orgflow.backends.n8n.lint.shape_rules import ErrorWorkflowElsewhere
 from orgflow.backends.n8n.node_types import schedule_trigger
-from orgflow.backends.n8n.rules import OpenAddress
 
 from orgflow_ir.diagnostics import Severity
 
@@ -52,15 +52,15 @@ def check_triggers(report: Report, others: tuple[Workflow, ...]) -> None:
             'add "settings": {"executionOrder": "v1"} after you review the order of the branches',
         )
     _error_workflow(report, others)
-    _addresses(report)
+    _check_addresses(report)
     _open_addresses(report)
     for node in flow.nodes:
         if node.disabled:
             continue
         if node.short in ("scheduleTrigger", "cron"):
-            _schedule(report, node)
+            _check_schedule(report, node)
         elif node.short in ("wait", "form"):
-            _limited(report, node)
+            _check_limited(report, node)
 
 
 # -- settings --------------------------------------------------------------------------------------
@@ -76,37 +76,37 @@ def _order_matters(flow: Workflow) -> bool:
 
 def _error_workflow(report: Report, others: tuple[Workflow, ...]) -> None:
     flow = report.workflow
-    said = flow.document.settings.get("errorWorkflow")
-    if type(said) not in (str, int) or said in ("", "DEFAULT"):
+    identity = flow.document.settings.get("errorWorkflow")
+    if type(identity) not in (str, int) or identity in ("", "DEFAULT"):
         return
-    found = next((w for w in others if w.document.id == str(said)), None)
-    if found is not None and any(n.short == "errorTrigger" and n.starts for n in found.nodes):
+    handler = next((w for w in others if w.document.id == str(identity)), None)
+    if handler is not None and any(n.short == "errorTrigger" and n.starts for n in handler.nodes):
         return
-    what = "has no Error Trigger" if found is not None else "is not in this file"
+    what = "has no Error Trigger" if handler is not None else "is not in this file"
     report.add(
         ErrorWorkflowElsewhere,
         (*flow.document.path, "settings", "errorWorkflow"),
-        f"the error workflow `{said}` of `{flow.name}` {what}: unless it exists, is published and "
-        "has an Error Trigger, n8n runs nothing when this workflow fails",
+        f"the error workflow `{identity}` of `{flow.name}` {what}: unless it exists, is published "
+        "and has an Error Trigger, n8n runs nothing when this workflow fails",
         "publish it before this workflow",
-        severity=Severity.WARNING if found is not None else None,
+        severity=Severity.WARNING if handler is not None else None,
     )
 
 
 # -- schedules -------------------------------------------------------------------------------------
 
 
-def _schedule(report: Report, node: Node) -> None:
+def _check_schedule(report: Report, node: Node) -> None:
     for rule in schedule_trigger.repeats(node.short, node.parameters):
-        said = rule.cron
-        if rule.written is None or not isinstance(said, str) or said.startswith("="):
+        cron = rule.cron
+        if rule.written is None or not isinstance(cron, str) or cron.startswith("="):
             continue
-        why = unreadable_cron(said)
+        why = unreadable_cron(cron)
         if why:
             report.add(
                 DeadSchedule,
                 node,
-                f"`{node.name}` never starts: n8n cannot parse the cron expression `{said}`, {why}",
+                f"`{node.name}` never starts: n8n cannot parse the cron expression `{cron}`, {why}",
                 "use five fields (minute hour day month weekday), or six with the seconds first",
                 "parameters",
                 *rule.written,
@@ -124,9 +124,9 @@ def unreadable_cron(text: str) -> str:
     if len(fields) not in _BOUNDS:
         return f"it has {len(fields)} fields"
     bounds = (*_BOUNDS[len(fields)], *_FIELDS)
-    for place, (said, (low, high)) in enumerate(zip(fields, bounds, strict=True)):
+    for place, (field, (low, high)) in enumerate(zip(fields, bounds, strict=True)):
         names = _NAMES.get(place + 5 - len(fields), [])
-        for part in said.split(","):
+        for part in field.split(","):
             match = _PART.fullmatch(part)
             if match is None:
                 return f"`{part}` is not supported"
@@ -147,7 +147,7 @@ def unreadable_cron(text: str) -> str:
 
 def _open_addresses(report: Report) -> None:
     """Webhooks and pages that anyone can call who guesses their address."""
-    found = []
+    triggers = []
     for node in report.workflow.nodes:
         if node.disabled or node.short not in ("webhook", "formTrigger"):
             continue
@@ -156,18 +156,18 @@ def _open_addresses(report: Report) -> None:
         if node.parameters.get("authentication", "none") != "none":
             continue
         if fixed and _RANDOM.search(str(path)) is None:
-            found.append(node)
-    if found:
+            triggers.append(node)
+    if triggers:
         report.add(
             OpenAddress,
-            found[0],
-            f"anyone who knows the address of {listed([node.name for node in found])} can start "
-            f"runs of `{report.workflow.name}`",
+            triggers[0],
+            f"anyone who knows the address of {list_names([node.name for node in triggers])} can "
+            f"start runs of `{report.workflow.name}`",
             "select an authentication in the node, or use a path that nobody can guess",
         )
 
 
-def _addresses(report: Report) -> None:
+def _check_addresses(report: Report) -> None:
     taken: dict[tuple[str, str], Node] = {}
     for node in report.workflow.nodes:
         if node.disabled:
@@ -209,20 +209,20 @@ def _addresses(report: Report) -> None:
 # -- waits -----------------------------------------------------------------------------------------
 
 
-def answered(node: Node) -> bool:
+def waits_for_answer(node: Node) -> bool:
     """Whether the node waits for an answer."""
     waits = node.short == "wait" and node.parameters.get("resume") in ("webhook", "form")
     return not node.disabled and (waits or node.short == "form")
 
 
-def _limited(report: Report, node: Node) -> None:
+def _check_limited(report: Report, node: Node) -> None:
     flow = report.workflow
-    if node.parameters.get("limitWaitTime") is not True or not answered(node):
+    if node.parameters.get("limitWaitTime") is not True or not waits_for_answer(node):
         return
     if node.index not in flow.live:
         return
     after = flow.after(node.index)
-    if after and not any(_tells(flow.nodes[i], node) for i in after):
+    if after and not any(_tells_address(flow.nodes[i], node) for i in after):
         report.add(
             UntoldTimeout,
             node,
@@ -233,7 +233,7 @@ def _limited(report: Report, node: Node) -> None:
             "parameters",
             "limitWaitTime",
         )
-    later = sorted(i for i in after if _waits(flow.nodes[i]))
+    later = sorted(i for i in after if _waits_for_call(flow.nodes[i]))
     if later:
         report.add(
             StaleTimer,
@@ -247,7 +247,7 @@ def _limited(report: Report, node: Node) -> None:
         )
 
 
-def _tells(node: Node, wait: Node) -> bool:
+def _tells_address(node: Node, wait: Node) -> bool:
     if node.short not in _DECIDES or node.disabled:
         return False
     reads: tuple[Path, str]
@@ -258,7 +258,7 @@ def _tells(node: Node, wait: Node) -> bool:
     return False
 
 
-def _waits(node: Node) -> bool:
+def _waits_for_call(node: Node) -> bool:
     if node.disabled:
         return False
     kind = node_types.of(node.short)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.format.conditions import rules_of
+from orgflow.backends.n8n.format.conditions import Comparison, rules_of
 from orgflow.backends.n8n.format.document import inputs_of
 from orgflow.backends.n8n.format.json_values import inside, rows
 from orgflow.backends.n8n.format.node_decisions import decision_of, operand_text
@@ -20,8 +21,8 @@ from orgflow.backends.n8n.lint.data_rules import (
     UnwiredErrorOutput,
 )
 from orgflow.backends.n8n.lint.flow_rules import UnmatchedItem
-from orgflow.backends.n8n.lint.graph import Workflow
-from orgflow.backends.n8n.lint.report import Report, listed
+from orgflow.backends.n8n.lint.lint_report import Report, list_names
+from orgflow.backends.n8n.lint.linted_workflow import Workflow
 from orgflow.backends.n8n.lint.shape_rules import IgnoredConnection
 from orgflow.backends.n8n.node_types import code
 
@@ -42,23 +43,23 @@ _PASSING: Final = frozenset({"noOp", "set", "if", "switch", "filter", "wait", "r
 
 def check_wires(report: Report) -> None:
     """Findings from the connections alone."""
-    _connections(report)
+    _check_connections(report)
     for node in report.workflow.nodes:
         if node.disabled:
-            _disabled(report, node)
+            _check_disabled(report, node)
             continue
         _error_output(report, node)
-        _siblings(report, node)
+        _check_siblings(report, node)
         _added_item(report, node)
         _first_item(report, node)
         _item_settings(report, node)
         if node.short == "switch" and node.index in report.workflow.live:
             _no_fallback(report, node)
         if node.short == "merge":
-            _triggers(report, node)
+            _check_triggers(report, node)
 
 
-def _connections(report: Report) -> None:
+def _check_connections(report: Report) -> None:
     flow = report.workflow
     for kind, source, target, path in flow.other:
         if kind not in _KINDS:
@@ -96,7 +97,7 @@ def _connections(report: Report) -> None:
         )
 
 
-def _disabled(report: Report, node: Node) -> None:
+def _check_disabled(report: Report, node: Node) -> None:
     flow = report.workflow
     if node.trigger or not flow.out[node.index] or node.index not in flow.live:
         return
@@ -128,7 +129,7 @@ def _error_output(report: Report, node: Node) -> None:
     )
 
 
-def _siblings(report: Report, node: Node) -> None:
+def _check_siblings(report: Report, node: Node) -> None:
     flow = report.workflow
     if node.index not in flow.live:
         return
@@ -139,12 +140,12 @@ def _siblings(report: Report, node: Node) -> None:
             same = places.setdefault((wire.output, target.position), [])
             if target not in same:
                 same.append(target)
-    for found in places.values():
-        if len(found) > 1:
-            names = listed([n.name for n in found])
+    for siblings in places.values():
+        if len(siblings) > 1:
+            names = list_names([n.name for n in siblings])
             report.add(
                 SamePosition,
-                found[0],
+                siblings[0],
                 f"{names} after `{node.name}` have the same position, so n8n runs them in the "
                 "reverse of their connection order",
                 "move up the node that should run first",
@@ -187,18 +188,10 @@ def _first_item(report: Report, node: Node) -> None:
 def _item_settings(report: Report, node: Node) -> None:
     """A node in the place of a model's step, put there without the placeholder's settings."""
     flow = report.workflow
-    kind = node_types.of(node.short)
     behind = [flow.nodes[w.target] for w in flow.out[node.index]]
-    if (
-        node.tag is None
-        or node.tag[1] not in ("", "decide")
-        or node.trigger
-        or node.index not in flow.live
-        or not behind
-        or (node.short == "code" and code.gives_one_item(node.parameters))
-        or (kind is not None and kind.gives_one(node.parameters) and node.raw.get("executeOnce"))
-        or (kind is not None and (kind.reliable or kind.task is None or node.short == "wait"))
-    ):
+    if node.tag is None or node.tag[1] not in ("", "decide") or node.trigger:
+        return
+    if node.index not in flow.live or not behind or _outputs_one_item(node):
         return
     # beside an error output the setting would send an empty item on where all have failed
     failing = node.raw.get("onError") == "continueErrorOutput"
@@ -211,7 +204,7 @@ def _item_settings(report: Report, node: Node) -> None:
         says.append("if it outputs no item, the run ends there with status success")
     if each:
         says.append(
-            f"if it outputs several, {listed(each)} and the following nodes run once for each"
+            f"if it outputs several, {list_names(each)} and the following nodes run once for each"
         )
     report.add(
         LostItemSettings,
@@ -222,6 +215,18 @@ def _item_settings(report: Report, node: Node) -> None:
         else "turn on Always Output Data in its settings, and Execute Once there and in the next "
         "step",
     )
+
+
+def _outputs_one_item(node: Node) -> bool:
+    """Whether a node outputs exactly one item without the placeholder's settings."""
+    if node.short == "code" and code.gives_one_item(node.parameters):
+        return True
+    kind = node_types.of(node.short)
+    if kind is None:
+        return False
+    if kind.gives_one(node.parameters) and node.raw.get("executeOnce"):
+        return True
+    return kind.reliable or kind.task is None or node.short == "wait"
 
 
 def _gets_one(report: Report, node: Node) -> bool:
@@ -253,7 +258,7 @@ def _no_fallback(report: Report, node: Node) -> None:
             return
     elif node.parameters.get("fallbackOutput", -1) != -1:
         return
-    if _exhaustive(node):
+    if _is_exhaustive(node):
         return
     report.add(
         UnmatchedItem,
@@ -265,7 +270,7 @@ def _no_fallback(report: Report, node: Node) -> None:
     )
 
 
-def _exhaustive(node: Node) -> bool:
+def _is_exhaustive(node: Node) -> bool:
     """Whether some rule of a Switch takes every item: one always holds, or two ask the opposite."""
     decision = decision_of(node, node.parameters)
     if decision is None:
@@ -273,37 +278,46 @@ def _exhaustive(node: Node) -> bool:
     signs = {(rule.atom, rule.holds) for rule in decision.rules}
     if any((atom, not holds) in signs for atom, holds in signs):
         return True
-    found = rules_of(node.short, node.version, node.parameters)
+    rules = rules_of(node.short, node.version, node.parameters)
     values: dict[str, set[str]] = {}
-    for rule in found.rules if found is not None else ():
-        if not rule.condition.comparisons:
+    for rule in rules.rules if rules is not None else ():
+        comparisons = rule.condition.comparisons
+        if not comparisons:
             return True
-        if len(rule.condition.comparisons) > 1:
-            continue
-        (one,) = rule.condition.comparisons
-        name = one.operation or ""
-        if (
-            name in ("true", "equals", "equal")
-            and _true(one.left)
-            and (name == "true" or _true(one.right))
-        ):
-            return True
-        if (one.kind, name, operand_text(one.left)) == ("object", "exists", "$json"):
-            return True  # every item has its fields, if only none
-        asked = values.setdefault(f"{one.kind} {operand_text(one.left)}", set())
-        if one.kind == "boolean" and name in ("true", "false"):
-            asked.add(name)
-        elif one.kind == "boolean" and name in ("equals", "equal"):
-            asked.add(operand_text(one.right))
-        elif one.kind in ("number", "dateTime"):
-            asked.add(f"{_COMPARED.get(name, name)} {operand_text(one.right)}")
-    for asked in values.values():
-        if {"true", "false"} <= asked:
-            return True
-        rights = {text.partition(" ")[2] for text in asked}
-        if any({f"{sign} {right}" for sign in "<=>"} <= asked for right in rights):
-            return True
-    return False
+        if len(comparisons) == 1:
+            if _holds_always(comparisons[0]):
+                return True
+            left = f"{comparisons[0].kind} {operand_text(comparisons[0].left)}"
+            values.setdefault(left, set()).update(_tested_values(comparisons[0]))
+    return any(_covers_all(asked) for asked in values.values())
+
+
+def _holds_always(comparison: Comparison) -> bool:
+    """Whether a comparison is one of constants that holds, or tests what every item has."""
+    name = comparison.operation or ""
+    if name in ("true", "equals", "equal") and _is_true(comparison.left):
+        return name == "true" or _is_true(comparison.right)
+    # Every item has its fields, if only none.
+    return (comparison.kind, name, operand_text(comparison.left)) == ("object", "exists", "$json")
+
+
+def _tested_values(comparison: Comparison) -> Iterator[str]:
+    """The truth value, or the sign and the right side, for which a comparison holds."""
+    name = comparison.operation or ""
+    if comparison.kind == "boolean" and name in ("true", "false"):
+        yield name
+    elif comparison.kind == "boolean" and name in ("equals", "equal"):
+        yield operand_text(comparison.right)
+    elif comparison.kind in ("number", "dateTime"):
+        yield f"{_COMPARED.get(name, name)} {operand_text(comparison.right)}"
+
+
+def _covers_all(tested: set[str]) -> bool:
+    """Whether some of the tests of one value hold, whatever it is."""
+    if {"true", "false"} <= tested:
+        return True
+    rights = {text.partition(" ")[2] for text in tested}
+    return any({f"{sign} {right}" for sign in "<=>"} <= tested for right in rights)
 
 
 _COMPARED: Final = {
@@ -312,11 +326,11 @@ _COMPARED: Final = {
 }  # fmt: skip
 
 
-def _true(value: object) -> bool:
+def _is_true(value: object) -> bool:
     return value is True or operand_text(value) == "true"
 
 
-def _triggers(report: Report, node: Node) -> None:
+def _check_triggers(report: Report, node: Node) -> None:
     flow = report.workflow
     if node.parameters.get("mode", "append") == "append":
         return  # an incomplete one goes on with what it has
@@ -326,7 +340,7 @@ def _triggers(report: Report, node: Node) -> None:
             MergedTriggers,
             node,
             f"the inputs of `{node.name}` come from different triggers "
-            f"({listed([t.name for t in apart])}), each of which starts its own run: the Merge "
+            f"({list_names([t.name for t in apart])}), each of which starts its own run: the Merge "
             "never receives both",
             "store the data of one trigger, and read it when the other one starts",
         )

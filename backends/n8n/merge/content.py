@@ -17,8 +17,8 @@ from orgflow.backends.n8n.format.identity import (
     words_of,
 )
 from orgflow.backends.n8n.format.json_values import inside, mapping, rows
-from orgflow.backends.n8n.merge.json_merge import ABSENT, JsonMerge, same
-from orgflow.backends.n8n.merge.report import MergeChange, MergeConflict, shown
+from orgflow.backends.n8n.merge.json_merge import ABSENT, JsonMerge, is_equivalent
+from orgflow.backends.n8n.merge.merge_outcome import MergeChange, MergeConflict, shorten_value
 from orgflow.backends.n8n.node_types import send_and_wait, wait
 
 Json = Mapping[str, Any]
@@ -49,8 +49,8 @@ def is_placeholder(node: Json) -> bool:
     """Whether a node is only a placeholder: it does nothing, or sets empty fields."""
     kind = short_type(node)
     if kind == "set":
-        entries = _assigned(node)
-        return bool(entries) and all(one.get("value") in ("", "[]", None) for one in entries)
+        entries = _list_assignments(node)
+        return bool(entries) and all(entry.get("value") in ("", "[]", None) for entry in entries)
     return kind == "noOp"
 
 
@@ -62,9 +62,9 @@ def is_form(node: Json) -> bool:
     )
 
 
-def same_type(one: Json, other: Json) -> bool:
+def same_type(left: Json, other: Json) -> bool:
     """Whether two nodes are of the same type."""
-    return short_type(one) == short_type(other)
+    return short_type(left) == short_type(other)
 
 
 def open_placeholders(workflow: Json) -> list[str]:
@@ -83,18 +83,21 @@ def asked_fields(node: Json) -> frozenset[str]:
     """The fields that a placeholder requires."""
     if not is_placeholder(node):
         return frozenset()
-    return frozenset(str(one["name"]) for one in _assigned(node) if one.get("name"))
+    return frozenset(str(row["name"]) for row in _list_assignments(node) if row.get("name"))
 
 
-def _assigned(node: Json) -> list[Json]:
+def _list_assignments(node: Json) -> list[Json]:
     if short_type(node) != "set" or mapping(node.get("parameters")).get("mode") == "raw":
         return []
     return rows(inside(node.get("parameters"), "assignments", "assignments"))
 
 
-def same_body(one: Json, other: Json) -> bool:
+def same_body(left: Json, other: Json) -> bool:
     """Whether two nodes have the same behaviour."""
-    return all(same(one.get(key), other.get(key)) for key in ("type", "typeVersion", "parameters"))
+    return all(
+        is_equivalent(left.get(key), other.get(key))
+        for key in ("type", "typeVersion", "parameters")
+    )
 
 
 @dataclass
@@ -114,30 +117,30 @@ class ContentMerge:
         """
         was = base if base is not None else {}
         body = self._body(name, base, theirs, ours)
-        found: dict[str, Any] = {}
+        row: dict[str, Any] = {}
         for key in dict.fromkeys((*ours, *theirs)):
             if key in ("type", "typeVersion", "parameters"):
-                found[key] = body[key]
+                row[key] = body[key]
             elif key == "id":
                 known = was.get("id")
                 kept = isinstance(known, str) and str(theirs.get("id", "")).startswith(known)
                 value = ours.get("id") if kept else theirs.get("id", ours.get("id"))
-                found[key] = value
+                row[key] = value
             elif key == "webhookId":
-                found[key] = theirs.get("webhookId", ours.get("webhookId"))
+                row[key] = theirs.get("webhookId", ours.get("webhookId"))
             elif key == "notes":
-                text = _notes(was.get("notes"), theirs.get("notes"), ours.get("notes"))
+                text = _merge_notes(was.get("notes"), theirs.get("notes"), ours.get("notes"))
                 if text:
-                    found[key] = text
+                    row[key] = text
             elif key in _OWN:
-                found[key] = ours.get(key, theirs.get(key))
+                row[key] = ours.get(key, theirs.get(key))
             else:
                 value = self._switch(name, key, was, theirs, ours)
                 if value is not ABSENT:
-                    found[key] = value
+                    row[key] = value
         if base is not None:
             self._say(name, base, theirs, ours)
-        return found
+        return row
 
     # -- body --------------------------------------------------------------------------------------
 
@@ -147,48 +150,58 @@ class ContentMerge:
         if base is not None and short_type(base) in ADDRESSED and short_type(ours) in ADDRESSED:
             ours = self._at_its_address(name, base, theirs, ours)
             keep = {key: ours.get(key) for key in keep}
-        if same_body(theirs, ours) or (base is not None and same_body(theirs, base)):
+        if same_body(theirs, ours):
             return keep
-        if base is not None and same_body(ours, base):
-            return edited
-        if (base is None or is_placeholder(base)) and is_placeholder(ours):
-            self._asked(name, base or ours, theirs, ours)
-            return edited
-        if base is None and is_placeholder(theirs):
+        if base is None:
+            if is_placeholder(ours):
+                self._asked(name, ours, theirs, ours)
+                return edited
+            if is_placeholder(theirs):
+                return keep
+        elif same_body(theirs, base):
             return keep
+        elif same_body(ours, base):
+            return edited
+        elif is_placeholder(base) and is_placeholder(ours):
+            self._asked(name, base, theirs, ours)
+            return edited
         asks = is_form(ours) and not is_form(theirs)
         if asks and (base is None or is_form(base) or is_placeholder(base)):
             return edited  # a person's step is done in another way
         if base is not None and base.get("type") == theirs.get("type") == ours.get("type"):
-            merge = JsonMerge()
-            found = {
-                "type": ours.get("type"),
-                "typeVersion": max(theirs.get("typeVersion", 1), ours.get("typeVersion", 1)),
-                "parameters": merge.merge(
-                    base.get("parameters"), theirs.get("parameters"), ours.get("parameters")
-                ),
-            }
-            for clash in merge.clashes:
-                place = _place(clash.path)
-                self.conflicts.append(
-                    MergeConflict(
-                        name,
-                        f"{place} is `{shown(clash.theirs)}`",
-                        f"{place} is `{shown(clash.ours)}`",
-                        "make both equal in the workflow or the model, then merge again",
-                    )
-                )
-            return found
+            return self._merge_parameters(name, base, theirs, ours)
         self.conflicts.append(
             MergeConflict(
                 name,
                 f"{type_label(theirs)} does the work",
-                f"it became {type_label(ours)}{_asking(ours)}",
+                f"it became {type_label(ours)}{_describe_asking(ours)}",
                 "delete the node in the workflow to use the model's version, or restore "
                 "the element in the model",
             )
         )
         return keep
+
+    def _merge_parameters(self, name: str, base: Json, theirs: Json, ours: Json) -> dict[str, Any]:
+        """The parameters of three nodes of one type, merged; what both sides changed conflicts."""
+        merge = JsonMerge()
+        merged = {
+            "type": ours.get("type"),
+            "typeVersion": max(theirs.get("typeVersion", 1), ours.get("typeVersion", 1)),
+            "parameters": merge.merge(
+                base.get("parameters"), theirs.get("parameters"), ours.get("parameters")
+            ),
+        }
+        for clash in merge.clashes:
+            place = _describe_place(clash.path)
+            self.conflicts.append(
+                MergeConflict(
+                    name,
+                    f"{place} is `{shorten_value(clash.theirs)}`",
+                    f"{place} is `{shorten_value(clash.ours)}`",
+                    "make both equal in the workflow or the model, then merge again",
+                )
+            )
+        return merged
 
     def _at_its_address(self, name: str, base: Json, theirs: Json, ours: Json) -> Json:
         """The new node with the address that callers know already."""
@@ -206,14 +219,14 @@ class ContentMerge:
         """A filled node of which the model asks for other fields now."""
         new = sorted(asked_fields(ours) - asked_fields(base))
         old = sorted(asked_fields(base) - asked_fields(ours))
-        said = str(theirs.get("parameters"))
-        missing = [one for one in new if not _mentions(said, one)]
+        parameters = str(theirs.get("parameters"))
+        missing = [field for field in new if not _mentions_word(parameters, field)]
         if not missing:
             return
-        stale = [one for one in old if _mentions(said, one)]
-        listed, kind = ", ".join(f"`{one}`" for one in missing), type_label(theirs)
+        stale = [field for field in old if _mentions_word(parameters, field)]
+        listed, kind = ", ".join(f"`{field}`" for field in missing), type_label(theirs)
         if stale:
-            given = ", ".join(f"`{one}`" for one in stale)
+            given = ", ".join(f"`{field}`" for field in stale)
             self.conflicts.append(
                 MergeConflict(
                     name,
@@ -230,14 +243,14 @@ class ContentMerge:
 
     def _switch(self, name: str, key: str, base: Json, theirs: Json, ours: Json) -> Any:
         merge = JsonMerge()
-        values = (one.get(key, ABSENT) for one in (base, theirs, ours))
+        values = (node.get(key, ABSENT) for node in (base, theirs, ours))
         value = merge.merge(*values)
         for clash in merge.clashes:
             self.conflicts.append(
                 MergeConflict(
                     name,
-                    f"the setting {key} is `{shown(str(clash.theirs))}`",
-                    f"the setting {key} is `{shown(str(clash.ours))}`",
+                    f"the setting {key} is `{shorten_value(str(clash.theirs))}`",
+                    f"the setting {key} is `{shorten_value(str(clash.ours))}`",
                     "make both equal in the workflow or the model, then merge again",
                 )
             )
@@ -253,7 +266,7 @@ class ContentMerge:
         if not same_body(ours, base) and not same_body(ours, theirs):
             self.changes.append(MergeChange("model", f"`{name}` is compiled differently"))
         for key in sorted({*base, *theirs} - _OWN):
-            if not same(base.get(key, ABSENT), theirs.get(key, ABSENT)):
+            if not is_equivalent(base.get(key, ABSENT), theirs.get(key, ABSENT)):
                 self.changes.append(MergeChange("workflow", f"the setting {key} of `{name}`"))
         if words_of(theirs.get("notes")) != words_of(base.get("notes")):
             self.changes.append(MergeChange("workflow", f"the note of `{name}`"))
@@ -264,19 +277,21 @@ class ContentMerge:
         mine, its = mapping(ours.get("parameters")), mapping(theirs.get("parameters"))
         was = mapping((base or {}).get("parameters"))
         if map_place(mine.get("content")) is not None:
-            mine, its, was = (_readable(one) for one in (mine, its, was))
+            mine, its, was = (_readable_parameters(version) for version in (mine, its, was))
         parameters: dict[str, Any] = {}
         for key in dict.fromkeys((*mine, *its)):
-            old, edited, new = (one.get(key, ABSENT) for one in (was, its, mine))
+            old, edited, new = (version.get(key, ABSENT) for version in (was, its, mine))
             if key == "content" and isinstance(edited, str) and isinstance(new, str):
-                parameters[key] = _lines(old if isinstance(old, str) else "", edited, new)
+                parameters[key] = _merge_paragraphs(
+                    old if isinstance(old, str) else "", edited, new
+                )
                 continue
-            value = new if base is not None and same(edited, old) else edited
+            value = new if base is not None and is_equivalent(edited, old) else edited
             if value is not ABSENT:
                 parameters[key] = value
-        found = {k: v for k, v in {**theirs, **ours}.items() if k != "parameters"}
-        found["id"] = self._id(base, theirs, ours)
-        return {**{k: found[k] for k in (*ours, *theirs) if k in found}, "parameters": parameters}
+        row = {k: v for k, v in {**theirs, **ours}.items() if k != "parameters"}
+        row["id"] = self._id(base, theirs, ours)
+        return {**{k: row[k] for k in (*ours, *theirs) if k in row}, "parameters": parameters}
 
     def _id(self, base: Json | None, theirs: Json, ours: Json) -> Any:
         known = (base or {}).get("id")
@@ -284,31 +299,31 @@ class ContentMerge:
         return ours.get("id") if kept else theirs.get("id", ours.get("id"))
 
 
-def _readable(parameters: Json) -> Json:
+def _readable_parameters(parameters: Json) -> Json:
     content = parameters.get("content")
     if not isinstance(content, str):
         return parameters
     return {**parameters, "content": readable(content)}
 
 
-def _place(path: tuple[str | int, ...]) -> str:
-    words = [str(one) for one in path if not isinstance(one, int)]
+def _describe_place(path: tuple[str | int, ...]) -> str:
+    words = [str(part) for part in path if not isinstance(part, int)]
     return f"the parameter {'.'.join(words)}" if words else "its parameters"
 
 
-def _asking(node: Json) -> str:
+def _describe_asking(node: Json) -> str:
     fields = sorted(asked_fields(node))
-    return f" that sets {', '.join(f'`{one}`' for one in fields)}" if fields else ""
+    return f" that sets {', '.join(f'`{field}`' for field in fields)}" if fields else ""
 
 
-def _mentions(text: str, word: str) -> bool:
+def _mentions_word(text: str, word: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 
 # -- texts -----------------------------------------------------------------------------------------
 
 
-def _notes(base: Any, theirs: Any, ours: Any) -> str:
+def _merge_notes(base: Any, theirs: Any, ours: Any) -> str:
     """The notes of a node: the element as the model has it, the text by paragraphs."""
     was, its, mine = words_of(base), words_of(theirs), words_of(ours)
     text = merged_text(was, its, mine, "\n\n")
@@ -316,10 +331,10 @@ def _notes(base: Any, theirs: Any, ours: Any) -> str:
         return str(ours or "")
     tag = tag_of(ours) if tag_of(theirs) is not None else None
     line = tag_line(*tag) if tag is not None else ""
-    return "\n\n".join(one for one in (text, line) if one)
+    return "\n\n".join(part for part in (text, line) if part)
 
 
-def _lines(base: str, theirs: str, ours: str) -> str:
+def _merge_paragraphs(base: str, theirs: str, ours: str) -> str:
     return merged_text(base, theirs, ours, "\n")
 
 
@@ -329,11 +344,11 @@ def merged_text(base: str, theirs: str, ours: str, between: str) -> str:
         return ours
     if ours == base:
         return theirs
-    was, its, mine = (list(_parts(one, between)) for one in (base, theirs, ours))
-    kept = [one for one in its if one in mine or one not in was]
-    new = [one for one in mine if one not in was and one not in its]
+    was, its, mine = (list(_split_parts(part, between)) for part in (base, theirs, ours))
+    kept = [part for part in its if part in mine or part not in was]
+    new = [part for part in mine if part not in was and part not in its]
     return between.join([*kept, *new])
 
 
-def _parts(text: str, between: str) -> Iterator[str]:
-    return (one for one in text.split(between) if one.strip())
+def _split_parts(text: str, between: str) -> Iterator[str]:
+    return (part for part in text.split(between) if part.strip())

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any, Final
 
-from orgflow.backends.n8n.diff.canonical import canonical
+from orgflow.backends.n8n.diff.canonical import canonical_value
 
 
 class Absent:
@@ -40,19 +40,19 @@ class JsonMerge:
 
     def merge(self, base: Any, theirs: Any, ours: Any, path: Path = ()) -> Any:
         """The value that has the changes of both sides since `base`."""
-        if same(theirs, base) or same(theirs, ours):
+        if is_equivalent(theirs, base) or is_equivalent(theirs, ours):
             return ours
-        if same(ours, base):
+        if is_equivalent(ours, base):
             return theirs
         if isinstance(theirs, Mapping) and isinstance(ours, Mapping):
             was = base if isinstance(base, Mapping) else {}
-            found = {}
+            merged = {}
             for key in dict.fromkeys((*ours, *theirs)):
-                old, its, mine = (one.get(key, ABSENT) for one in (was, theirs, ours))
+                old, its, mine = (side.get(key, ABSENT) for side in (was, theirs, ours))
                 value = self.merge(old, its, mine, (*path, key))
                 if value is not ABSENT:
-                    found[key] = value
-            return found
+                    merged[key] = value
+            return merged
         if isinstance(base, list) and isinstance(theirs, list) and isinstance(ours, list):
             return self._lists(base, theirs, ours, path)
         self.clashes.append(Clash(path, theirs, ours))
@@ -60,28 +60,28 @@ class JsonMerge:
 
     def _lists(self, base: list[Any], theirs: list[Any], ours: list[Any], path: Path) -> list[Any]:
         """As diff3: between elements that all three have, the side that changed something wins."""
-        mine, its = _aligned(base, ours), _aligned(base, theirs)
-        found: list[Any] = []
+        mine, its = _align_elements(base, ours), _align_elements(base, theirs)
+        merged: list[Any] = []
         b = t = o = 0
         for anchor in [*(i for i in mine if i in its), len(base)]:
             last = anchor == len(base)
             to = (len(theirs) if last else its[anchor], len(ours) if last else mine[anchor])
-            found += self._chunk(base[b:anchor], theirs[t : to[0]], ours[o : to[1]], (*path, b))
+            merged += self._chunk(base[b:anchor], theirs[t : to[0]], ours[o : to[1]], (*path, b))
             if not last:
-                found.append(ours[to[1]])
+                merged.append(ours[to[1]])
             b, t, o = anchor + 1, to[0] + 1, to[1] + 1
-        return found
+        return merged
 
     def _chunk(self, base: list[Any], theirs: list[Any], ours: list[Any], path: Path) -> list[Any]:
-        if same(theirs, base) or same(theirs, ours):
+        if is_equivalent(theirs, base) or is_equivalent(theirs, ours):
             return ours
-        if same(ours, base):
+        if is_equivalent(ours, base):
             return theirs
         # One side changed elements in their places, the other put some between them.
         for edited, moved in ((theirs, ours), (ours, theirs)):
             if len(edited) != len(base):
                 continue
-            at = {to: index for index, to in _aligned(base, moved).items()}
+            at = {to: index for index, to in _align_elements(base, moved).items()}
             if len(at) == len(base):
                 return [edited[at[i]] if i in at else value for i, value in enumerate(moved)]
             if len(moved) == len(base):
@@ -93,25 +93,25 @@ class JsonMerge:
         return ours
 
 
-def same(one: Any, other: Any) -> bool:
+def is_equivalent(left: Any, other: Any) -> bool:
     """Whether two values are equivalent: ids from the editor and empty values are ignored."""
-    if one is ABSENT or other is ABSENT:
-        return one is other or _nothing(other if one is ABSENT else one)
-    return _text(one) == _text(other)
+    if left is ABSENT or other is ABSENT:
+        return left is other or _is_nothing(other if left is ABSENT else left)
+    return _json_text(left) == _json_text(other)
 
 
-def _nothing(value: Any) -> bool:
-    return value is None or canonical(value) in ({}, [])
+def _is_nothing(value: Any) -> bool:
+    return value is None or canonical_value(value) in ({}, [])
 
 
-def _text(value: Any) -> str:
-    return json.dumps(canonical(value), sort_keys=True, ensure_ascii=False)
+def _json_text(value: Any) -> str:
+    return json.dumps(canonical_value(value), sort_keys=True, ensure_ascii=False)
 
 
-def _aligned(base: Sequence[Any], other: Sequence[Any]) -> dict[int, int]:
+def _align_elements(base: Sequence[Any], other: Sequence[Any]) -> dict[int, int]:
     """The place in `other` of each element of `base` that is in both."""
-    one, two = [_text(v) for v in base], [_text(v) for v in other]
-    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    first, two = [_json_text(v) for v in base], [_json_text(v) for v in other]
+    matcher = SequenceMatcher(None, first, two, autojunk=False)
     return {
         block.a + i: block.b + i
         for block in matcher.get_matching_blocks()

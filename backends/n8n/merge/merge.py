@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final
 
+from orgflow.backends.n8n.format.compiled_workflow import is_compiled_alike
 from orgflow.backends.n8n.format.identity import (
     map_line,
     map_place,
@@ -20,15 +21,19 @@ from orgflow.backends.n8n.format.identity import (
     read_map,
     readable,
 )
-from orgflow.backends.n8n.format.merge_base import pack_base
 from orgflow.backends.n8n.format.references import follow, references_in
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.merge import ports
 from orgflow.backends.n8n.merge.content import ContentMerge, same_body, type_label
-from orgflow.backends.n8n.merge.json_merge import ABSENT, JsonMerge, same
-from orgflow.backends.n8n.merge.pairing import Pairs, Trio, pair
-from orgflow.backends.n8n.merge.placing import place
-from orgflow.backends.n8n.merge.report import MergeChange, MergeConflict, Merged, shown
+from orgflow.backends.n8n.merge.json_merge import ABSENT, JsonMerge, is_equivalent
+from orgflow.backends.n8n.merge.merge_outcome import (
+    MergeChange,
+    MergeConflict,
+    Merged,
+    shorten_value,
+)
+from orgflow.backends.n8n.merge.pairing import Pairs, Trio, pair_nodes
+from orgflow.backends.n8n.merge.placing import place_nodes
 from orgflow.backends.n8n.merge.two_way import presumed_base
 from orgflow.backends.n8n.merge.wiring import GONE, Link, WiringMerge
 
@@ -40,7 +45,7 @@ _DERIVED: Final = ("Join before ", "Split before ", "Choice after ", "Decide: ",
 """Prefixes of names that a compilation derives from the names of other nodes."""
 
 
-def merge(
+def merge_workflows(
     base: Mapping[str, Any] | None, theirs: Mapping[str, Any], ours: Mapping[str, Any]
 ) -> Merged:
     """Apply the changes of a model to a workflow that a person has edited.
@@ -52,30 +57,24 @@ def merge(
     """
     two_way = base is None
     was = presumed_base(theirs, ours) if base is None else base
-    if not two_way and compiled_alike(was, ours):
+    if not two_way and is_compiled_alike(was, ours):
         return Merged(_of_model(theirs, ours))
-    found = _Merge(WorkflowDocument(was), WorkflowDocument(theirs), WorkflowDocument(ours)).run()
-    return found._replace(two_way=two_way)
-
-
-def compiled_alike(base: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
-    """Whether two compiled workflows are equal except for the map."""
-    try:
-        return pack_base(base) == pack_base(ours)
-    except (KeyError, TypeError, IndexError, AttributeError):
-        return False  # no workflow of a compile
+    merged = _Merge(WorkflowDocument(was), WorkflowDocument(theirs), WorkflowDocument(ours)).run()
+    return merged._replace(two_way=two_way)
 
 
 def _of_model(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Json:
     """The edited workflow as it is; its map names the model that it is made of now."""
-    found = copy.deepcopy(dict(theirs))
-    for row in found["nodes"]:
-        said = read_map([(0, row)]).model
-        if said:
-            now = read_map(enumerate(ours["nodes"])).model or said
+    workflow = copy.deepcopy(dict(theirs))
+    for row in workflow["nodes"]:
+        digest = read_map([(0, row)]).model
+        if digest:
+            now = read_map(enumerate(ours["nodes"])).model or digest
             text = row["parameters"]["content"]
-            row["parameters"]["content"] = text.replace(f'"model":"{said}"', f'"model":"{now}"', 1)
-    return found
+            row["parameters"]["content"] = text.replace(
+                f'"model":"{digest}"', f'"model":"{now}"', 1
+            )
+    return workflow
 
 
 class _Merge:
@@ -83,7 +82,7 @@ class _Merge:
         self, base: WorkflowDocument, theirs: WorkflowDocument, ours: WorkflowDocument
     ) -> None:
         self.base, self.theirs, self.ours = base, theirs, ours
-        self.pairs: Pairs = pair(base, theirs, ours)
+        self.pairs: Pairs = pair_nodes(base, theirs, ours)
         self.content = ContentMerge()
         self.conflicts: list[MergeConflict] = self.content.conflicts
         self.changes: list[MergeChange] = self.content.changes
@@ -96,14 +95,16 @@ class _Merge:
         ]
         rows = {trio.key: self._row(trio, renames) for trio in kept}
         links = self._links(kept, rows)
-        places = place([t for t in kept if not _sticky(t)], [(w.source, w.target) for w in links])
+        places = place_nodes(
+            [t for t in kept if not _is_sticky(t)], [(w.source, w.target) for w in links]
+        )
         for trio in kept:
             row = rows[trio.key]
-            spot = _sticky_place(trio) if _sticky(trio) else places[trio.key]
-            row["position"] = [_whole(spot[0]), _whole(spot[1])]
+            spot = _sticky_place(trio) if _is_sticky(trio) else places[trio.key]
+            row["position"] = [_whole_number(spot[0]), _whole_number(spot[1])]
         workflow = self._whole(kept, rows, links)
-        model = [one for one in self.changes if one.origin == "model"]
-        person = [one for one in self.changes if one.origin == "workflow"]
+        model = [change for change in self.changes if change.origin == "model"]
+        person = [change for change in self.changes if change.origin == "workflow"]
         return Merged(
             workflow,
             tuple(dict.fromkeys((*model, *person))),
@@ -159,7 +160,7 @@ class _Merge:
                     "delete the node in the workflow, or restore the element in the model",
                 )
             )
-        if base.sticky and _text(theirs) != _text(base):
+        if base.sticky and _sticky_text(theirs) != _sticky_text(base):
             text = f"the edited sticky note `{theirs.name}` is removed with its nodes"
             self.changes.append(MergeChange("model", text, notable=True))
         called = f" (renamed to `{theirs.name}`)" if theirs.name != base.name else ""
@@ -182,7 +183,7 @@ class _Merge:
             for name, key in self.pairs.base.items()
             if called.get(key, name) != name
         }
-        return _followed(base, renamed)
+        return _follow_names(base, renamed)
 
     # -- names -------------------------------------------------------------------------------------
 
@@ -216,9 +217,9 @@ class _Merge:
     def _name(self, trio: Trio) -> str:
         base, theirs, ours = trio.base, trio.theirs, trio.ours
         if theirs is None or ours is None:
-            one = ours or theirs
-            assert one is not None
-            return one.name
+            node = ours or theirs
+            assert node is not None
+            return node.name
         was = base.name if base is not None else ours.name
         if theirs.name in (was, ours.name):
             if ours.name != was:
@@ -226,7 +227,11 @@ class _Merge:
             return ours.name
         if base is not None and not base.sticky:
             self.changes.append(MergeChange("workflow", f"`{was}` is called `{theirs.name}`"))
-        if _bare(ours.name) == _bare(was) or ours.sticky or ours.name.startswith(_DERIVED):
+        if (
+            _bare_name(ours.name) == _bare_name(was)
+            or ours.sticky
+            or ours.name.startswith(_DERIVED)
+        ):
             return theirs.name
         self.conflicts.append(
             MergeConflict(
@@ -242,7 +247,7 @@ class _Merge:
 
     def _row(self, trio: Trio, renames: list[dict[str, str]]) -> Json:
         base, theirs, ours = (
-            None if node is None else _followed(node, renames[at])
+            None if node is None else _follow_names(node, renames[at])
             for at, node in enumerate((trio.base, trio.theirs, trio.ours))
         )
         name = self.names[trio.key]
@@ -251,12 +256,12 @@ class _Merge:
             row = dict(theirs)
         elif theirs is None:
             row = dict(ours)
-        elif _sticky(trio):
+        elif _is_sticky(trio):
             row = self.content.sticky(base, theirs, ours)
         else:
             row = self.content.node(name, base, theirs, ours)
         row["name"] = name
-        if not _sticky(trio) and theirs is not None:
+        if not _is_sticky(trio) and theirs is not None:
             self._dangling(name, row, ours)
         place = map_place(trio.ours.parameters.get("content")) if trio.ours is not None else None
         if trio.ours is not None and place is not None:
@@ -286,14 +291,14 @@ class _Merge:
 
     def _map(self, ours: Node, place: int) -> str:
         """The line with the map under the final names."""
-        said, _ = json.JSONDecoder().raw_decode(str(ours.parameters["content"]), place)
+        content, _ = json.JSONDecoder().raw_decode(str(ours.parameters["content"]), place)
         keys = self.pairs.ours
-        said["nodes"] = {
+        content["nodes"] = {
             self.names[keys[name]]: element
-            for name, element in said["nodes"].items()
+            for name, element in content["nodes"].items()
             if keys.get(name) in self.names
         }
-        return map_line(said)
+        return map_line(content)
 
     # -- wires -------------------------------------------------------------------------------------
 
@@ -311,19 +316,19 @@ class _Merge:
             theirs,
             ours,
             alive,
-            tuple(t.key for t in kept if t.base is None and t.ours is None and not _sticky(t)),
+            tuple(t.key for t in kept if t.base is None and t.ours is None and not _is_sticky(t)),
             frozenset(t.key for t in self.pairs.trios if t.theirs is None and t.base and t.ours),
             self._called,
         )
-        found = merge.run()
+        links = merge.run()
         self.conflicts += merge.conflicts
         self.changes += merge.changes
-        return found
+        return links
 
     def _called(self, key: str) -> str:
         if key in self.names:
             return self.names[key]
-        trio = next(one for one in self.pairs.trios if one.key == key)
+        trio = next(candidate for candidate in self.pairs.trios if candidate.key == key)
         node = trio.theirs or trio.base or trio.ours
         assert node is not None
         return node.name
@@ -332,7 +337,7 @@ class _Merge:
         self, kept: list[Trio], rows: Mapping[str, Json], *raw: list[Link]
     ) -> list[list[Link]]:
         """The wires of all versions under the port numbers of the final nodes."""
-        outs = [_ends(links, out=True) for links in raw]
+        outs = [_wire_ends(links, out=True) for links in raw]
         maps: list[dict[str, dict[int, int]]] = [{}, {}, {}]
         for trio in kept:
             base, theirs, ours = trio.base, trio.theirs, trio.ours
@@ -342,26 +347,30 @@ class _Merge:
             # The new compile's numbers, unless only the person changed the node.
             final = (
                 1
-                if same(row["parameters"], self._params(theirs, 1))
-                and not same(row["parameters"], self._params(ours, 2))
+                if is_equivalent(row["parameters"], self._params(theirs, 1))
+                and not is_equivalent(row["parameters"], self._params(ours, 2))
                 else 2
             )
             for at, version in enumerate((base, theirs, ours)):
-                if at == 1 and same(self._params(theirs, 1), self._params(base, 0)):
+                if at == 1 and is_equivalent(self._params(theirs, 1), self._params(base, 0)):
                     if trio.key in maps[0]:
                         maps[1][trio.key] = maps[0][trio.key]
                 elif at != final:
                     old = {**version.raw, "parameters": self._params(version, at)}
-                    maps[at][trio.key] = ports.outputs(
+                    maps[at][trio.key] = ports.map_outputs(
                         old, row, outs[at].get(trio.key, {}), outs[final].get(trio.key, {})
                     )
-        moved = [_renumbered(links, maps[at], out=True) for at, links in enumerate(raw)]
-        ins = [_ends(links, out=False) for links in moved]
+        moved = [_renumber_wires(links, maps[at], out=True) for at, links in enumerate(raw)]
+        ins = [_wire_ends(links, out=False) for links in moved]
         into: dict[str, dict[int, int]] = {}
         for trio in kept:
             if trio.base is not None and trio.ours is not None and trio.ours.short == "merge":
-                into[trio.key] = ports.inputs(ins[0].get(trio.key, {}), ins[2].get(trio.key, {}))
-        return [_renumbered(moved[at], into, out=False) if at < 2 else moved[2] for at in range(3)]
+                into[trio.key] = ports.map_inputs(
+                    ins[0].get(trio.key, {}), ins[2].get(trio.key, {})
+                )
+        return [
+            _renumber_wires(moved[at], into, out=False) if at < 2 else moved[2] for at in range(3)
+        ]
 
     def _params(self, node: Node, at: int) -> Any:
         keys = (self.pairs.base, self.pairs.theirs, self.pairs.ours)[at]
@@ -371,25 +380,27 @@ class _Merge:
 
     def _whole(self, kept: list[Trio], rows: Mapping[str, Json], links: list[Link]) -> Json:
         base, theirs, ours = self.base.raw, self.theirs.raw, self.ours.raw
-        found: Json = {}
+        workflow: Json = {}
         for key in dict.fromkeys((*ours, *theirs)):
             if key == "nodes":
-                found[key] = [rows[trio.key] for trio in kept]
+                workflow[key] = [rows[trio.key] for trio in kept]
             elif key == "connections":
-                found[key] = self._connections(kept, links)
+                workflow[key] = self._connections(kept, links)
             elif key == "pinData":
                 pinned = self._pinned()
                 if pinned is not None:
-                    found[key] = pinned
+                    workflow[key] = pinned
             else:
-                value = self._value(key, *(one.get(key, ABSENT) for one in (base, theirs, ours)))
+                value = self._value(
+                    key, *(version.get(key, ABSENT) for version in (base, theirs, ours))
+                )
                 if value is not ABSENT:
-                    found[key] = value
-        return found
+                    workflow[key] = value
+        return workflow
 
     def _value(self, key: str, base: Any, theirs: Any, ours: Any) -> Any:
         if key not in ("name", "settings"):  # the server's own, such as ids and tags
-            return ours if same(theirs, base) and ours is not ABSENT else theirs
+            return ours if is_equivalent(theirs, base) and ours is not ABSENT else theirs
         merge = JsonMerge()
         value = merge.merge(base, theirs, ours)
         for clash in merge.clashes:
@@ -397,12 +408,12 @@ class _Merge:
             self.conflicts.append(
                 MergeConflict(
                     self.theirs.title,
-                    f"{what} is `{shown(str(clash.theirs))}`",
-                    f"{what} is `{shown(str(clash.ours))}`",
+                    f"{what} is `{shorten_value(str(clash.theirs))}`",
+                    f"{what} is `{shorten_value(str(clash.ours))}`",
                     "make both equal in the workflow or the model, then merge again",
                 )
             )
-        if not same(theirs, base):
+        if not is_equivalent(theirs, base):
             self.changes.append(MergeChange("workflow", f"the {key} of the workflow"))
         return value
 
@@ -411,45 +422,45 @@ class _Merge:
         pinned = self.theirs.raw.get("pinData")
         if not isinstance(pinned, Mapping):
             return pinned
-        found = {}
+        kept = {}
         for name, data in pinned.items():
             key = self.pairs.theirs.get(name)
             if key is None or key in self.names:
-                found[self.names[key] if key is not None else name] = data
+                kept[self.names[key] if key is not None else name] = data
             else:
                 self.changes.append(
                     MergeChange("model", f"the pinned data of `{name}` is removed with it")
                 )
-        return found
+        return kept
 
     def _connections(self, kept: list[Trio], links: list[Link]) -> Json:
         by_source: dict[str, list[Link]] = defaultdict(list)
         for link in links:
             by_source[link.source].append(link)
-        found: Json = {}
+        connections: Json = {}
         for trio in kept:
             for link in by_source.get(trio.key, ()):
-                kinds = found.setdefault(self.names[trio.key], {})
+                kinds = connections.setdefault(self.names[trio.key], {})
                 outputs = kinds.setdefault(link.kind, [])
                 outputs.extend([] for _ in range(link.output + 1 - len(outputs)))
                 end = {"node": self.names[link.target], "type": link.kind, "index": link.input}
                 outputs[link.output].append(end)
-        return found
+        return connections
 
 
 # -- small things ----------------------------------------------------------------------------------
 
 
-def _followed(node: Node, renamed: Mapping[str, str]) -> Json:
+def _follow_names(node: Node, renamed: Mapping[str, str]) -> Json:
     return {**node.raw, "parameters": follow(node.parameters, renamed)}
 
 
-def _sticky(trio: Trio) -> bool:
+def _is_sticky(trio: Trio) -> bool:
     node = trio.ours or trio.theirs or trio.base
     return node is not None and node.sticky
 
 
-def _text(sticky: Node) -> object:
+def _sticky_text(sticky: Node) -> object:
     """What people read in a sticky note."""
     content = sticky.parameters.get("content")
     return readable(str(content)) if map_place(content) is not None else content
@@ -464,31 +475,31 @@ def _sticky_place(trio: Trio) -> tuple[float, float]:
     return (ours.position if ours is not None else None) or (0, 0)
 
 
-def _whole(value: float) -> float:
+def _whole_number(value: float) -> float:
     return int(value) if float(value).is_integer() else value
 
 
-def _bare(name: str) -> str:
+def _bare_name(name: str) -> str:
     """A name without the number that makes it unique."""
-    head, found, tail = name.rpartition(_NUMBER)
-    return head if found and tail[:-1].isdigit() and tail.endswith(")") else name
+    head, bracket, tail = name.rpartition(_NUMBER)
+    return head if bracket and tail[:-1].isdigit() and tail.endswith(")") else name
 
 
-def _ends(links: list[Link], *, out: bool) -> dict[str, dict[int, list[Any]]]:
-    found: dict[str, dict[int, list[Any]]] = {}
+def _wire_ends(links: list[Link], *, out: bool) -> dict[str, dict[int, list[Any]]]:
+    ends: dict[str, dict[int, list[Any]]] = {}
     for link in links:
         if link.kind == "main" and out:
-            found.setdefault(link.source, {}).setdefault(link.output, []).append(link.target)
+            ends.setdefault(link.source, {}).setdefault(link.output, []).append(link.target)
         elif link.kind == "main":
-            found.setdefault(link.target, {}).setdefault(link.input, []).append(link.start)
-    return found
+            ends.setdefault(link.target, {}).setdefault(link.input, []).append(link.start)
+    return ends
 
 
-def _renumbered(
+def _renumber_wires(
     links: list[Link], maps: Mapping[str, Mapping[int, int]], *, out: bool
 ) -> list[Link]:
     """Wires with other numbers; one whose port is gone has a number that no port has."""
-    found = []
+    wires = []
     for link in links:
         key = link.source if out else link.target
         if link.kind == "main" and key in maps:
@@ -496,5 +507,5 @@ def _renumbered(
                 link = link._replace(output=maps[key].get(link.output, GONE + link.output))
             else:
                 link = link._replace(input=maps[key].get(link.input, link.input))
-        found.append(link)
-    return found
+        wires.append(link)
+    return wires

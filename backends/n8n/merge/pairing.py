@@ -47,16 +47,16 @@ class Pairs:
     ours: dict[str, str]
 
 
-def pair(base: WorkflowDocument, theirs: WorkflowDocument, ours: WorkflowDocument) -> Pairs:
+def pair_nodes(base: WorkflowDocument, theirs: WorkflowDocument, ours: WorkflowDocument) -> Pairs:
     """Match the nodes of three versions, including sticky notes."""
     # Sticky notes are matched among themselves: they have no wires, but names.
-    to_ours = {**_matched(base, ours, _COMPILED), **_notes(base, ours)}
-    to_theirs = {**_matched(base, theirs, _EDITED), **_notes(base, theirs)}
+    to_ours = {**_match_nodes(base, ours, _COMPILED), **_pair_notes(base, ours)}
+    to_theirs = {**_match_nodes(base, theirs, _EDITED), **_pair_notes(base, theirs)}
     trios: list[Trio] = []
     nodes = [{node.key: node for node in side.nodes} for side in (base, theirs, ours)]
     mine = {name: key for key, name in to_ours.items()}
     its = {name: key for key, name in to_theirs.items()}
-    alone = _alike(theirs, ours, set(its), set(mine))
+    alone = _pair_alike(theirs, ours, set(its), set(mine))
     for name, node in nodes[2].items():
         was = mine.get(name)
         other = to_theirs.get(was) if was is not None else alone.get(name)
@@ -71,8 +71,8 @@ def pair(base: WorkflowDocument, theirs: WorkflowDocument, ours: WorkflowDocumen
     for name, node in nodes[0].items():
         if name not in to_ours:
             other = to_theirs.get(name)
-            found = nodes[1][other] if other is not None else None
-            trios.append(Trio(f"b:{name}", node, found, None))
+            partner = nodes[1][other] if other is not None else None
+            trios.append(Trio(f"b:{name}", node, partner, None))
     taken = {trio.theirs.key for trio in trios if trio.theirs is not None}
     trios += [Trio(f"t:{n}", None, node, None) for n, node in nodes[1].items() if n not in taken]
     return Pairs(
@@ -83,15 +83,15 @@ def pair(base: WorkflowDocument, theirs: WorkflowDocument, ours: WorkflowDocumen
     )
 
 
-def _matched(
+def _match_nodes(
     old: WorkflowDocument, new: WorkflowDocument, by: tuple[Evidence[str], ...]
 ) -> dict[str, str]:
     mine, its = (
         Side(flow.steps, [w for w in flow.wires if w.kind == "main"], flow.map)
         for flow in (old, new)
     )
-    found: Matching[str] = match(mine, its, by)
-    return found.pairs
+    matching: Matching[str] = match(mine, its, by)
+    return matching.pairs
 
 
 # -- evidence --------------------------------------------------------------------------------------
@@ -121,22 +121,23 @@ def _same_name(matcher: Matcher[str]) -> None:
             matcher.claim(name, name, "name")
 
 
-def _mapped(side: Side[str], node: Node) -> Hashable | None:
+def _mapped_element(side: Side[str], node: Node) -> Hashable | None:
     """The element that the notes name, else the map, which goes by the names of its day."""
-    return node.tag or ((said, "") if (said := side.map.nodes.get(node.name)) else None)
+    element = side.map.nodes.get(node.name)
+    return node.tag or ((element, "") if element else None)
 
 
 _KINDS = {"if": "choice", "switch": "choice", "merge": "merge", "stopAndError": "stop"}
 
 
-def _kind(node: Node) -> Hashable:
+def _node_kind(node: Node) -> Hashable:
     """What may stand in the place of what."""
     return node.trigger, _KINDS.get(node.short, "step")
 
 
 _BY_SHORT_ID = by_unique("id", _short_id)
 _BY_TAG = by_unique("notes", lambda _, node: node.tag)
-_BY_ELEMENT = by_unique("map", _mapped)
+_BY_ELEMENT = by_unique("map", _mapped_element)
 
 _COMPILED: tuple[Evidence[str], ...] = (_BY_SHORT_ID, _BY_TAG, _same_name)
 _EDITED: tuple[Evidence[str], ...] = (
@@ -145,13 +146,13 @@ _EDITED: tuple[Evidence[str], ...] = (
     _BY_TAG,
     _BY_ELEMENT,
     _same_name,
-    ByNeighbours[str](_kind),
+    ByNeighbours[str](_node_kind),
 )
 
 
-def _notes(old: WorkflowDocument, new: WorkflowDocument) -> dict[str, str]:
+def _pair_notes(old: WorkflowDocument, new: WorkflowDocument) -> dict[str, str]:
     """Sticky notes by id, by name, by text."""
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     taken: set[str] = set()
     left = [node for node in old.nodes if node.sticky]
     for evidence in (
@@ -166,13 +167,13 @@ def _notes(old: WorkflowDocument, new: WorkflowDocument) -> dict[str, str]:
             value = evidence(node)
             other = others.pop(value, None) if value is not None else None
             if other is not None:
-                found[node.key] = other
+                pairs[node.key] = other
                 taken.add(other)
                 left.remove(node)
-    return found
+    return pairs
 
 
-def _alike(
+def _pair_alike(
     theirs: WorkflowDocument, ours: WorkflowDocument, known: set[str], mine: set[str]
 ) -> dict[str, str]:
     """Nodes that a person added and the model has now, too, under one name; by ours."""
@@ -181,10 +182,10 @@ def _alike(
         for node in theirs.steps.values()
         if node.key not in known
     }
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for node in ours.steps.values():
         if node.key not in mine and node.tag is not None and not node.tag[1]:
             other = free.pop((folded(node.name), node.trigger), None)
             if other is not None:
-                found[node.key] = other
-    return found
+                pairs[node.key] = other
+    return pairs

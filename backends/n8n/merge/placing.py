@@ -13,7 +13,7 @@ _APART = NODE + GRID
 _MOST_STEPS = 200
 
 
-def place(trios: Sequence[Trio], wires: Iterable[tuple[str, str]]) -> dict[str, Place]:
+def place_nodes(trios: Sequence[Trio], wires: Iterable[tuple[str, str]]) -> dict[str, Place]:
     """The position of each node except sticky notes, by key.
 
     Args:
@@ -36,8 +36,8 @@ def place(trios: Sequence[Trio], wires: Iterable[tuple[str, str]]) -> dict[str, 
     _beside_moved(free, fixed, by_key, near)
     _with_neighbours(free, fixed, by_key, near)
     taken = list(fixed.values())
-    for key in sorted(free, key=lambda one: (free[one][0], free[one][1])):
-        free[key] = _clear(free[key], taken) if fixed else free[key]
+    for key in sorted(free, key=lambda name: (free[name][0], free[name][1])):
+        free[key] = _clear_place(free[key], taken) if fixed else free[key]
         if fixed:
             taken.append(free[key])
     return {**free, **fixed}
@@ -89,7 +89,7 @@ def _with_neighbours(
                 break
 
 
-def _clear(wanted: Place, taken: Sequence[Place]) -> Place:
+def _clear_place(wanted: Place, taken: Sequence[Place]) -> Place:
     """The first place from `wanted` downwards that no node of these covers."""
     x, y = wanted
     for _ in range(_MOST_STEPS):

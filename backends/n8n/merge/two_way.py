@@ -22,7 +22,7 @@ from orgflow.backends.n8n.merge.content import (
     same_body,
     same_type,
 )
-from orgflow.backends.n8n.merge.pairing import pair
+from orgflow.backends.n8n.merge.pairing import pair_nodes
 
 Json = dict[str, Any]
 
@@ -33,7 +33,7 @@ def presumed_base(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Json:
     """A workflow that replaces the base of `theirs` in a merge with `ours`."""
     edited, new = WorkflowDocument(theirs), WorkflowDocument(ours)
     # The new compile stands in for the base: what a person did looks alike against both.
-    pairs = pair(new, edited, WorkflowDocument(_NOTHING))
+    pairs = pair_nodes(new, edited, WorkflowDocument(_NOTHING))
     names: dict[str, str] = {}
     nodes: list[Json] = []
     now = {t.theirs.key: t.base.key for t in pairs.trios if t.theirs and t.base}
@@ -42,9 +42,9 @@ def presumed_base(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Json:
         if node is None:
             continue
         if other is not None:
-            row = _both(node, other, edited, now)
+            row = _presume_node(node, other, edited, now)
         elif node.tag is not None or node.name in edited.map.nodes:
-            row = _removed(node)
+            row = _presume_removed(node)
         elif node.sticky and map_place(text := node.parameters.get("content")):
             if readable(str(text)):
                 continue
@@ -57,7 +57,7 @@ def presumed_base(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Json:
         **{k: v for k, v in ours.items() if k not in ("nodes", "connections", "settings")},
         "settings": {},
         "nodes": nodes,
-        "connections": _connections(edited, names),
+        "connections": _presume_connections(edited, names),
     }
 
 
@@ -65,7 +65,9 @@ _NAMED = ("resume", "formTitle", "options", "operation", "resource", "responseTy
 """Parameters of a step's form that are derived from the model."""
 
 
-def _both(theirs: Node, ours: Node, edited: WorkflowDocument, now: Mapping[str, str]) -> Json:
+def _presume_node(
+    theirs: Node, ours: Node, edited: WorkflowDocument, now: Mapping[str, str]
+) -> Json:
     mine = ours.raw
     if theirs.sticky:
         return {**mine, "parameters": {**ours.parameters, "content": ""}}
@@ -81,8 +83,8 @@ def _both(theirs: Node, ours: Node, edited: WorkflowDocument, now: Mapping[str, 
         asks and is_form(its) and same_type(its, mine)
     ):  # what follows from the model's names; people change the rest
         kept = mapping(its.get("parameters"))
-        made = {key: kept[key] for key in _NAMED if key in kept}
-        taken = {**{key: mine.get(key) for key in ("type", "typeVersion")}, "parameters": made}
+        presumed = {key: kept[key] for key in _NAMED if key in kept}
+        taken = {**{key: mine.get(key) for key in ("type", "typeVersion")}, "parameters": presumed}
     elif same_body(its, mine) or (
         (is_placeholder(mine) or asks) and not (is_placeholder(its) or is_form(its))
     ):
@@ -99,8 +101,10 @@ def _both(theirs: Node, ours: Node, edited: WorkflowDocument, now: Mapping[str, 
 def _in_another_order(its: Json, mine: Mapping[str, Any]) -> bool:
     """Whether two Switch nodes have the same rules: the layout gives the order of outputs."""
     parameters = [mapping(node.get("parameters")) for node in (its, mine)]
-    rules = [rows(inside(one, "rules", "values")) for one in parameters]
-    rest = [{key: value for key, value in one.items() if key != "rules"} for one in parameters]
+    rules = [rows(inside(version, "rules", "values")) for version in parameters]
+    rest = [
+        {key: value for key, value in version.items() if key != "rules"} for version in parameters
+    ]
     return (
         short_type(its) == "switch"
         and same_body({**its, "parameters": rest[0]}, {**mine, "parameters": rest[1]})
@@ -109,7 +113,7 @@ def _in_another_order(its: Json, mine: Mapping[str, Any]) -> bool:
     )
 
 
-def _removed(theirs: Node) -> Json:
+def _presume_removed(theirs: Node) -> Json:
     """A node whose element the model has no more: as it was compiled, if it looks like that."""
     role = theirs.tag[1] if theirs.tag is not None else ""
     kind = node_types.of(theirs.short)
@@ -119,12 +123,12 @@ def _removed(theirs: Node) -> Json:
     return {**theirs.raw, "type": "n8n-nodes-base.noOp", "typeVersion": 1, "parameters": {}}
 
 
-def _connections(edited: WorkflowDocument, names: Mapping[str, str]) -> Json:
+def _presume_connections(edited: WorkflowDocument, names: Mapping[str, str]) -> Json:
     """The wires without the nodes that a person added: what is before and after them, joined."""
-    found: Json = {}
+    connections: Json = {}
 
     def add(source: str, output: int, target: str, index: int) -> None:
-        outputs = found.setdefault(names[source], {"main": []})["main"]
+        outputs = connections.setdefault(names[source], {"main": []})["main"]
         outputs.extend([] for _ in range(output + 1 - len(outputs)))
         end = {"node": names[target], "type": "main", "index": index}
         if end not in outputs[output]:
@@ -140,10 +144,10 @@ def _connections(edited: WorkflowDocument, names: Mapping[str, str]) -> Json:
         seen: set[str] = set()
         todo = [wire]
         while todo:
-            one = todo.pop(0)
-            if one.target in names:
-                add(wire.source, wire.output, one.target, one.input)
-            elif one.target not in seen:
-                seen.add(one.target)
-                todo += onward.get(one.target, ())
-    return found
+            node = todo.pop(0)
+            if node.target in names:
+                add(wire.source, wire.output, node.target, node.input)
+            elif node.target not in seen:
+                seen.add(node.target)
+                todo += onward.get(node.target, ())
+    return connections

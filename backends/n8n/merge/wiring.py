@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from orgflow.backends.n8n.merge.report import MergeChange, MergeConflict
+from orgflow.backends.n8n.merge.merge_outcome import MergeChange, MergeConflict
 
 GONE: Final = 1000
 """Port numbers from here on belong to branches that the final node does not have."""
@@ -120,7 +120,7 @@ class WiringMerge:
             if wire.source in added and wire.target in added:
                 near[wire.source].append(wire.target)
                 near[wire.target].append(wire.source)
-        found: list[Segment] = []
+        segments: list[Segment] = []
         seen: set[str] = set()
         for first in self.added:
             if first in seen:
@@ -133,7 +133,7 @@ class WiringMerge:
                         stack.append(other)
             seen |= group
             touching = [w for w in self.come if w.source in group or w.target in group]
-            found.append(
+            segments.append(
                 Segment(
                     tuple(key for key in self.added if key in group),
                     tuple(w for w in touching if w.source in group and w.target in group),
@@ -141,7 +141,7 @@ class WiringMerge:
                     tuple(w for w in touching if w.target not in group),
                 )
             )
-        return found
+        return segments
 
     def _put_in(self, segment: Segment) -> None:
         """Wire a segment; the wires that it stands in are `replaced`."""
@@ -153,17 +153,17 @@ class WiringMerge:
             if not entries or not exits:
                 continue
             self.replaced.add(wire)
-            for one in (*entries, *exits):
-                (into if one in into else out).pop(one, None)
+            for link in (*entries, *exits):
+                (into if link in into else out).pop(link, None)
             if wire in self.result:
                 del self.result[wire]
                 self._add((*entries, *exits))
             else:
                 self._follow(segment, wire, entries, exits)
-        for one in (*into, *out):
-            other = one.source if one in into else one.target
-            if self._stands(one):
-                self._add((one,))
+        for link in (*into, *out):
+            other = link.source if link in into else link.target
+            if self._stands(link):
+                self._add((link,))
             else:
                 self._lost(segment, f"is connected with `{self.name_of(other)}`", (other,))
 
@@ -216,12 +216,12 @@ class WiringMerge:
 
     def _lost(self, segment: Segment, where: str, ends: tuple[str, ...]) -> None:
         gone = [f"`{self.name_of(key)}`" for key in ends if key not in self.alive]
-        said = f"{' and '.join(gone)} was removed" if gone else "it no longer has this connection"
+        reason = f"{' and '.join(gone)} was removed" if gone else "it no longer has this connection"
         self.conflicts.append(
             MergeConflict(
                 self.name_of(segment.nodes[0]),
                 f"the added node {where}",
-                said,
+                reason,
                 "in the workflow, move the node to its new position, or delete it",
             )
         )
@@ -237,8 +237,8 @@ class WiringMerge:
         )
         for start in dict.fromkeys((*lost, *own)):
             drawn, taken = own.get(start, []), lost.get(start, [])
-            told = any(w.start == start for w in self.replaced)
-            new = {w for w in mine if w.start == start and w not in self.before and not told}
+            reported = any(w.start == start for w in self.replaced)
+            new = {w for w in mine if w.start == start and w not in self.before and not reported}
             old = {w for w in self.before if w.start == start and w not in mine} - self.replaced
             if start[1] not in self.alive:
                 continue  # the node is gone, or was deleted, with all its wires
@@ -279,7 +279,7 @@ class WiringMerge:
 
 
 def _by_start(wires: Iterable[Link]) -> dict[tuple[str, str, int], list[Link]]:
-    found: dict[tuple[str, str, int], list[Link]] = defaultdict(list)
+    links: dict[tuple[str, str, int], list[Link]] = defaultdict(list)
     for wire in wires:
-        found[wire.start].append(wire)
-    return found
+        links[wire.start].append(wire)
+    return links

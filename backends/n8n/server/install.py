@@ -22,7 +22,7 @@ from orgflow.backends.n8n.engine.node import NodeRuntime, find_node, npm_command
 from orgflow.backends.n8n.engine.npm import (
     QUIET_FLAGS,
     OnLine,
-    lock,
+    hold_lock,
     move_into_place,
     package_version,
     remove_leftovers,
@@ -100,7 +100,7 @@ class ServerStatus:
     problem: str = ""
 
 
-def _variable(version: str) -> str:
+def _folder_variable(version: str) -> str:
     return "ORGFLOW_N8N_SERVER" if version == N8N_VERSION else "ORGFLOW_N8N_SERVER_1"
 
 
@@ -111,7 +111,7 @@ def server_dir(version: str = N8N_VERSION) -> Path:
     A named folder may come from anywhere: it must contain `app/node_modules/n8n` and
         `node24/node_modules/node-…`.
     """
-    named = os.environ.get(_variable(version))
+    named = os.environ.get(_folder_variable(version))
     if named:
         return Path(named).expanduser().absolute()
     cache = os.environ.get("XDG_CACHE_HOME")
@@ -119,10 +119,10 @@ def server_dir(version: str = N8N_VERSION) -> Path:
     return base / "orgflow" / "server" / f"n8n-{version}-{LAYOUT}"
 
 
-def status(version: str = N8N_VERSION) -> ServerStatus:
+def server_status(version: str = N8N_VERSION) -> ServerStatus:
     """Examine the server folder; starts nothing."""
     path = server_dir(version)
-    named = _variable(version) if os.environ.get(_variable(version)) else ""
+    named = _folder_variable(version) if os.environ.get(_folder_variable(version)) else ""
     older = "" if version == N8N_VERSION else f" --n8n {version}"
     if not path.is_dir():
         return ServerStatus(path, None, f"{path} does not exist: {_what_to_do(named, older)}")
@@ -133,12 +133,12 @@ def status(version: str = N8N_VERSION) -> ServerStatus:
             f"{path} is not a finished install: {_what_to_do(named, f'{older} --force')}",
         )
     try:
-        return ServerStatus(path, _files(path))
+        return ServerStatus(path, _server_files(path))
     except InstallError as error:
         return ServerStatus(path, None, f"{error}: {_what_to_do(named, f'{older} --force')}")
 
 
-def install(
+def install_server(
     on_line: OnLine | None = None, force: bool = False, version: str = N8N_VERSION
 ) -> ServerStatus:
     """Install the server (2.9 GB; two to five minutes) unless it exists.
@@ -164,22 +164,22 @@ def install(
     target = server_dir(version)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with lock(target.with_name(f"{target.name}.lock"), say):
-            if not force and status(version).files is not None:
+        with hold_lock(target.with_name(f"{target.name}.lock"), say):
+            if not force and server_status(version).files is not None:
                 say(f"already installed in {target}")
-                return status(version)
+                return server_status(version)
             _refuse_foreign(target)
             remove_leftovers(target)
             work = work_folder(target)
             try:
-                _fill(work, package, begin, npm, say, version)
+                _fill_folder(work, package, begin, npm, say, version)
                 move_into_place(work, target)
             finally:
                 remove_unfinished(work, say)
     except OSError as error:
         raise InstallError(f"cannot install into {target}: {error}") from error
     say(f"installed in {target}")
-    return status(version)
+    return server_status(version)
 
 
 def _refuse_foreign(target: Path) -> None:
@@ -199,16 +199,16 @@ def _what_to_do(named: str, again: str = "") -> str:
 
 
 def _node_package() -> str:
-    found = _NODE_PACKAGES.get((sys.platform, platform.machine()))
-    if found is None:
+    package = _NODE_PACKAGES.get((sys.platform, platform.machine()))
+    if package is None:
         raise InstallError(
             f"npm has no Node for {sys.platform} {platform.machine()}: install n8n {N8N_VERSION} "
             "by hand and name its folder by ORGFLOW_N8N_SERVER"
         )
-    return found
+    return package
 
 
-def _files(path: Path) -> ServerFiles:
+def _server_files(path: Path) -> ServerFiles:
     version = package_version(path / _APP, "n8n")
     if version is None:
         raise InstallError(f"{path / _APP} contains no n8n")
@@ -225,14 +225,14 @@ def _node_of(path: Path) -> Path:
     raise InstallError(f"{path / _NODE} contains no Node")
 
 
-def _fill(
+def _fill_folder(
     work: Path, package: str, begin: NodeRuntime, npm: tuple[str, ...], say: OnLine, version: str
 ) -> None:
     node_folder, app = work / _NODE, work / _APP
     for folder in (work, node_folder, app):
         folder.mkdir()
     say(f"npm install {package} {NODE_VERSION} with Node {begin.version_text} ({begin.origin})")
-    _manifest(node_folder, {package: NODE_VERSION}, {})
+    _write_manifest(node_folder, {package: NODE_VERSION}, {})
     flags = ("install", "--ignore-scripts", *QUIET_FLAGS)
     run_npm(npm, flags, node_folder, begin, say, seconds=_NPM_SECONDS)
     path = _node_of(work)
@@ -241,27 +241,29 @@ def _fill(
     if npm[0] == str(begin.path):
         npm = (str(path), *npm[1:])  # the same npm on the Node that the modules are built for
     say(f"npm install n8n {version}")
-    _manifest(app, {"n8n": version}, _OVERRIDES[version])
+    _write_manifest(app, {"n8n": version}, _OVERRIDES[version])
     # Headers from the package: node-gyp would fetch them from a host that may be out of reach.
     build = {"npm_config_nodedir": str(path.parents[1])}
     run_npm(npm, flags, app, node, say, environment=build, seconds=_NPM_SECONDS)
     say("npm rebuild sqlite3")
     rebuild = ("rebuild", "sqlite3", *QUIET_FLAGS)
     run_npm(npm, rebuild, app, node, say, environment=build, seconds=_NPM_SECONDS)
-    found = package_version(app, "n8n")
-    if found != version:
-        raise InstallError(f"npm reported success but installed n8n {found}")
-    _verify(_files(work), app, version)
+    installed = package_version(app, "n8n")
+    if installed != version:
+        raise InstallError(f"npm reported success but installed n8n {installed}")
+    _verify_server(_server_files(work), app, version)
     marker = {"layout": LAYOUT, "n8n": version, "node": NODE_VERSION}
     (work / _MARKER).write_text(json.dumps(marker, indent=1) + "\n", encoding="utf-8")
 
 
-def _manifest(folder: Path, packages: Mapping[str, str], overrides: Mapping[str, str]) -> None:
+def _write_manifest(
+    folder: Path, packages: Mapping[str, str], overrides: Mapping[str, str]
+) -> None:
     manifest = {"private": True, "dependencies": dict(packages), "overrides": dict(overrides)}
     (folder / "package.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 
 
-def _verify(files: ServerFiles, app: Path, version: str) -> None:
+def _verify_server(files: ServerFiles, app: Path, version: str) -> None:
     """Load what was built; n8n itself starts with it, 5 s later and with a data folder."""
     for arguments, wanted in (
         (("-e", "require('sqlite3'); console.log(process.versions.node)"), NODE_VERSION),
@@ -280,5 +282,5 @@ def _verify(files: ServerFiles, app: Path, version: str) -> None:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise InstallError(f"the installed packages do not run: {error}") from error
         if done.returncode != 0 or wanted not in done.stdout:
-            said = (done.stderr or done.stdout).strip()[-600:]
-            raise InstallError(f"the installed packages do not run: {said}")
+            output = (done.stderr or done.stdout).strip()[-600:]
+            raise InstallError(f"the installed packages do not run: {output}")

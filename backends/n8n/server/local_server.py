@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from orgflow.backends.n8n.engine.npm import lock
+from orgflow.backends.n8n.engine.npm import hold_lock
 from orgflow.backends.n8n.engine.processes import process_begin, signal_group
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.client.errors import ServerError
-from orgflow.backends.n8n.server.install import ServerFiles, status
+from orgflow.backends.n8n.server.install import ServerFiles, server_status
 from orgflow.backends.n8n.server.process import N8nServer, Owner, ServerStartError
 
 from orgflow_ir.plugins.engines import LocalServer, RunningServer, ServerExecution
@@ -62,7 +62,7 @@ class LocalN8n(LocalServer):
     killed, n8n ends by itself (`server_guard.cjs`), or the next command ends it.
 
     Args:
-        files: an installed server; the default is `install.status().files`.
+        files: an installed server; the default is `install.server_status().files`.
     """
 
     def __init__(self, files: ServerFiles | None = None) -> None:
@@ -72,15 +72,15 @@ class LocalN8n(LocalServer):
     @property
     def installed(self) -> bool:
         """See `LocalServer`."""
-        return self._given is not None or status().files is not None
+        return self._given is not None or server_status().files is not None
 
     @property
     def facts(self) -> Mapping[str, str]:
         """See `LocalServer`."""
-        found = status()
-        if found.files is None:
-            return {"server": f"not installed ({found.problem})"}
-        facts = {"server": f"n8n {found.files.version}, {found.path}"}
+        status = server_status()
+        if status.files is None:
+            return {"server": f"not installed ({status.problem})"}
+        facts = {"server": f"n8n {status.files.version}, {status.path}"}
         running = self.running()
         unsettled = self._alive()
         if running is None and unsettled is not None:
@@ -121,9 +121,9 @@ class LocalN8n(LocalServer):
                 "a server in the background is not supported on this system: use `orgflowc serve`"
             )
         with self._locked(on_line):
-            found = self._found(port)
-            if found is not None:
-                return found
+            running = self._found(port)
+            if running is not None:
+                return running
             server = self._booted(on_line, port, outlives=True)
             try:
                 described = self._settled(server)
@@ -137,19 +137,19 @@ class LocalN8n(LocalServer):
     def stop(self) -> bool:
         """See `LocalServer`."""
         with self._locked(lambda _: None):
-            found = self._alive()
+            process = self._alive()
             self._stop_unknown()
             self._keep(**_NOTHING)
-            return found is not None
+            return process is not None
 
     @contextlib.contextmanager
     def held(self, on_line: OnLine, *, port: int | None = None) -> Iterator[RunningServer]:
         """See `LocalServer`."""
         with self._locked(on_line):
-            found = self._found(port)
-            server = None if found is not None else self._booted(on_line, port, outlives=False)
+            running = self._found(port)
+            server = None if running is not None else self._booted(on_line, port, outlives=False)
             try:
-                described = found if server is None else self._settled(server)
+                described = running if server is None else self._settled(server)
             except BaseException:
                 if server is not None:
                     self._ended(server)
@@ -163,31 +163,33 @@ class LocalN8n(LocalServer):
 
     def executions(self, server: RunningServer) -> tuple[ServerExecution, ...]:
         """See `LocalServer`."""
-        found: dict[int, ServerExecution] = {}
+        executions: dict[int, ServerExecution] = {}
         try:
             with Client(server.address, Path(server.key_file).read_text("utf-8").strip()) as client:
                 for row in client.latest_executions(_LATEST):
-                    one = ServerExecution(str(row["id"]), str(row["workflowId"]), row["status"])
-                    found[int(one.id)] = one
+                    execution = ServerExecution(
+                        str(row["id"]), str(row["workflowId"]), row["status"]
+                    )
+                    executions[int(execution.id)] = execution
         except (ServerError, OSError) as error:
             raise LocalServerError(str(error)) from None
-        return tuple(found[id] for id in sorted(found))
+        return tuple(executions[id] for id in sorted(executions))
 
     # -- starting -----------------------------------------------------------------------------
 
     def _found(self, port: int | None) -> RunningServer | None:
         """The server that runs. Raises where it listens on another port than is wanted."""
-        found = self.running()
-        if found is not None and port is not None and found.address != f"http://{_HOST}:{port}":
+        process = self.running()
+        if process is not None and port is not None and process.address != f"http://{_HOST}:{port}":
             raise LocalServerError(
-                f"n8n runs at {found.address} already: `orgflowc engine stop` ends it"
+                f"n8n runs at {process.address} already: `orgflowc engine stop` ends it"
             )
-        return found
+        return process
 
     def _booted(self, on_line: OnLine, port: int | None, *, outlives: bool) -> N8nServer:
-        files = self._given or status().files
+        files = self._given or server_status().files
         if files is None:
-            raise LocalServerError(f"n8n's server is not installed: {status().problem}")
+            raise LocalServerError(f"n8n's server is not installed: {server_status().problem}")
         if process_begin(os.getpid()) is not None:
             self._stop_unknown()
         me = os.getpid()
@@ -295,18 +297,18 @@ class LocalN8n(LocalServer):
     def _locked(self, on_line: OnLine) -> Iterator[None]:
         try:
             self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
-            locking = lock(self.home / "lock", on_line, "another start or stop")
+            locking = hold_lock(self.home / "lock", on_line, "another start or stop")
             with locking:
                 yield
         except OSError as error:
             raise LocalServerError(f"{self.home} cannot be used: {error}") from error
 
     def _state(self) -> dict[str, Any]:
-        return _read(self.home / "server.json")
+        return _read_state(self.home / "server.json")
 
     def _login(self) -> tuple[str, str] | None:
-        found = _read(self.home / "login.json")
-        email, password = found.get("email"), found.get("password")
+        login = _read_state(self.home / "login.json")
+        email, password = login.get("email"), login.get("password")
         if isinstance(email, str) and isinstance(password, str) and self._key.is_file():
             return email, password
         return None
@@ -335,12 +337,12 @@ def is_free(port: int) -> bool:
         return True
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_state(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text("utf-8"))
+        state = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return state if isinstance(state, dict) else {}
 
 
 def _write_private(path: Path, text: str) -> None:

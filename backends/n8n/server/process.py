@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from orgflow.backends.n8n.engine.npm import end_group
-from orgflow.backends.n8n.server.install import ServerFiles, status
+from orgflow.backends.n8n.server.install import ServerFiles, server_status
 
 BOOT_SECONDS = 180.0
 """Maximum time until n8n answers; idle machines need 5-8 s, the first boot slightly more."""
@@ -47,7 +47,7 @@ _DISABLED_MODULES = (
 _DISABLED_MODULES_1 = "insights,external-secrets"
 
 
-def _disabled(files: ServerFiles) -> str:
+def _disabled_modules(files: ServerFiles) -> str:
     return _DISABLED_MODULES_1 if files.version.startswith("1.") else _DISABLED_MODULES
 
 
@@ -147,19 +147,19 @@ class N8nServer:
         if self.alive:
             return
         self.stop()
-        files = self._files or status().files
+        files = self._files or server_status().files
         if files is None:
-            raise ServerStartError(f"n8n's server is not installed: {status().problem}")
+            raise ServerStartError(f"n8n's server is not installed: {server_status().problem}")
         deadline = time.monotonic() + seconds
         for attempt in range(_PORT_TRIES):
             try:
                 self._boot(files)
                 self._wait_ready(deadline)
             except BaseException as error:
-                said = self.log_text()
+                log = self.log_text()
                 self.stop()
                 # The port was free a moment ago; somebody else may have taken it since.
-                taken = isinstance(error, ServerStartError) and "EADDRINUSE" in said
+                taken = isinstance(error, ServerStartError) and "EADDRINUSE" in log
                 if not taken or self._wanted or attempt + 1 == _PORT_TRIES:
                     raise
                 continue
@@ -184,7 +184,7 @@ class N8nServer:
         child, self._child = self._child, None
         try:
             if child is not None:
-                _end(child)
+                _end_process(child)
         finally:
             if child is not None and child.stdin is not None:
                 with contextlib.suppress(OSError):
@@ -274,7 +274,7 @@ class N8nServer:
             "N8N_LICENSE_AUTO_RENEW_ENABLED": "false",
             "N8N_COMMUNITY_PACKAGES_ENABLED": "false",
             "N8N_AI_ENABLED": "false",
-            "N8N_DISABLED_MODULES": _disabled(files),
+            "N8N_DISABLED_MODULES": _disabled_modules(files),
             "N8N_PUBLIC_API_SWAGGERUI_DISABLED": "true",
             "N8N_ENFORCE_SETTINGS_FILE_PERMISSIONS": "false",
             "DB_TYPE": "sqlite",
@@ -300,7 +300,7 @@ def _stop_all() -> None:
         server.stop()
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
+def _end_process(child: subprocess.Popen[bytes]) -> None:
     """Ask the server to end, then kill its process group: n8n's task runner is in it."""
     if child.poll() is None:
         child.terminate()

@@ -14,9 +14,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orgflow.backends.n8n.catalogue.catalogue import N8nCatalogue, make_catalogue
+from orgflow.backends.n8n.catalogue.node_catalogue import N8nCatalogue, make_catalogue
 from orgflow.backends.n8n.server.client.credentials import server_urls
 from orgflow.backends.n8n.server.client.errors import NotN8nError, RefusedError, ServerError
+from orgflow.backends.n8n.server.client.workflows import WorkflowClient
 
 from orgflow_ir.pipeline.operation_catalogue import CatalogueError
 from orgflow_ir.plugins.engines import AccessError
@@ -50,12 +51,14 @@ def server_catalogue(
     kept = (folder or catalogue_folder()) / f"{_named_after(urls[0])}.json"
     email, password = environment.get(EMAIL, "").strip(), environment.get(PASSWORD, "")
     if not email or not password:
-        return _kept(kept, urls[0])
-    types, version = _read(urls, email, password)
+        return _read_kept(kept, urls[0])
+    types, version = _read_types(urls, email, password)
     text = json.dumps(types, ensure_ascii=False, separators=(",", ":"))
-    made = make_catalogue(text.encode(), f"n8n {version} at {urls[0]}".replace("  ", " "), urls[0])
-    _keep(kept, text)
-    return made
+    catalogue = make_catalogue(
+        text.encode(), f"n8n {version} at {urls[0]}".replace("  ", " "), urls[0]
+    )
+    _keep_file(kept, text)
+    return catalogue
 
 
 def catalogue_folder() -> Path:
@@ -69,10 +72,8 @@ def _named_after(url: str) -> str:
     return hashlib.blake2b(url.encode(), digest_size=8).hexdigest()
 
 
-def _read(urls: tuple[str, ...], email: str, password: str) -> tuple[list[Any], str]:
+def _read_types(urls: tuple[str, ...], email: str, password: str) -> tuple[list[Any], str]:
     """Descriptions of node types and the version of n8n."""
-    from orgflow.backends.n8n.server.client.workflows import WorkflowClient
-
     for at, url in enumerate(urls):
         try:
             with WorkflowClient(url) as client:
@@ -84,7 +85,7 @@ def _read(urls: tuple[str, ...], email: str, password: str) -> tuple[list[Any], 
         except RefusedError as error:
             if error.status == 404 and at + 1 < len(urls):
                 continue
-            said = (
+            reason = (
                 f"{error}: {error.said}"
                 if error.said and error.said not in str(error)
                 else str(error)
@@ -92,13 +93,13 @@ def _read(urls: tuple[str, ...], email: str, password: str) -> tuple[list[Any], 
             hint = ""
             if error.status in (401, 403):
                 hint = f"; check {EMAIL} and {PASSWORD}, {_SAVE.format(url=url)}"
-            raise CatalogueError(f"{said}{hint}") from None
+            raise CatalogueError(f"{reason}{hint}") from None
         except ServerError as error:
             raise CatalogueError(str(error)) from None
     raise AssertionError("there is at least one address")
 
 
-def _kept(file: Path, url: str) -> N8nCatalogue:
+def _read_kept(file: Path, url: str) -> N8nCatalogue:
     try:
         data = file.read_bytes()
         read = datetime.datetime.fromtimestamp(file.stat().st_mtime)
@@ -112,17 +113,17 @@ def _kept(file: Path, url: str) -> N8nCatalogue:
     return make_catalogue(data, f"n8n at {url}, as read on {read:%Y-%m-%d}", str(file))
 
 
-def _keep(file: Path, text: str) -> None:
+def _keep_file(file: Path, text: str) -> None:
     """Written beside and moved there, since two commands may do it at once."""
-    made = file.with_name(f"{file.name}.{os.getpid()}")
+    written = file.with_name(f"{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with open(
-            os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+            os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
         ) as out:
             out.write(text)
-        made.replace(file)
+        written.replace(file)
     except OSError as error:
         raise CatalogueError(f"{file} cannot be written: {error.strerror or error}") from None
     finally:
-        made.unlink(missing_ok=True)
+        written.unlink(missing_ok=True)

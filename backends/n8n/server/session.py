@@ -10,16 +10,11 @@ from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.server.client.backoff import Backoff
-from orgflow.backends.n8n.server.client.compatibility import server_version
+from orgflow.backends.n8n.server.client.compatibility import report_version, server_version
 from orgflow.backends.n8n.server.client.credentials import api_key, server_urls
 from orgflow.backends.n8n.server.client.errors import NotN8nError, ServerError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
-from orgflow.backends.n8n.server.deploy.diagnostics import (
-    report_error,
-    report_stale_runs,
-    report_version,
-)
-from orgflow.backends.n8n.server.executions.stale_runs import clear_stale_runs
+from orgflow.backends.n8n.server.stale_runs import clear_stale_runs, report_stale_runs
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.engines import AccessError, ServerAccess
@@ -47,7 +42,7 @@ class Server(NamedTuple):
 
 
 @contextlib.contextmanager
-def connected(access: ServerAccess, ctx: PassContext) -> Iterator[Server | None]:
+def connect_server(access: ServerAccess, ctx: PassContext) -> Iterator[Server | None]:
     """A server by its address; None after an error in `ctx`.
 
     Raises:
@@ -58,8 +53,8 @@ def connected(access: ServerAccess, ctx: PassContext) -> Iterator[Server | None]
     with contextlib.ExitStack() as stack:
 
         def client_of(address: str, seconds: float) -> WorkflowClient:
-            made = WorkflowClient(address, key, backoff=Backoff(seconds))
-            return stack.enter_context(made)
+            client = WorkflowClient(address, key, backoff=Backoff(seconds))
+            return stack.enter_context(client)
 
         try:
             client = client_of(addresses[0], access.wait)
@@ -76,7 +71,7 @@ def connected(access: ServerAccess, ctx: PassContext) -> Iterator[Server | None]
             undo = client_of(client.url, min(access.wait, _UNDO_SECONDS))
             version = server_version(client.version_text())
         except ServerError as error:
-            report_error(error, ctx)
+            error.report(ctx)
             yield None
             return
         report_version(version, ctx)

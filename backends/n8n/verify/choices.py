@@ -116,7 +116,7 @@ class Reader:
                 yield () if self.fallback is None else (self.fallback,)
 
 
-def readers(
+def find_readers(
     ref: Reference, matching: Matching[NodeKey], workflow: WorkflowDocument
 ) -> tuple[dict[str, Reader], list[Changed]]:
     """The deciding nodes of `workflow` by name, and the changed expressions in them.
@@ -157,7 +157,7 @@ class Names:
                 mapping(c.get("operator")).get("type"),
                 mapping(c.get("operator")).get("operation"),
             ]
-            for c in _mappings(filter_.get("conditions"))
+            for c in _list_mappings(filter_.get("conditions"))
         ]
         validation = "loose" if loose else options.get("typeValidation", "strict")
         combinator = filter_.get("combinator", "and") if len(conditions) > 1 else "and"
@@ -178,75 +178,79 @@ class Names:
 
     def in_text(self, text: str) -> str:
         """A text with the references in it replaced."""
-        text = _REFERENCE.sub(lambda m: f"$(@{self.key_of.get(_name(m), '?' + _name(m))})", text)
+        text = _REFERENCE.sub(
+            lambda m: f"$(@{self.key_of.get(_read_name(m), '?' + _read_name(m))})", text
+        )
         return _LAST.sub(r"\1.first(0)", text)  # as compiled once: of one item the same
 
     def missing(self, value: Any) -> list[str]:
         """Missing nodes that an expression names."""
         if not isinstance(value, str) or self.existing is None or not is_expression(value):
             return []
-        names = [_name(m) for m in _REFERENCE.finditer(value)]
+        names = [_read_name(m) for m in _REFERENCE.finditer(value)]
         return [name for name in names if name not in self.existing]
 
 
-def _mappings(value: Any) -> tuple[Mapping[str, Any], ...]:
+def _list_mappings(value: Any) -> tuple[Mapping[str, Any], ...]:
     """The objects of a list of a file; what else is in it says nothing."""
     return tuple(v for v in value if isinstance(v, Mapping)) if isinstance(value, list) else ()
 
 
 def references_in(text: str) -> list[str]:
     """Names of the nodes that expressions in a text refer to."""
-    return [_name(m) for m in _REFERENCE.finditer(text)]
+    return [_read_name(m) for m in _REFERENCE.finditer(text)]
 
 
-def _name(match: re.Match[str]) -> str:
+def _read_name(match: re.Match[str]) -> str:
     raw = match[1] if match[1] is not None else match[2]
     text = raw.replace("\\u007b", "{").replace("\\u007d", "}")
     return re.sub(r"\\(.)", r"\1", text)
 
 
-def _rules(step: Node) -> _Rules | None:
+def _read_rules(step: Node) -> _Rules | None:
     """The rules of an If or Switch; None for any other node."""
     if step.short not in ("if", "switch"):
         return None
-    found = rules_of(step.short, step.version, step.parameters)
-    if found is None:
+    rules = rules_of(step.short, step.version, step.parameters)
+    if rules is None:
         return None
     first = step.short == "switch" and step.version < 2
     return _Rules(
-        tuple(_filter(rule.condition) for rule in found.rules),
-        tuple(rule.label for rule in found.rules),
-        found.loose,
-        found.every,
-        len(found.rules) if found.fallback == "extra" else found.fallback,
-        tuple(rule.output for rule in found.rules) if first else None,
+        tuple(_normalise_filter(rule.condition) for rule in rules.rules),
+        tuple(rule.label for rule in rules.rules),
+        rules.loose,
+        rules.every,
+        len(rules.rules) if rules.fallback == "extra" else rules.fallback,
+        tuple(rule.output for rule in rules.rules) if first else None,
     )
 
 
 _AS_LATER = {"equal": "equals", "notEqual": "notEquals"}
 
 
-def _filter(condition: Condition) -> Mapping[str, Any]:
+def _normalise_filter(condition: Condition) -> Mapping[str, Any]:
     """A condition as later versions write it. One of version 1 is compared without conversion: with
     a text that is the same, any other has a mark of its own."""
     if not condition.first:
         return condition.raw
     conditions = [
         {
-            "leftValue": one.left,
-            "rightValue": one.right,
+            "leftValue": comparison.left,
+            "rightValue": comparison.right,
             "operator": {
-                "type": one.kind,
-                "operation": _AS_LATER.get(str(one.operation), one.operation),
+                "type": comparison.kind,
+                "operation": _AS_LATER.get(str(comparison.operation), comparison.operation),
             },
         }
-        for one in condition.comparisons
+        for comparison in condition.comparisons
     ]
     texts = all(
-        one.kind == "string" and one.operation in _AS_LATER and isinstance(one.right, str)
-        and not is_expression(one.right)
-        for one in condition.comparisons
-    )  # fmt: skip
+        comparison.kind == "string"
+        and comparison.operation in _AS_LATER
+        and isinstance(comparison.right, str)
+        and not is_expression(comparison.right)
+        for comparison in condition.comparisons
+    )
     return {
         "conditions": conditions,
         "combinator": "or" if condition.either else "and",
@@ -254,27 +258,29 @@ def _filter(condition: Condition) -> Mapping[str, Any]:
     }
 
 
-def _known(ref: Reference, names: Names) -> dict[str, list[Key]]:
+def _known_conditions(ref: Reference, names: Names) -> dict[str, list[Key]]:
     """What every condition that the compiler made for a gateway is true for."""
-    found: dict[str, list[Key]] = {}
+    conditions: dict[str, list[Key]] = {}
     for gateway, decision in ref.compiled.decisions.items():
         for branch in decision.branches:
             if branch.kind != "default":
-                made: dict[str, Any] = {
+                written: dict[str, Any] = {
                     "conditions": [condition(decision, branch, ref.compiled, "")],
                     "options": {"caseSensitive": True},
                 }
                 key = Key(gateway, frozenset({branch.flow.id}))
-                found.setdefault(names.canonical(made, True), []).append(key)
+                conditions.setdefault(names.canonical(written, True), []).append(key)
         unset = never_set(decision, ref.compiled)
         if unset:
-            made = {"conditions": [is_true(unset, "")], "options": {"caseSensitive": True}}
-            found.setdefault(names.canonical(made, True), []).append(Key(gateway, NO_BRANCH))
-        rules = _rules(ref.nodes[gateway])
+            written = {"conditions": [is_true(unset, "")], "options": {"caseSensitive": True}}
+            conditions.setdefault(names.canonical(written, True), []).append(
+                Key(gateway, NO_BRANCH)
+            )
+        rules = _read_rules(ref.nodes[gateway])
         for text in rules.texts(names) if rules is not None else ():
-            if gateway not in [k.gateway for k in found.get(text, ())]:
-                found.setdefault(text, []).append(Key(gateway, _any_branch(decision)))
-    return found
+            if gateway not in [k.gateway for k in conditions.get(text, ())]:
+                conditions.setdefault(text, []).append(Key(gateway, _any_branch(decision)))
+    return conditions
 
 
 def _any_branch(decision: Decision) -> Predicate:
@@ -292,7 +298,7 @@ class _Reading:
         workflow_graph = ref.compiled.workflow_graph
         self.own = Names({n.name: key for key, n in workflow_graph.nodes.items()}, None)
         self.names = Names(matching.key_of, set(self.steps))
-        self.known = _known(ref, self.own)
+        self.known = _known_conditions(ref, self.own)
         self.found: dict[str, Reader] = {}
         self.changed: list[Changed] = []
         self.before: dict[tuple[NodeKey, int], set[NodeKey]] = {}
@@ -312,12 +318,12 @@ class _Reading:
             deciding = planned.element in self.ref.compiled.decisions
             if planned.type not in ("if", "switch") or not deciding:
                 continue
-            before, now = _rules(self.ref.nodes[key]), _rules(self.steps[name])
+            before, now = _read_rules(self.ref.nodes[key]), _read_rules(self.steps[name])
             if before is not None and now is not None:
                 self._read(name, key, before, now)
             elif before is not None and self._tied(name):
-                said = _condition_text(before.texts(self.own), self.ref.label_of)
-                self.changed.append(Changed(name, planned.element, said, "another node"))
+                words = _condition_text(before.texts(self.own), self.ref.label_of)
+                self.changed.append(Changed(name, planned.element, words, "another node"))
         return self.found, self.changed
 
     def _tied(self, name: str) -> bool:
@@ -326,7 +332,7 @@ class _Reading:
     def _read(self, name: str, key: NodeKey, before: _Rules, now: _Rules) -> None:
         gateway = self.ref.compiled.workflow_graph.nodes[key].element
         texts, wanted = now.texts(self.names), before.texts(self.own)
-        predicates = [_predicate(text, gateway, self.known) for text in texts]
+        predicates = [_find_predicate(text, gateway, self.known) for text in texts]
         negated: set[int] = set()
         for place, text in enumerate(texts):
             turned = self._negated(text, gateway) if predicates[place] is None else None
@@ -339,19 +345,19 @@ class _Reading:
             if predicate is not None:
                 continue
             was = self._stands_for(name, key, place, left, before, now)
-            said = "no such rule"
+            words = "no such rule"
             if was is not None:
                 left.remove(was)
-                match difference(wanted[was], texts[place]):
+                match find_difference(wanted[was], texts[place]):
                     case Difference("value", word) if not self._names(gateway, word):
                         predicates[place] = OTHER_VALUE
                     case Difference("variable", word) if not self._names(gateway, word):
                         pass  # nobody knows what it is true for
                     case _:
-                        predicates[place] = _predicate(wanted[was], gateway, self.known)
-                said = _condition_text([wanted[was]], self.ref.label_of)
+                        predicates[place] = _find_predicate(wanted[was], gateway, self.known)
+                words = _condition_text([wanted[was]], self.ref.label_of)
             text = _condition_text([texts[place]], self.ref.label_of)
-            changed.append(Changed(name, gateway, said, text))
+            changed.append(Changed(name, gateway, words, text))
         leaves = {*range(len(predicates))} if now.ports is None else {*now.ports}
         few = len(leaves | ({now.fallback} - {None})) < len(self.ref.decision(gateway).branches)
         if not self._tied(name) and (few or None in predicates):
@@ -360,7 +366,7 @@ class _Reading:
         broken = [
             missing
             for f in now.filters
-            for c in _mappings(f.get("conditions"))
+            for c in _list_mappings(f.get("conditions"))
             for side in ("leftValue", "rightValue")
             for missing in self.names.missing(c.get(side))
         ]
@@ -379,9 +385,11 @@ class _Reading:
     def _negated(self, text: str, gateway: str) -> Predicate | None:
         """What the condition is true for that a text is the negation of, if a gateway has it."""
         for other, keys in self.known.items():
-            found = difference(other, text) if any(k.gateway == gateway for k in keys) else None
-            if found is not None and found.kind == "negation":
-                return _predicate(other, gateway, self.known)
+            difference = (
+                find_difference(other, text) if any(k.gateway == gateway for k in keys) else None
+            )
+            if difference is not None and difference.kind == "negation":
+                return _find_predicate(other, gateway, self.known)
         return None
 
     def _names(self, gateway: str, word: str) -> bool:
@@ -392,10 +400,10 @@ class _Reading:
             setter = decide_key(gateway)
         quoted = json.dumps(word, ensure_ascii=False)[1:-1]
         named = re.compile(rf"(?<!\w){re.escape(quoted)}(?!\w)")
-        if named.search(_parameters(self.ref.nodes[setter])):
+        if named.search(_parameters_text(self.ref.nodes[setter])):
             return False
         return any(
-            named.search(_parameters(self.steps[name]))
+            named.search(_parameters_text(self.steps[name]))
             for name, key in self.matching.key_of.items()
             if key == setter
         )
@@ -421,7 +429,7 @@ class _Reading:
         return left[0] if len(left) == 1 and len(before.filters) == len(now.filters) else None
 
 
-def _parameters(step: Node) -> str:
+def _parameters_text(step: Node) -> str:
     return json.dumps(step.parameters, ensure_ascii=False)
 
 
@@ -444,38 +452,48 @@ _OF_VALUE = re.compile(r"(?:===? |\.includes\()\0\)* \}\}")
 """The end of an expression that holds for one value, `\0`."""
 
 
-def difference(was: str, now: str) -> Difference | None:
+def find_difference(was: str, now: str) -> Difference | None:
     """The difference between two canonical conditions of a single comparison. None if they differ
     otherwise, or in more than one point."""
     (mine, *options), (its, *others) = json.loads(was), json.loads(now)
     if options != others or len(mine) != 1 or len(its) != 1:
         return None
-    before, after = _sign(*mine[0]), _sign(*its[0])
+    before, after = _remove_negations(*mine[0]), _remove_negations(*its[0])
     if before[:3] == after[:3]:
         return Difference("negation") if before.holds is not after.holds else None
     if before.operation != after.operation or before.holds is not after.holds:
         return None
     if before.left == after.left:
-        plain = not is_expression(before.right) and not is_expression(after.right)
-        sensitive = options[-1] or str(before.right).casefold() != str(after.right).casefold()
-        if before.operation == "equals" and plain and sensitive:
-            return Difference("value", str(after.right))
+        return _compare_right_sides(before, after, case_sensitive=options[-1])
+    if before.right != after.right:
         return None
-    if before.right != after.right or not (
-        isinstance(before.left, str) and isinstance(after.left, str)
-    ):
-        return None
-    if _PATH.sub("", before.left) == _PATH.sub("", after.left):
-        known = set(_PATH.findall(before.left))
-        new = next(path for path in _PATH.findall(after.left) if path not in known)
-        return Difference("variable", new.rpartition(".")[2])
-    value = _value(before.left), _value(after.left)
-    if value[0] is not None and value[1] is not None and value[0][0] == value[1][0]:
-        return Difference("value", value[1][1])
+    return _compare_left_sides(before.left, after.left)
+
+
+def _compare_right_sides(before: _Sign, after: _Sign, *, case_sensitive: bool) -> Difference | None:
+    """The difference between two comparisons of one left side: another constant."""
+    plain = not is_expression(before.right) and not is_expression(after.right)
+    differ = case_sensitive or str(before.right).casefold() != str(after.right).casefold()
+    if before.operation == "equals" and plain and differ:
+        return Difference("value", str(after.right))
     return None
 
 
-def _value(code: str) -> tuple[str, str] | None:
+def _compare_left_sides(before: object, after: object) -> Difference | None:
+    """The difference between two left sides: another variable, or another constant in code."""
+    if not isinstance(before, str) or not isinstance(after, str):
+        return None
+    if _PATH.sub("", before) == _PATH.sub("", after):
+        known = set(_PATH.findall(before))
+        new = next(path for path in _PATH.findall(after) if path not in known)
+        return Difference("variable", new.rpartition(".")[2])
+    was, now = _single_value(before), _single_value(after)
+    if was is not None and now is not None and was[0] == now[0]:
+        return Difference("value", now[1])
+    return None
+
+
+def _single_value(code: str) -> tuple[str, str] | None:
     """The rest of an expression and the value, where it holds for one value alone."""
     values = _LITERAL.findall(code)
     rest = _LITERAL.sub("\0", code)
@@ -493,7 +511,7 @@ class _Sign(NamedTuple):
     holds: bool
 
 
-def _sign(left: Any, right: Any, kind: Any, operation: Any) -> _Sign:
+def _remove_negations(left: Any, right: Any, kind: Any, operation: Any) -> _Sign:
     """See `_Sign`. Only of equality and truth is the opposite sure, whatever the data."""
     del kind
     positive = {"notEquals": "equals", "false": "true"}.get(operation)
@@ -502,12 +520,12 @@ def _sign(left: Any, right: Any, kind: Any, operation: Any) -> _Sign:
     if operation == "true":
         right = ""
         match = _NOT.fullmatch(left) if isinstance(left, str) else None
-        if match is not None and _closed(match["code"]):
+        if match is not None and _is_closed(match["code"]):
             left, holds = "={{ " + match["code"].strip() + " }}", not holds
     return _Sign(left, right, operation, holds)
 
 
-def _closed(code: str) -> bool:
+def _is_closed(code: str) -> bool:
     """Whether brackets around a piece of code are around all of it."""
     depth = 0
     for sign in code:
@@ -517,7 +535,7 @@ def _closed(code: str) -> bool:
     return depth == 0
 
 
-def _predicate(text: str, gateway: str, known: Mapping[str, list[Key]]) -> Predicate | None:
+def _find_predicate(text: str, gateway: str, known: Mapping[str, list[Key]]) -> Predicate | None:
     keys = [k.predicate for k in known.get(text, ()) if k.gateway == gateway]
     return frozenset().union(*keys) if keys else None  # branches may have the same condition
 
@@ -530,13 +548,13 @@ def _condition_text(texts: Iterable[str], label_of: Callable[[str], str]) -> str
         conditions, combinator, *_ = json.loads(text)
         comparisons = []
         for left, right, _, operation in conditions:
-            sides = [_plain(side, label_of) for side in (left, right)]
+            sides = [_plain_words(side, label_of) for side in (left, right)]
             comparisons.append(f"{sides[0]} {operation or 'is'} {sides[1]}".strip())
         parts.append(f" {combinator} ".join(comparisons) or "nothing")
     return "; ".join(parts)
 
 
-def _plain(value: Any, label_of: Callable[[str], str]) -> str:
+def _plain_words(value: Any, label_of: Callable[[str], str]) -> str:
     if not isinstance(value, str):
         return "" if value is None else json.dumps(value, ensure_ascii=False)
     if value.startswith("={{ ") and value.endswith(" }}"):

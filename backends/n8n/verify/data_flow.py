@@ -70,7 +70,7 @@ class DataFlow:
             reader = self.matching.pairs.get(gateway)
             if reader is None or self.steps[reader].disabled:
                 continue
-            text = _texts(self.steps[reader].parameters)
+            text = _join_texts(self.steps[reader].parameters)
             for variable in names:
                 hidden = self._hidden(gateway, reader, variable, text)
                 if hidden:
@@ -87,7 +87,7 @@ class DataFlow:
             name = self.matching.pairs.get(key)
             if name is not None and not self._same(key, name):
                 planned = self.ref.compiled.workflow_graph.nodes[key]
-                was, now = _text(self.ref.nodes[key]), _text(self.steps[name])
+                was, now = _node_text(self.ref.nodes[key]), _node_text(self.steps[name])
                 yield Changed(name, planned.element, was, now)
 
     def _early(self) -> Iterator[Difference]:
@@ -101,7 +101,7 @@ class DataFlow:
             if key.owner not in self.ref.compiled.forms or form is None or data is None:
                 continue
             if self.steps[data].disabled or form not in references_in(
-                _texts(self.steps[data].parameters)
+                _join_texts(self.steps[data].parameters)
             ):
                 continue
             if form not in starts and data in reach(starts, self.ahead, frozenset({form})):
@@ -194,18 +194,18 @@ class DataFlow:
         for number, source in self.into[merge]:
             inputs.setdefault(number, []).append(source)
         stop = frozenset({merge})
-        found = set()
+        overwritten = set()
         for setter in self._upstream(merge):
             ahead = reach([setter], self.ahead, stop)
             if not all(any(s in ahead for s in sources) for sources in inputs.values()):
-                found.add(setter)
-        return frozenset(found)
+                overwritten.add(setter)
+        return frozenset(overwritten)
 
     def _same(self, key: NodeKey, name: str) -> bool:
         was, now = self.ref.nodes[key], self.steps[name]
-        return was.short == now.short and _replaced(was.parameters, self.own) == _replaced(
-            now.parameters, self.names
-        )
+        return was.short == now.short and _replace_references(
+            was.parameters, self.own
+        ) == _replace_references(now.parameters, self.names)
 
     def _keeps(self, key: NodeKey, name: str) -> bool:
         """Whether a node still keeps variables: as compiled, or edited so that it writes each of
@@ -215,7 +215,7 @@ class DataFlow:
         step = self.steps[name]
         if step.short not in ("set", "code"):
             return False
-        text = _texts(step.parameters)
+        text = _join_texts(step.parameters)
         before = [n for n in self._named(key) if n in self.steps]
         return all(re.search(rf"\b{re.escape(v)}\b", text) for v in self.carried.after[key]) and (
             set(before) <= set(references_in(text))
@@ -225,7 +225,7 @@ class DataFlow:
         """Nodes of this workflow that the compiled node names, without the step before it."""
         owner = key.owner if isinstance(key, HelperKey) else key
         nodes = {n.name: k for k, n in self.ref.compiled.workflow_graph.nodes.items()}
-        keys = [nodes[n] for n in references_in(_text(self.ref.nodes[key])) if n in nodes]
+        keys = [nodes[n] for n in references_in(_node_text(self.ref.nodes[key])) if n in nodes]
         return [self.matching.pairs.get(k, "") for k in dict.fromkeys(keys) if k != owner]
 
     def _kept(self, key: NodeKey, name: str) -> frozenset[str]:
@@ -259,29 +259,29 @@ class DataFlow:
         return frozenset(lost) - failed - (set() if joins else {owner or ""})
 
 
-def _strings(value: Any) -> Iterator[str]:
+def _list_strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list):
         for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _strings(inner)
+            yield from _list_strings(inner)
 
 
-def _texts(parameters: Mapping[str, Any]) -> str:
+def _join_texts(parameters: Mapping[str, Any]) -> str:
     """All texts of parameters, a line each."""
-    return "\n".join(_strings(parameters))
+    return "\n".join(_list_strings(parameters))
 
 
-def _replaced(value: Any, names: Names) -> Any:
+def _replace_references(value: Any, names: Names) -> Any:
     """Parameters with the references in them replaced."""
     if isinstance(value, str):
         return names.in_text(value)
     if isinstance(value, Mapping):
-        return {k: _replaced(v, names) for k, v in value.items()}
-    return [_replaced(v, names) for v in value] if isinstance(value, list) else value
+        return {k: _replace_references(v, names) for k, v in value.items()}
+    return [_replace_references(v, names) for v in value] if isinstance(value, list) else value
 
 
-def _text(step: Node) -> str:
+def _node_text(step: Node) -> str:
     """What a node that keeps variables says."""
     text = step.parameters.get("jsonOutput", step.parameters.get("jsCode"))
     return text if isinstance(text, str) else step.type

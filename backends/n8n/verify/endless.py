@@ -16,7 +16,7 @@ class Onward(NamedTuple):
     moved: bool
 
 
-def circle(after: Mapping[Point, Sequence[Onward]]) -> Point | None:
+def find_circle(after: Mapping[Point, Sequence[Onward]]) -> Point | None:
     """The first point of a cycle that the workflow can never leave and in which the model makes no
     step; None if there is none. `after` contains every point, in the order of discovery.
 
@@ -24,8 +24,8 @@ def circle(after: Mapping[Point, Sequence[Onward]]) -> Point | None:
     """
     before: dict[Point, list[Point]] = {point: [] for point in after}
     for point, onward in after.items():
-        for one in onward:
-            before[one.to].append(point)
+        for move in onward:
+            before[move.to].append(point)
     ends = deque(point for point in after if point.config.ended)
     leaves = set(ends)
     while ends:
@@ -65,7 +65,7 @@ def _without_dead_ends(
     return left
 
 
-def pumped(back: Iterable[tuple[Point, Move]], point: Point) -> bool:
+def is_pumped(back: Iterable[tuple[Point, Move]], point: Point) -> bool:
     """Whether the path to `point` (`back` are its moves from the last one on, each with its source)
     repeats indefinitely: the same node with the same items runs again, the model has not moved, and
     the pending work below it was never touched."""

@@ -141,9 +141,9 @@ class Marking:
                 continue
             state = self.game.fire(state, steps[0])
             fired.append(steps[0])
-        said = self.label(element) if items < 2 else f"{self.label(element)} ({items} times)"
+        label = self.label(element) if items < 2 else f"{self.label(element)} ({items} times)"
         after = point._replace(state=state, begun=tuple(sorted(begun)))
-        return Fired(after, tuple(fired), f"{text} {said}".strip())
+        return Fired(after, tuple(fired), f"{text} {label}".strip())
 
     def splits(self, point: Point, element: str, items: int, name: str) -> Iterator[Fired]:
         """An activity happens in the workflow, some of whose flows are always taken: their targets
@@ -165,8 +165,8 @@ class Marking:
                 now = self.game.fire(now, step)
                 fired += (*opened_again, step)
             chosen = (*point.chosen, *[(gateway, taken)] * items)
-            said = f"{text} {self.label(element)} → {self.ways(taken)}".strip()
-            yield Fired(point._replace(state=now, chosen=chosen), tuple(fired), said)
+            text_of_step = f"{text} {self.label(element)} → {self.ways(taken)}".strip()
+            yield Fired(point._replace(state=now, chosen=chosen), tuple(fired), text_of_step)
 
     def _opened(self, state: State, element: str) -> tuple[State, tuple[Step, ...]]:
         """The state in which the element is at work, where it has to be begun first."""
@@ -179,10 +179,10 @@ class Marking:
     def _reached(self, point: Point, element: str) -> Fired:
         """The point itself, or after loose choices the nearest where the element can happen."""
         if not self.game.steps_of(point.state, element):
-            found = self.loosened(point.state, lambda s: bool(self.game.steps_of(s, element)))
-            if found is not None:
-                after = point._replace(state=found.state)
-                return Fired(after, found.steps, f"{found.text};")
+            loosened = self.loosened(point.state, lambda s: bool(self.game.steps_of(s, element)))
+            if loosened is not None:
+                after = point._replace(state=loosened.state)
+                return Fired(after, loosened.steps, f"{loosened.text};")
         return Fired(point, (), "")
 
     def _acts(self, state: State, element: str) -> list[Step]:
@@ -207,14 +207,14 @@ class Marking:
     def _choices(self, state: State, gateway: str) -> dict[tuple[str, ...], Step]:
         """The choices of a state, but those that no data can make."""
         flows, default = self.roles.branches[gateway]
-        found: dict[tuple[str, ...], Step] = {}
+        choices: dict[tuple[str, ...], Step] = {}
         for step in self._acts(state, self.roles.owners[gateway]):
             taken = tuple(f for f in flows if f in step.taken)
             if not taken and default is not None:
                 taken = (default,)
             if self._possible(gateway, taken):
-                found.setdefault(taken, step)
-        return found
+                choices.setdefault(taken, step)
+        return choices
 
     def _possible(self, gateway: str, taken: tuple[str, ...]) -> bool:
         """Whether branches with the same condition are taken together or, where only one branch is
@@ -250,7 +250,9 @@ class Marking:
                 (line,),
                 steps,
             )
-        instead = f"the model continues with {listed(goes_on)}" if goes_on else "the model waits"
+        instead = (
+            f"the model continues with {list_labels(goes_on)}" if goes_on else "the model waits"
+        )
         if self.game.finished(point.state):
             instead = "the model has ended"
         return Differs(
@@ -259,12 +261,12 @@ class Marking:
 
     def next(self, point: Point) -> list[str]:
         """Labels of the currently possible steps of the model."""
-        found = {
+        following = {
             self.label(s.element): None
             for s in self.game.enabled(point.state)
             if s.element not in point.begun
         }
-        return list(found)
+        return list(following)
 
     def label(self, element: str) -> str:
         """The name of an element."""
@@ -275,7 +277,7 @@ class Marking:
         return " + ".join(self.labels.get(f, "otherwise") or f for f in taken) or "none"
 
 
-def listed(labels: list[str]) -> str:
+def list_labels(labels: list[str]) -> str:
     """Some labels, in backticks."""
     shown = ", ".join(f"`{label}`" for label in labels[:_SHOWN]) or "nothing"
     return shown + (f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else "")

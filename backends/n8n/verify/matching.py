@@ -24,11 +24,11 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 def match_reference(ref: Reference, workflow: WorkflowDocument) -> Matching[NodeKey]:
     """The nodes of `workflow` matched with those of the reference, by keys of its graph."""
     graph = ref.compiled.workflow_graph
-    made = [_Made("main", a.node, a.number, b.node, b.number) for a, b in graph.wires]
+    wires = [_Made("main", a.node, a.number, b.node, b.number) for a, b in graph.wires]
     main = [wire for wire in workflow.wires if wire.kind == "main"]
-    old = Side(ref.nodes, made, OrgflowMap())
+    old = Side(ref.nodes, wires, OrgflowMap())
     tie = _Tie(ref, workflow)
-    mutual = ByMutualBest[NodeKey](_kind, tie.later)
+    mutual = ByMutualBest[NodeKey](_node_kind, tie.later)
     by = (tie.notes, tie.map, tie.ids, tie.names, mutual, tie.copies)
     return match(old, Side(workflow.steps, main, workflow.map), by)
 
@@ -74,12 +74,12 @@ class _Tie:
             element, own = self.graph.nodes[key].element, self.graph.nodes[key].name
             names.sort(key=lambda n: (self.said.get(n) != element, n != own))
             for name in names:
-                said = self.said.get(name)
-                known: How = "map" if said == element else "notes"
+                identity = self.said.get(name)
+                known: How = "map" if identity == element else "notes"
                 if matcher.claim(key, name, known):
                     continue
                 # A copy that was given the name of another step, "keep the name", is that step.
-                if said is None or self._tagged(said):
+                if identity is None or self._tagged(identity):
                     self.later[name] = key
 
     def _tagged(self, element: str) -> bool:
@@ -120,7 +120,7 @@ class _Tie:
                 matcher.pair(self.later[name], name, "copy")
 
 
-def _kind(step: Node) -> str:
+def _node_kind(step: Node) -> str:
     if step.trigger:
         return "trigger"
     short = step.type.rsplit(".", 1)[-1]
@@ -129,10 +129,10 @@ def _kind(step: Node) -> str:
     return short if short in ("merge", "stopAndError") else "step"
 
 
-def _same_body(one: Node, other: Node, originals: Mapping[str, str] = _NONE) -> bool:
+def _same_body(first: Node, other: Node, originals: Mapping[str, str] = _NONE) -> bool:
     """Whether two nodes do the same; a reference to a copy is one to its original."""
 
     def body(step: Node) -> str:
         return json.dumps([step.type, follow(step.parameters, originals)], sort_keys=True)
 
-    return body(one) == body(other)
+    return body(first) == body(other)

@@ -40,19 +40,19 @@ def changed_parameters(
         before, now = ref.nodes[key], workflow.steps[name]
         element = ref.compiled.workflow_graph.nodes[key].element
         for was, now_text in (
-            _version(now),
-            _merge(before, now),
-            _wait(before, now),
-            _guard(key, before, now, compiled, names),
+            _compare_version(now),
+            _compare_merge(before, now),
+            _compare_wait(before, now),
+            _compare_guard(key, before, now, compiled, names),
         ):
             if was != now_text:
                 yield Changed(name, element, was, now_text)
         for gateway in setters.get(key, ()):
             if before.short == "set":
-                yield from _setter(ref, name, gateway, now)
+                yield from _changed_setter(ref, name, gateway, now)
 
 
-def _version(now: Node) -> tuple[str, str]:
+def _compare_version(now: Node) -> tuple[str, str]:
     """A node that decides, of a version this n8n does not have: it runs by rules nobody knows."""
     if now.short not in _DECIDING:
         return "", ""
@@ -62,14 +62,14 @@ def _version(now: Node) -> tuple[str, str]:
     return f"version {versions[-1]:g}", f"version {now.version}, which n8n does not have"
 
 
-def _merge(before: Node, now: Node) -> tuple[str, str]:
+def _compare_merge(before: Node, now: Node) -> tuple[str, str]:
     """A Merge that goes by the data (by fields, by SQL), so that nobody knows what it hands on."""
     if now.short != "merge" or merging(now.version, now.parameters) is not None:
         return "", ""
-    return _parameters(before), _parameters(now)
+    return _parameters_text(before), _parameters_text(now)
 
 
-def _wait(before: Node, now: Node) -> tuple[str, str]:
+def _compare_wait(before: Node, now: Node) -> tuple[str, str]:
     if before.short != "wait":
         return "", ""
     if is_form(before.parameters) and (
@@ -77,45 +77,47 @@ def _wait(before: Node, now: Node) -> tuple[str, str]:
     ):
         return "", ""  # the work of a person: whatever asks for it, and whatever it asks
     if now.short not in ("wait", "form"):
-        return f"a wait: {_time(before)}", f"no wait: {now.type}"
-    return _time(before), _time(now)
+        return f"a wait: {_wait_time(before)}", f"no wait: {now.type}"
+    return _wait_time(before), _wait_time(now)
 
 
-def _guard(key: NodeKey, before: Node, now: Node, own: Names, names: Names) -> tuple[str, str]:
+def _compare_guard(
+    key: NodeKey, before: Node, now: Node, own: Names, names: Names
+) -> tuple[str, str]:
     """What is asked of the answer to a form before the run goes on."""
     if not isinstance(key, HelperKey) or key.role != "guard":
         return "", ""
-    if _asked(before, own) == _asked(now, names):
+    if _asked_conditions(before, own) == _asked_conditions(now, names):
         return "", ""
-    return _parameters(before), _parameters(now)
+    return _parameters_text(before), _parameters_text(now)
 
 
-def _asked(step: Node, names: Names) -> list[tuple[Any, Any]]:
+def _asked_conditions(step: Node, names: Names) -> list[tuple[Any, Any]]:
     tests = rows(step.inside("conditions", "conditions"))
     return [(names.resolved(test.get("leftValue")), test.get("operator")) for test in tests]
 
 
-def _time(step: Node) -> str:
+def _wait_time(step: Node) -> str:
     return " ".join(str(step.parameters[n]) for n in _TIMES if n in step.parameters)
 
 
-def _parameters(step: Node) -> str:
+def _parameters_text(step: Node) -> str:
     parameters = json.dumps(step.parameters, sort_keys=True, ensure_ascii=False)
     return f"version {step.version}, {parameters}"
 
 
-def _setter(ref: Reference, name: str, gateway: str, now: Node) -> Iterator[Changed]:
+def _changed_setter(ref: Reference, name: str, gateway: str, now: Node) -> Iterator[Changed]:
     """A Set that no longer sets the decision variable, or always to the same."""
     decision = ref.decision(gateway)
     values = ", ".join(decision.values)
-    said = f"{decision.variable} is set to {'some' if decision.several else 'one'} of: {values}"
+    wanted = f"{decision.variable} is set to {'some' if decision.several else 'one'} of: {values}"
     if now.short == "noOp":
-        yield Changed(name, gateway, said, f"{decision.variable} is not set")
+        yield Changed(name, gateway, wanted, f"{decision.variable} is not set")
     if now.short != "set" or now.parameters.get("mode") == "raw":
         return
     entries = rows(now.inside("assignments", "assignments"))
     mine = [e.get("value") for e in entries if e.get("name") == decision.variable]
     if not mine:
-        yield Changed(name, gateway, said, f"{decision.variable} is not set")
+        yield Changed(name, gateway, wanted, f"{decision.variable} is not set")
     elif mine[-1] not in ("", "[]", None) and not is_expression(mine[-1]):
-        yield Changed(name, gateway, said, f"{decision.variable} is always {mine[-1]}")
+        yield Changed(name, gateway, wanted, f"{decision.variable} is always {mine[-1]}")

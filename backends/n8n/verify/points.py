@@ -188,12 +188,12 @@ def inert_nodes(machine: EngineModel, roles: Roles) -> frozenset[int]:
 
 
 def difference_at(
-    way: Sequence[Move], point: Point, found: Differs, first: tuple[Step, ...]
+    way: Sequence[Move], point: Point, differs: Differs, first: tuple[Step, ...]
 ) -> Difference:
     """Both runs from the start, by the moves of `way` to `point`, up to the difference."""
     return Difference(
-        found.message,
-        tuple(line for part in (*(m.lines for m in way), found.lines) for line in part),
-        tuple(step for part in (first, *(m.steps for m in way), found.steps) for step in part),
-        found.unfit or bool(point.unfit),
+        differs.message,
+        tuple(line for part in (*(m.lines for m in way), differs.lines) for line in part),
+        tuple(step for part in (first, *(m.steps for m in way), differs.steps) for step in part),
+        differs.unfit or bool(point.unfit),
     )

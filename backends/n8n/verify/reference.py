@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, assert_never
 
-from orgflow.backends.n8n.backend import compile_processes, finish_processes
 from orgflow.backends.n8n.emit.decisions import condition
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
 from orgflow.backends.n8n.emit.graph import NodeKey
+from orgflow.backends.n8n.emit.model_compilation import compile_processes
 from orgflow.backends.n8n.emit.together import compile_together
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.flow.token_game.stub_data import decided_by
@@ -35,7 +35,14 @@ from orgflow_ir.program.syntax import ConditionError
 from orgflow_ir.targets.artifact import Emitted
 from orgflow_ir.work.gateway_decisions import Decision
 
-__all__ = ["ConditionError", "NotLegal", "Reference", "condition", "reference", "references"]
+__all__ = [
+    "ConditionError",
+    "NotLegal",
+    "Reference",
+    "compile_reference",
+    "compile_references",
+    "condition",
+]
 
 
 class NotLegal(ValueError):
@@ -80,7 +87,7 @@ class Reference(NamedTuple):
         """The name of the source element behind a node of the graph, by the text of the node's key;
         that text if there is none."""
         nodes = self.compiled.workflow_graph.nodes
-        node = next((node for one, node in nodes.items() if str(one) == key), None)
+        node = next((node for node_key, node in nodes.items() if str(node_key) == key), None)
         if node is None:
             return self.labels.get(key, key)
         element = self.compiled.graph.nodes.get(node.element)
@@ -107,7 +114,7 @@ class Reference(NamedTuple):
                 assert_never(element)
 
 
-def references(
+def compile_references(
     model: Model,
     ctx: PassContext,
     emitted: Emitted | None = None,
@@ -127,7 +134,10 @@ def references(
     """
     compiled = compiled_forms(model, ctx, flows) if emitted is None else emitted.compiled
     sources = {p.id: p for p in as_executed(model).processes}
-    return {id: _reference(sources.get(id, one.process), one.root) for id, one in compiled.items()}
+    return {
+        id: _make_reference(sources.get(id, process.process), process.root)
+        for id, process in compiled.items()
+    }
 
 
 def compiled_forms(
@@ -148,11 +158,11 @@ def compiled_forms(
     compiled = compile_processes(legal, quiet)
     others = {flow.title: flow.map.returns for flow in flows if flow.map.returns is not None}
     if others:
-        (compiled,), _ = compile_together([compiled], quiet, finish_processes, others)
-    return {one.process.id: one for one in compiled}
+        (compiled,), _ = compile_together([compiled], quiet, others)
+    return {process.process.id: process for process in compiled}
 
 
-def _reference(source: Process, compiled: CompiledScope) -> Reference:
+def _make_reference(source: Process, compiled: CompiledScope) -> Reference:
     by_name = WorkflowDocument(compiled.workflow).steps
     deciders: dict[str, list[str]] = {}
     for gateway, decision in compiled.decisions.items():
@@ -162,16 +172,16 @@ def _reference(source: Process, compiled: CompiledScope) -> Reference:
         compiled,
         {key: by_name[n.name] for key, n in compiled.workflow_graph.nodes.items()},
         {owner: tuple(gateways) for owner, gateways in deciders.items()},
-        _labels(source),
+        _read_labels(source),
     )
 
 
-def reference(model: Model, process: Process, ctx: PassContext) -> Reference:
+def compile_reference(model: Model, process: Process, ctx: PassContext) -> Reference:
     """The compiled form of one process. Raises `NotLegal`."""
-    return references(model, ctx)[process.id]
+    return compile_references(model, ctx)[process.id]
 
 
-def _labels(process: Process) -> dict[str, str]:
+def _read_labels(process: Process) -> dict[str, str]:
     labels = {node.id: node.label for scope in process.scopes() for node in scope.nodes}
     for flow in (flow for scope in process.scopes() for flow in scope.flows):
         name = " ".join(flow.name.split())

@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.emit.graph import HelperKey, NodeKey, decide_key, start_key
+from orgflow.backends.n8n.emit.graph import NodeKey, start_key
 from orgflow.backends.n8n.engine_model import EngineModel
-from orgflow.backends.n8n.format.document import TYPE_PREFIX, outputs_of
 from orgflow.backends.n8n.format.matching import Matching
-from orgflow.backends.n8n.format.workflow_document import Node as WorkflowNode
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
-from orgflow.backends.n8n.verify.choices import Names, readers
+from orgflow.backends.n8n.verify.choices import Names, find_readers
+from orgflow.backends.n8n.verify.data_flow import DataFlow
 from orgflow.backends.n8n.verify.marking import Marking
 from orgflow.backends.n8n.verify.matching import match_reference
+from orgflow.backends.n8n.verify.node_roles import RoleDerivation
 from orgflow.backends.n8n.verify.parameters import changed_parameters
-from orgflow.backends.n8n.verify.points import OPEN, Point, Roles, TooMuch
-from orgflow.backends.n8n.verify.reference import Reference, reference
-from orgflow.backends.n8n.verify.walk import Walk
+from orgflow.backends.n8n.verify.points import OPEN, Point, TooMuch
+from orgflow.backends.n8n.verify.product_walk import Walk
+from orgflow.backends.n8n.verify.reference import Reference, compile_reference
 
 from orgflow_ir.diagnostics import Step
 from orgflow_ir.flow.token_game.semantics import Game, Policy, State
 from orgflow_ir.lowering.meaning import as_executed
-from orgflow_ir.model import Event, Model, Node, Opaque, Process, SubProcess
-from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.model import Model, Process
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.program.syntax import Tree
 from orgflow_ir.targets.verification import Changed, Difference, Matched, Verdict, Verification
-from orgflow_ir.work.gateway_decisions import Decision
-
-if TYPE_CHECKING:
-    from orgflow.backends.n8n.emit.escalations import Escalated
-    from orgflow.backends.n8n.verify.data_flow import DataFlow
 
 MOST_STATES = 50_000
 """Maximum number of explored pairs of configuration and marking, over all starts of a process."""
@@ -72,21 +62,10 @@ def verify_process(
     Raises:
         NotLegal: n8n does not support the model, so there is nothing to compare with.
     """
-    ref = against or reference(model, process, ctx)
+    ref = against or compile_reference(model, process, ctx)
     if not isinstance(workflow, WorkflowDocument):
         workflow = WorkflowDocument(workflow)
     return _Verifier(model, ref, workflow, strict, most).run()
-
-
-def _hands_on(step: WorkflowNode) -> bool:
-    """Whether every item that comes to a node leaves it by its first output."""
-    if step.disabled:
-        return True
-    kind = node_types.of(step.short)
-    if kind is None or outputs_of(step.raw) != 1:
-        return False
-    keeps = kind.effect(step.version, step.parameters) in ("pass", "write")
-    return (keeps and step.short not in ("filter", "wait")) or step.short in ("code", "httpRequest")
 
 
 def data_flow(
@@ -96,8 +75,6 @@ def data_flow(
     carried = ref.compiled.carried
     if carried is None:
         return None
-    from orgflow.backends.n8n.verify.data_flow import DataFlow
-
     names = Names(matching.key_of, set(workflow.steps))
     return DataFlow(ref, carried, matching, workflow, names)
 
@@ -110,7 +87,7 @@ class _Verifier:
         self.strict, self.most = strict, most
         self.steps = workflow.steps
         self.matching = match_reference(ref, workflow)
-        self.readers, self.changed = readers(ref, self.matching, workflow)
+        self.readers, self.changed = find_readers(ref, self.matching, workflow)
         self.changed += changed_parameters(ref, self.matching, workflow)
         self.data = data_flow(ref, self.matching, workflow)
         if self.data is not None:
@@ -126,7 +103,7 @@ class _Verifier:
             machine = EngineModel(self.workflow)
         except ValueError as error:
             return self._result(Verdict.BOUNDED, bound=f"nothing was compared: {error}")
-        roles = self._roles()
+        roles = RoleDerivation(self.ref, self.workflow, self.matching, self.readers).derive_roles()
         # A call is one step here; the called workflow is compared by itself.
         model = self.model
         if self.ref.process not in model.processes:
@@ -174,9 +151,9 @@ class _Verifier:
             machine = self.walk.machine
             world = machine.world_of(machine.initial(trigger))
             point = Point(world, state, tuple((g, OPEN) for g in given))
-            found = self.walk.run(point, (*steps, *quiet))
-            if found is not None:
-                return found
+            difference = self.walk.run(point, (*steps, *quiet))
+            if difference is not None:
+                return difference
         return None
 
     def _labels(self, elements: Iterable[str]) -> str:
@@ -189,9 +166,9 @@ class _Verifier:
         starts the process without being the start."""
         steps: list[Step] = []
         if start is not None and trigger not in self.matching.key_of:
-            while found := game.steps_of(state, start):
-                steps.append(found[0])
-                state = game.fire(state, found[0])
+            while steps_possible := game.steps_of(state, start):
+                steps.append(steps_possible[0])
+                state = game.fire(state, steps_possible[0])
         return state, tuple(steps)
 
     def _never_taken(self, game: Game) -> Difference | None:
@@ -218,222 +195,20 @@ class _Verifier:
         whose trigger leads to the same nodes."""
         options = game.starts(self.ref.process.id)
         keys = {(s or start_key(self.ref.process)): s for s in options}
-        found: list[tuple[str, str | None]] = []
+        starts: list[tuple[str, str | None]] = []
         for name, step in self.steps.items():
             key = self.matching.key_of.get(name, "")
             if step.starts and key in keys:
-                found.append((name, keys[key]))
-        leads = {tuple(sorted(self._targets(name))): start for name, start in found}
+                starts.append((name, keys[key]))
+        leads = {tuple(sorted(self._targets(name))): start for name, start in starts}
         for name, step in self.steps.items():
             if step.starts and name in self.matching.added:
                 start = leads.get(tuple(sorted(self._targets(name))), options[0])
-                found.append((name, start))
-        return found
+                starts.append((name, start))
+        return starts
 
     def _targets(self, name: str) -> list[str]:
         return [target for ends in self.workflow.targets.get(name, {}).values() for target in ends]
-
-    def _roles(self) -> Roles:
-        ref, key_of = self.ref, self.matching.key_of
-        stands = {}
-        for name, key in key_of.items():
-            element = ref.stands(key)
-            if element is not None:
-                stands[name] = element
-        owners, branches, sets = {}, {}, {}
-        coded: set[str] = set()
-        given: set[str] = set()
-        setters: dict[NodeKey, list[str]] = {}
-        for owner, gateways in ref.deciders.items():
-            for gateway in gateways:
-                decision = ref.decision(gateway)
-                owners[gateway] = owner
-                default = decision.default
-                branches[gateway] = (
-                    tuple(b.flow.id for b in decision.branches),
-                    default.flow.id if default is not None else None,
-                )
-                if decision.coded or not decision.values:
-                    coded.add(gateway)
-                elif decision.setter == gateway:
-                    setters.setdefault(decide_key(gateway), []).append(gateway)
-                elif ref.compiled.workflow_graph.nodes[decision.setter].role == "trigger":
-                    given.add(gateway)
-                else:
-                    # The answers of a form have other names: the node behind it sets the decision.
-                    data = HelperKey(decision.setter, "data")
-                    form = decision.setter in ref.compiled.forms
-                    form = form and data in ref.compiled.workflow_graph.nodes
-                    setters.setdefault(data if form else decision.setter, []).append(gateway)
-        for name, key in key_of.items():
-            if key in setters:
-                found = [g for g in setters[key] if self._may_write(name, key, g)]
-                sets[name] = tuple(found)
-        needed = {e for k in ref.compiled.workflow_graph.nodes if (e := ref.stands(k)) is not None}
-        compiled = any(how in ("map", "notes", "id") for how in self.matching.how.values())
-        if not compiled:  # drawn by hand: nobody draws a node for an end at which nothing is done
-            standing = set(stands.values())
-            needed -= {n.id for n in ref.source_nodes if n.id not in standing and _plain(n)}
-        decided = {reader.gateway for reader in self.readers.values() if reader.main}
-        cut = {n.id for n in ref.compiled.graph.nodes.values() if is_stub(n)}
-        escalated = self._escalated()
-        caught = {str(n.key) for n in ref.compiled.workflow_graph.nodes.values() if n.fails_over}
-        return Roles(
-            stands=stands,
-            readers=self.readers,
-            owners=owners,
-            branches=branches,
-            coded=frozenset(coded),
-            sets=sets,
-            given=frozenset(given),
-            helpers=frozenset(n for n in key_of if n not in stands),
-            disabled=frozenset(n for n, step in self.steps.items() if step.disabled),
-            silent=frozenset(
-                n.id
-                for n in ref.source_nodes
-                if n.id not in needed and n.id not in cut and n.id not in ref.deciders
-            ),
-            dissolved=frozenset(
-                n.id
-                for n in ref.source_nodes
-                if (isinstance(n, SubProcess) or _undoes(n))
-                and n.id not in needed
-                and n.id not in cut
-            ),
-            splitting=self._splitting(owners, branches),
-            idle=frozenset(n.id for n in ref.source_nodes if _idle(n)),
-            equal={g: groups for g in owners if (groups := _equal_branches(ref.decision(g)))},
-            several=frozenset(g for g in owners if ref.decision(g).several),
-            loose=frozenset(owners[g] for g in owners if g not in decided),
-            refusals=self._refusals(),
-            stubs=self._stubs(),
-            guards=frozenset(self._guards()),
-            failing={
-                name: str(key)
-                for name, key in key_of.items()
-                if ref.compiled.workflow_graph.nodes[key].fails_over
-            },
-            escalating=frozenset(
-                name
-                for name, key in key_of.items()
-                if any(key == one.call for one in escalated.values())
-            ),
-            escalated=escalated,
-            uncaught=frozenset(
-                name
-                for name, key in key_of.items()
-                if isinstance(key, HelperKey) and key.role == "stop" and str(key.owner) in caught
-            ),
-        )
-
-    def _escalated(self) -> dict[str, Escalated]:
-        """The nodes behind calls that tell what was thrown."""
-        keys = self.matching.key_of.items()
-        named = {name: key for name, key in keys if isinstance(key, HelperKey)}
-        if not any(key.role == "escalated" for key in named.values()):
-            return {}
-        from orgflow.backends.n8n.emit.escalations import escalated_calls
-
-        calls = escalated_calls(self.ref.compiled)
-        return {
-            name: calls[str(key.owner)] for name, key in named.items() if key.role == "escalated"
-        }
-
-    def _may_write(self, name: str, key: NodeKey, gateway: str) -> bool:
-        """Whether a node can set what a gateway decides by: the one that makes variables of the
-        answers of a form has to name the variable."""
-        if not (isinstance(key, HelperKey) and key.role == "data"):
-            return True
-        step = self.steps[name]
-        variable = self.ref.decision(gateway).variable
-        if step.short not in ("set", "code", "noOp"):
-            return True
-        text = json.dumps(step.parameters, ensure_ascii=False)
-        return re.search(rf"\b{re.escape(variable)}\b", text) is not None
-
-    def _guards(self) -> Iterator[str]:
-        """Nodes that ask again, or refuse a call: on the way back nothing of the model is done, and
-        a call that is refused starts nothing."""
-        key_of = self.matching.key_of
-        for name, key in key_of.items():
-            if isinstance(key, HelperKey) and key.role == "check" and self._refuses_calls(name):
-                yield name
-            if not isinstance(key, HelperKey) or key.role != "guard":
-                continue
-            form = self.matching.pairs.get(key.owner)
-            again = list(self.workflow.targets.get(name, {}).get(1, ()))
-            step = self.steps[name]
-            # Steps that a person added on the way back are no part of the model.
-            seen = {name}
-            while (
-                len(again) == 1
-                and again[0] not in seen
-                and again[0] not in key_of
-                and _hands_on(self.steps[again[0]])
-            ):
-                seen.add(again[0])
-                again = list(self.workflow.targets.get(again[0], {}).get(0, ()))
-            if step.short == "if" and not step.disabled and again == [form]:
-                yield name
-
-    def _refuses_calls(self, name: str) -> bool:
-        """Whether the other way of an If answers a call and ends there."""
-        step = self.steps[name]
-        ends = list(self.workflow.targets.get(name, {}).get(1, ()))
-        return (
-            step.short == "if"
-            and not step.disabled
-            and len(ends) == 1
-            and self.steps[ends[0]].short == "respondToWebhook"
-            and not self._targets(ends[0])
-        )
-
-    def _splitting(
-        self,
-        owners: Mapping[str, str],
-        branches: Mapping[str, tuple[tuple[str, ...], str | None]],
-    ) -> frozenset[str]:
-        """Activities that have flows beside those that their one decision is about."""
-        leaving: dict[str, set[str]] = {}
-        for flow in (f for scope in self.ref.process.scopes() for f in scope.flows):
-            leaving.setdefault(flow.source, set()).add(flow.id)
-        gateways: dict[str, list[str]] = {}
-        for gateway, owner in owners.items():
-            gateways.setdefault(owner, []).append(gateway)
-        decided = {reader.gateway for reader in self.readers.values() if reader.main}
-        return frozenset(
-            owner
-            for owner, (first, *more) in gateways.items()
-            if not more and first in decided and leaving.get(owner, set()) - {*branches[first][0]}
-        )
-
-    def _refusals(self) -> frozenset[str]:
-        """Stop nodes right behind nodes that decide: they stop runs for which no branch fits."""
-        before: dict[str, set[str]] = {}
-        for wire in self.workflow.wires:
-            if wire.kind == "main" and wire.source in self.steps:
-                before.setdefault(wire.target, set()).add(self.steps[wire.source].type)
-        choices = {f"{TYPE_PREFIX}{kind}" for kind in ("if", "switch", "filter")}
-        return frozenset(
-            name
-            for name, step in self.steps.items()
-            if step.short == "stopAndError" and before.get(name, {""}) <= choices
-        )
-
-    def _stubs(self) -> dict[str, str | None]:
-        """Stop nodes of stubs. What a stub is before has not happened when it is reached, but for a
-        start event and what belongs to the whole process."""
-        graph = self.ref.compiled.workflow_graph
-        nodes = {n.id: n for n in self.ref.source_nodes}
-        found: dict[str, str | None] = {}
-        for name, key in self.matching.key_of.items():
-            made = graph.nodes[key]
-            if made.role == "stub" and self.steps[name].short == "stopAndError":
-                source = nodes.get(source_ids(self.ref.compiled.graph.nodes[made.element])[0])
-                begun = source is None or (isinstance(source, Event) and source.position == "start")
-                handles = isinstance(source, SubProcess) and source.flavour == "event"
-                found[name] = None if source is None or begun or handles else source.id
-        return found
 
     def _strictly(self) -> Difference | None:
         if self.matching.added:
@@ -454,26 +229,26 @@ class _Verifier:
 
     def _contradicted(self) -> list[str]:
         """Nodes whose notes say another element than the map says of their name."""
-        said = []
+        contradictions = []
         names = self.workflow.map.nodes
         for name, key in self.matching.key_of.items():
             element = self.ref.compiled.workflow_graph.nodes[key].element
             other = names.get(name, element)
             if self.matching.how[name] == "notes" and other != element:
                 labels = self.ref.labels
-                said.append(
+                contradictions.append(
                     f"`{name}` belongs to `{labels.get(element, element)}` according to its "
                     "notes, but its name matches "
                     f"`{labels.get(other, other)}`"
                 )
-        return said
+        return contradictions
 
     def _stopping(self) -> tuple[str, ...]:
         """What is not judged, since runs stop before."""
         stops = self.walk.stopped if self.walk is not None else {}
         if not stops:
             return ()
-        return (f"the elements after stops, which n8n does not support: {_names([*stops])}",)
+        return (f"the elements after stops, which n8n does not support: {_list_names([*stops])}",)
 
     def _result(
         self, verdict: Verdict, bound: str | None = None, difference: Difference | None = None
@@ -510,42 +285,11 @@ class _Verifier:
             assumed=(
                 *self._contradicted(),
                 *self._stopping(),
-                *((f"{_ASSUMED_STEPS}: {_names([*open_steps, *filled])}",) if unsure else ()),
+                *((f"{_ASSUMED_STEPS}: {_list_names([*open_steps, *filled])}",) if unsure else ()),
             ),
         )
 
 
-def is_stub(node: Node) -> bool:
-    """Whether a run stops in place of an element."""
-    return isinstance(node, Opaque) and node.stops is not None
-
-
-def _plain(node: Node) -> bool:
-    """Whether an event does nothing: an end, or a milestone on the way, without a trigger."""
-    return isinstance(node, Event) and node.position in ("end", "throw") and not node.definitions
-
-
-def _undoes(node: Node) -> bool:
-    """Whether a node begins what undoes finished work, and is done when that is."""
-    return isinstance(node, Event) and any(d.kind == "compensation" for d in node.definitions)
-
-
-def _idle(node: Node) -> bool:
-    """Whether switching its node off changes nothing: an end or a milestone that does no work."""
-    if not isinstance(node, Event) or node.position not in ("end", "throw"):
-        return False
-    return not node.definitions or node.trigger == "terminate"
-
-
-def _equal_branches(decision: Decision) -> tuple[tuple[str, ...], ...]:
-    """Groups of branches with the same condition, each in order."""
-    groups: dict[Tree, list[str]] = {}
-    for branch in decision.branches:
-        if branch.tree is not None:
-            groups.setdefault(branch.tree, []).append(branch.flow.id)
-    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
-
-
-def _names(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     shown = ", ".join(f"`{n}`" for n in names[:_SHOWN])
     return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")

@@ -11,7 +11,7 @@ from bpmn_interpreter import Interpreter
 from orgflow import cli, compiler
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import RunRequest
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.compiler import compile_model, load
 from played_models import faults
 

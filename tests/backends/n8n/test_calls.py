@@ -13,8 +13,8 @@ from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import RunRequest
 from orgflow.backends.n8n.format.schema_check import check_schemas
 from orgflow.backends.n8n.format.versions import N8nVersion
-from orgflow.backends.n8n.model_runner import ModelRunner
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
+from orgflow.backends.n8n.replay.model_runner import ModelRunner
 from orgflow.backends.n8n.server.executions.runner import ServerRunner
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compiler import compile_model

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from compensation_models import MODELS, REFUSED, random_undoing
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from played_models import compiled, faults
 from seeds import at_least, seeds
 

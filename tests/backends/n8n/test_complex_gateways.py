@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.compiler import compile_model
 from played_models import compiled, faults
 from sub_process_models import end, process, split, start, task

@@ -9,7 +9,7 @@ import pytest
 from event_models import event, line
 from n8n_scopes import flows
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.compiler import compile_model
 from played_models import compiled, faults
 

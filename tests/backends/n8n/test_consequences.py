@@ -10,8 +10,8 @@ from cli_cases import orgflowc
 from n8n_compiled import emitted
 from orgflow import compiler
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 
 from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
 from orgflow_ir.model import Model

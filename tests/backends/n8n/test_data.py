@@ -12,7 +12,7 @@ import pytest
 from n8n_compiled import workflows
 from orgflow.backends.n8n.emit.emitter import compile_process
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
 from text_model import model
 
 from orgflow_ir.legalisation.legalise import legalise

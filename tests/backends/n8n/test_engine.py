@@ -25,7 +25,7 @@ from engine_fixture import (
     reads,
     wait_hook,
 )
-from orgflow.backends.n8n.engine.install import engine_dir
+from orgflow.backends.n8n.engine.engine_folder import engine_dir
 from orgflow.backends.n8n.engine.local import EngineError, LocalEngine, RunRequest
 from orgflow.backends.n8n.engine.node import find_node
 from shared_data import shared_data

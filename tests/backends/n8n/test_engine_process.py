@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from engine_fixture import LOOP, LOOP_STUBS, START, flow, node, output, reads
 from orgflow.backends.n8n.engine import install as installer
-from orgflow.backends.n8n.engine.install import InstallError, engine_dir, install, status
+from orgflow.backends.n8n.engine.engine_folder import engine_dir
+from orgflow.backends.n8n.engine.install import InstallError, engine_status, install_engine
 from orgflow.backends.n8n.engine.local import EngineError, LocalEngine, RunRequest
 from orgflow.backends.n8n.engine.node import NodeNotFoundError, NodeTooOldError, find_node
 
@@ -92,7 +93,7 @@ def test_runs_are_isolated_and_memory_stays_bounded(engine: LocalEngine) -> None
 def test_a_missing_engine_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ORGFLOW_ENGINE_DIR", str(tmp_path / "none"))
     assert engine_dir() == tmp_path / "none"
-    assert not status().installed
+    assert not engine_status().installed
     with pytest.raises(EngineError, match=r"not installed .* `orgflowc engine install`"):
         LocalEngine().start()
 
@@ -134,11 +135,11 @@ def test_a_failed_install_changes_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     fake_node(tmp_path / "a", monkeypatch, "v24.0.0", "echo npm error no luck; exit 7")
     lines: list[str] = []
     with pytest.raises(InstallError, match="exit code 7:\nnpm error no luck"):
-        install(lines.append)
+        install_engine(lines.append)
     assert "npm error no luck" in lines
     fake_node(tmp_path / "b", monkeypatch, "v24.0.0", "exit 0")
     with pytest.raises(InstallError, match="installed a missing or different"):
-        install()
+        install_engine()
     make = ";".join(
         f"mkdir -p node_modules/{name};"
         f'echo \'{{"version":"{version}"}}\' > node_modules/{name}/package.json'
@@ -146,7 +147,7 @@ def test_a_failed_install_changes_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     )
     fake_node(tmp_path / "c", monkeypatch, "v24.0.0", make)
     with pytest.raises(InstallError, match="does not run"):
-        install()
+        install_engine()
     assert sorted(path.name for path in target.parent.iterdir()) == ["e", "e.lock"]
     assert (target / "kept").exists()
 
@@ -179,7 +180,7 @@ def test_a_second_install_waits_for_the_first(
 
     def attempt(lines: list[str]) -> None:
         with pytest.raises(InstallError):
-            install(lines.append)
+            install_engine(lines.append)
 
     threads = [threading.Thread(target=attempt, args=(lines,)) for lines in said]
     for thread in threads:

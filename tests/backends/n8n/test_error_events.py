@@ -10,7 +10,7 @@ import pytest
 from n8n_scopes import flows
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compiler import compile_model
 from played_models import compiled, faults

@@ -9,8 +9,8 @@ from event_models import event, line, timer
 from n8n_compiled import emitted, workflows
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.document import Workflow
-from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.evaluation.replay import replay_model
 from orgflow.passes.pipelines import GAPS

@@ -8,9 +8,10 @@ from typing import Any
 import orgflow
 import pytest
 from engine_fixture import missing
-from orgflow.backends.n8n.catalogue.catalogue import N8nCatalogue, read_catalogue
+from orgflow.backends.n8n.catalogue.node_catalogue import N8nCatalogue, read_catalogue
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
-from orgflow.backends.n8n.engine.install import engine_dir, status
+from orgflow.backends.n8n.engine.engine_folder import engine_dir
+from orgflow.backends.n8n.engine.install import engine_status
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import RunRequest
 
@@ -20,7 +21,7 @@ from orgflow_ir.model.bindings import AnyBinding, Parameter, Script, Worker
 
 @pytest.fixture(scope="module")
 def catalogue() -> N8nCatalogue:
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     return read_catalogue(engine_dir())
 

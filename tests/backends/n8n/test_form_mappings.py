@@ -11,8 +11,8 @@ import pytest
 from one_task import compiled, one_task
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 from orgflow.backends.n8n.engine.runs import EngineRun
-from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.evaluation.replay import replay_model
 from played_models import compiled as compiled_model

@@ -9,8 +9,8 @@ import pytest
 from n8n_compiled import emitted
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
-from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.evaluation.replay import replay_model
 

@@ -12,8 +12,8 @@ from hostile_labels import HOSTILE
 from n8n_compiled import emitted as emitted_by
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
-from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.evaluation.replay import replay_model
 from orgflow.passes.gaps import Gaps

@@ -10,7 +10,7 @@ from n8n_compiled import emitted, workflows
 from orgflow.backends.n8n.emit.names import literal, quoted
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.identity import readable
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.evaluation.replay import replay_model
 
 from orgflow_ir.flow.token_game.runs import enumerate_runs

@@ -92,7 +92,7 @@ def finish(monkeypatch: pytest.MonkeyPatch) -> None:
             (package / "package.json").write_text(json.dumps({"version": version}), "utf-8")
 
     monkeypatch.setattr(installer, "run_npm", fill)
-    monkeypatch.setattr(installer, "_verify", lambda *_: None)
+    monkeypatch.setattr(installer, "_verify_engine", lambda *_: None)
     monkeypatch.setattr(installer, "npm_command", lambda node: ("npm",))
     monkeypatch.setattr(
         installer, "find_node", lambda: NodeRuntime(Path(sys.executable), (24, 0, 0), "test")
@@ -112,9 +112,9 @@ def test_an_installer_that_was_killed_leaves_nothing_to_the_next(
     left = interrupted(tmp_path, signal.SIGKILL)
     try:
         assert process_begin(left[0]) is not None  # npm goes on by itself
-        assert not installer.status().installed
+        assert not installer.engine_status().installed
         finish(monkeypatch)
-        assert installer.install().installed
+        assert installer.install_engine().installed
         assert gone(*left)
         assert [p.name for p in tmp_path.glob("engine*")] in (
             ["engine", "engine.lock"], ["engine.lock", "engine"],
@@ -136,7 +136,7 @@ def test_a_number_that_another_program_has_now_is_left_alone(
     try:
         (work / "orgflow-npm.json").write_text(json.dumps([other.pid, "another boot 7"]), "utf-8")
         finish(monkeypatch)
-        assert installer.install().installed
+        assert installer.install_engine().installed
         assert other.poll() is None
         assert not work.exists()
     finally:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from one_task import HEAD
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.compiler import compile_model, load
 from played_models import faults
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from matrix_models import DERIVED, RUNS, cases, cells, only_inside
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import replay_model
 

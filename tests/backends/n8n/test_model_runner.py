@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from n8n_scopes import around, choosing, parallel
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.model_runner import ModelRunner
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
+from orgflow.backends.n8n.replay.model_runner import ModelRunner
 from orgflow.compiler import compile_model, load
 from orgflow.evaluation.replay import ReplayReport, replay_model
 

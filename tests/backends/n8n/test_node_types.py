@@ -11,7 +11,15 @@ from orgflow.backends.n8n.node_types.node_type import NodeType
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "backends/n8n/node_types"
-SHARED = {"__init__", "behaviour", "catalogue", "conditions", "node_type", "send_and_wait"}
+SHARED = {
+    "workflow_calls",
+    "__init__",
+    "behaviour",
+    "catalogue",
+    "conditions",
+    "node_type",
+    "send_and_wait",
+}
 EMITTER = ROOT / "backends/n8n/emit"
 KINDS = {kind.name: kind for kind in node_types.every()}
 

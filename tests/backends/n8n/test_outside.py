@@ -16,7 +16,7 @@ import pytest
 from engine_fixture import missing
 from one_task import compiled, one_task, variables
 from orgflow import cli
-from orgflow.backends.n8n.engine.install import status
+from orgflow.backends.n8n.engine.install import engine_status
 from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine, RunRequest
 from outside_servers import HttpServer, MailServer, outside
 
@@ -38,7 +38,7 @@ def servers() -> Iterator[tuple[HttpServer, MailServer]]:
 
 @pytest.fixture(scope="module")
 def engine(servers: tuple[HttpServer, MailServer]) -> Iterator[LocalEngine]:
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     http, mail = servers
     credentials = {**SECRETS, "smtp": mail.credential}

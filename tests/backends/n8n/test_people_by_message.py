@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 from engine_fixture import missing
-from orgflow.backends.n8n.engine.install import status
+from orgflow.backends.n8n.engine.install import engine_status
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 from orgflow.backends.n8n.engine.runs import EngineRun
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.format.form_fields import hidden_fields
-from orgflow.backends.n8n.merge.merge import merge
-from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.merge.merge import merge_workflows
+from orgflow.backends.n8n.plan.target import N8N_TARGET
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import replay_model
@@ -52,7 +52,7 @@ def servers() -> Iterator[tuple[HttpServer, MailServer]]:
 
 @pytest.fixture(scope="module")
 def engine(servers: tuple[HttpServer, MailServer]) -> Iterator[LocalEngine]:
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     http, mail = servers
     credentials = {
@@ -316,7 +316,7 @@ def test_who_was_chosen_in_n8n_stays_when_the_model_changes() -> None:
     ours = workflow_of(model(Form(fields=more)), people="slack", inbox="#orders")
     for node in ours["nodes"]:
         node.pop("credentials", None)
-    merged = merge(base, theirs, ours)
+    merged = merge_workflows(base, theirs, ours)
     assert merged.workflow is not None
     (found,) = [n for n in merged.workflow["nodes"] if n["name"] == "Check order"]
     assert found["parameters"]["channelId"]["value"] == "#desk"

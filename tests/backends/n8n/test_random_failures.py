@@ -7,8 +7,8 @@ from collections import Counter
 
 from failing_models import failing_model
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.model_runner import ModelRunner
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
+from orgflow.backends.n8n.replay.model_runner import ModelRunner
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import replay_model

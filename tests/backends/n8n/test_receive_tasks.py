@@ -12,8 +12,8 @@ from n8n_compiled import emitted, workflows
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import Workflow
-from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.evaluation.replay import replay_model
 
 from orgflow_ir.diagnostics import Diagnostic

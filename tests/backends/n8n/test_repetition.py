@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.compiler import load
 from played_models import compiled, faults
 

@@ -11,8 +11,8 @@ import pytest
 from model_gen import implicit, random_model
 from n8n_compiled import emitted
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.evaluation.replay import judge, replay_model
 from seeds import at_least, seeds
 

@@ -18,7 +18,7 @@ from n8n_scopes import around, choosing, parallel
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.format.schema_check import check_schemas
 from orgflow.backends.n8n.format.workflow_check import check_workflow
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.evaluation.replay import replay_model
 from seeds import at_least, seeds
 

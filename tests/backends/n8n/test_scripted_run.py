@@ -7,9 +7,9 @@ from model_gen import random_model
 from n8n_compiled import emitted
 from n8n_scopes import around, choosing, parallel
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.scripted_run import executed_nodes
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
+from orgflow.backends.n8n.replay.scripted_run import executed_nodes
 
 from orgflow_ir.flow.token_game.runs import enumerate_runs
 from orgflow_ir.flow.token_game.semantics import Game, Policy

@@ -10,9 +10,9 @@ import pytest
 from engine_fixture import missing
 from n8n_scopes import flows
 from one_task import HEAD, compiled
-from orgflow.backends.n8n.engine.install import status
+from orgflow.backends.n8n.engine.install import engine_status
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.compiler import compile_model
 from outside_servers import HttpServer, outside
 from played_models import compiled as made_of
@@ -94,7 +94,7 @@ def http() -> Iterator[HttpServer]:
 
 
 def test_a_connector_sends_what_the_model_says(http: HttpServer, tmp_path: Path) -> None:
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     http.answer("/bus", (200, "text/plain", "ok"))
     text = (

@@ -11,7 +11,7 @@ import pytest
 from engine_fixture import missing
 from one_task import HEAD
 from orgflow import cli
-from orgflow.backends.n8n.engine.install import status
+from orgflow.backends.n8n.engine.install import engine_status
 from orgflow.backends.n8n.engine.local import LocalEngine
 from outside_servers import HttpServer, outside
 
@@ -44,7 +44,7 @@ def http() -> Iterator[HttpServer]:
 
 @pytest.fixture(scope="module")
 def engine(http: HttpServer) -> Iterator[LocalEngine]:
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     with LocalEngine(reach=(http.place,)) as running:
         yield running

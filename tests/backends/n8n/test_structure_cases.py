@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import RunRequest
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from played_models import compiled, faults
 from structure_cases import Case, Trace, cases
 

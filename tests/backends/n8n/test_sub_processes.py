@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cli_cases import orgflowc
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from played_models import compiled, faults
 from seeds import at_least, seeds
 from sub_process_models import ERROR, MODELS, REFUSED, boundary, deep, nested, within

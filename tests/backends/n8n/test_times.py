@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from event_models import event, line, timer
 from n8n_compiled import emitted, workflows
-from orgflow.backends.n8n.engine.install import engine_dir
+from orgflow.backends.n8n.engine.engine_folder import engine_dir
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.node import find_node
 from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import Workflow
 from orgflow.backends.n8n.node_types.schedule_trigger import cron_sets, for_timer
-from orgflow.backends.n8n.runner import LocalRunner
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.plan.target import N8N_TARGET
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.evaluation.replay import replay_model
 from orgflow.passes.pipelines import GAPS
 

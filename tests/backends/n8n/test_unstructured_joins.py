@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from bpmn_interpreter import Interpreter, Unsupported
-from orgflow.backends.n8n.emit.inclusive import inclusive_joins
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.plan.inclusive_joins import inclusive_joins
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from played_models import compiled, faults
 from random_processes import process as random_process
 from seeds import EVERY, seeds

@@ -26,7 +26,7 @@ import pytest
 from engine_fixture import missing
 from one_task import HEAD
 from orgflow import compiler
-from orgflow.backends.n8n.engine.install import status
+from orgflow.backends.n8n.engine.install import engine_status
 from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine, RunRequest
 from orgflow.compiler import compile_model, load
 from outside_servers import HttpServer, MailServer, outside
@@ -54,7 +54,7 @@ def servers() -> Iterator[tuple[HttpServer, MailServer]]:
 
 @pytest.fixture(scope="module")
 def engine(servers: tuple[HttpServer, MailServer]) -> Iterator[LocalEngine]:
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     http, mail = servers
     with LocalEngine(reach=(http.place, mail.place), credentials={"smtp": mail.credential}) as it:

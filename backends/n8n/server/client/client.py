@@ -10,20 +10,22 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+import httpx
 from orgflow.backends.n8n.format.document import to_api
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
 from orgflow.backends.n8n.server.client.backoff import Backoff
-from orgflow.backends.n8n.server.client.connection import certificates, door, why
+from orgflow.backends.n8n.server.client.connection import (
+    describe_failure,
+    load_certificates,
+    open_client,
+)
 from orgflow.backends.n8n.server.client.errors import RefusedError as RefusedError
 from orgflow.backends.n8n.server.client.errors import ServerError as ServerError
 from orgflow.backends.n8n.server.client.errors import TookTooLongError as TookTooLongError
 from orgflow.backends.n8n.server.client.errors import UnreachableError as UnreachableError
-from orgflow.backends.n8n.server.client.errors import body_of, place_of, short
-
-if TYPE_CHECKING:
-    import httpx
+from orgflow.backends.n8n.server.client.errors import body_of, place_of, shorten_value
 
 Json = dict[str, Any]
 
@@ -64,11 +66,11 @@ class Client:
         self._backoff = backoff
         self._seconds = seconds
         headers = {"X-N8N-API-KEY": key} if key else {}
-        trust = certificates()
-        self._api = door(self.url, headers, seconds, trust)
-        self._editor = door(self.url, {}, seconds, trust)
+        trust = load_certificates()
+        self._api = open_client(self.url, headers, seconds, trust)
+        self._editor = open_client(self.url, {}, seconds, trust)
         # Webhooks are the outside: what they get is stored with the execution; no key goes there.
-        self._outside = door(self.url, {}, seconds, trust)
+        self._outside = open_client(self.url, {}, seconds, trust)
         self._logged_in = False
         self.sleep: Callable[[float], None] = time.sleep
         """How it waits; whoever wants to interrupt that puts something else here."""
@@ -124,10 +126,10 @@ class Client:
 
     def node_types(self) -> list[Json]:
         """The descriptions of all node types, which n8n sends to its editor. Needs a login."""
-        found = self._call(self._editor, "GET", "/types/nodes.json").get("data")
-        if not isinstance(found, list):
+        types = self._call(self._editor, "GET", "/types/nodes.json").get("data")
+        if not isinstance(types, list):
             raise RefusedError(f"n8n at {self.shown} returns no list of node types", 0)
-        return found
+        return types
 
     # -- workflows -----------------------------------------------------------------------------
 
@@ -177,7 +179,9 @@ class Client:
             if state == "published":
                 return
             if state != "in_progress":
-                raise RefusedError(f"publishing {workflow_id} ended as {state}: {short(data)}", 0)
+                raise RefusedError(
+                    f"publishing {workflow_id} ended as {state}: {shorten_value(data)}", 0
+                )
             self._pause(deadline, f"the triggers of {workflow_id} to be live", seconds)
 
     def unpublish(self, workflow_id: str) -> None:
@@ -223,13 +227,15 @@ class Client:
         except RefusedError:
             return {}  # the creation says what is wrong
         kinds = {name: row.get("type") for name, row in schema.get("properties", {}).items()}
-        found: Json = {}
+        fields: Json = {}
         for rule in schema.get("allOf") or ():
             asked = rule.get("if", {}).get("properties", {})
             if all(name not in data for name in asked):
-                for one in rule.get("then", {}).get("allOf") or ():
-                    found |= {name: _EMPTY.get(kinds.get(name), "") for name in one["required"]}
-        return found
+                for condition in rule.get("then", {}).get("allOf") or ():
+                    fields |= {
+                        name: _EMPTY.get(kinds.get(name), "") for name in condition["required"]
+                    }
+        return fields
 
     def credentials(self) -> tuple[Json, ...]:
         """Id, name and type of the existing credentials; empty if the server does not list them.
@@ -253,7 +259,7 @@ class Client:
         path = f"/rest/workflows/{workflow_id}/run"
         data = self._call(self._editor, "POST", path, start).get("data") or {}
         if "executionId" not in data:
-            raise RefusedError(f"the run of {workflow_id} did not start: {short(data)}", 0)
+            raise RefusedError(f"the run of {workflow_id} did not start: {shorten_value(data)}", 0)
         return str(data["executionId"])
 
     def call(
@@ -268,34 +274,32 @@ class Client:
             method: the HTTP method.
             seconds: the maximum duration; the default is the client's.
         """
-        import httpx
-
         whole = url if "://" in url else self.url + url
         limit: Any = seconds if seconds is not None else httpx.USE_CLIENT_DEFAULT
         try:
             answer = self._outside.request(method, whole, json=body, timeout=limit)
         except httpx.TimeoutException as error:
-            said = f"{method} {place_of(whole)} received no answer in time"
-            raise TookTooLongError(said) from error
+            message = f"{method} {place_of(whole)} received no answer in time"
+            raise TookTooLongError(message) from error
         except httpx.HTTPError as error:
             raise UnreachableError(
-                f"{method} {place_of(whole)} failed: {why(error, whole)}"
+                f"{method} {place_of(whole)} failed: {describe_failure(error, whole)}"
             ) from error
         return {"status": answer.status_code, "text": answer.text}
 
     def executions(self, workflow_id: str) -> tuple[str, ...]:
         """Ids of a workflow's executions that are finished, waiting or running, oldest first."""
-        found: set[str] = set()
+        known: set[str] = set()
         for state in ("", "&status=running"):
             path = f"/api/v1/executions?workflowId={workflow_id}&limit=250{state}"
             while True:
                 page = self._call(self._api, "GET", path)
-                found |= {str(row["id"]) for row in page["data"]}
+                known |= {str(row["id"]) for row in page["data"]}
                 cursor = page.get("nextCursor")
                 if not cursor:
                     break
                 path = f"/api/v1/executions?limit=250&cursor={cursor}"
-        return tuple(sorted(found, key=int))
+        return tuple(sorted(known, key=int))
 
     def latest_executions(self, most: int) -> tuple[Json, ...]:
         """The latest executions of all workflows without their data, and the running ones."""
@@ -327,7 +331,7 @@ class Client:
                 state = "not written"
             if state in states:
                 return self.execution(execution_id)
-            what = f"execution {execution_id} ({state}) to be {_any(states)}"
+            what = f"execution {execution_id} ({state}) to be {_any_of(states)}"
             self._pause(deadline, what, seconds)
 
     def stop(self, execution_id: str) -> None:
@@ -371,8 +375,6 @@ class Client:
                 self.sleep(max(pause, min(error.retry_after, self._backoff.most)))
 
     def _once(self, client: httpx.Client, method: str, path: str, body: Any) -> Json:
-        import httpx
-
         what = f"{method} {path.partition('?')[0]}"
         # Escaped: half a surrogate pair has no UTF-8.
         sent = None if body is None else json.dumps(body).encode()
@@ -380,15 +382,18 @@ class Client:
         try:
             answer = client.request(method, self.url + path, content=sent, headers=kind)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            said = f"cannot reach n8n at {self.shown}: {self._hide(why(error, self.url))}"
-            raise UnreachableError(said, sent=False) from None
+            message = (
+                f"cannot reach n8n at {self.shown}: {self._hide(describe_failure(error, self.url))}"
+            )
+            raise UnreachableError(message, sent=False) from None
         except httpx.TimeoutException:
             raise TookTooLongError(
                 f"n8n at {self.shown} did not respond to {what} in time"
             ) from None
         except httpx.HTTPError as error:
-            said = f"n8n at {self.shown} interrupted {what}: {self._hide(why(error, self.url))}"
-            raise UnreachableError(said) from None
+            reason = self._hide(describe_failure(error, self.url))
+            message = f"n8n at {self.shown} interrupted {what}: {reason}"
+            raise UnreachableError(message) from None
         return body_of(answer, what, self.shown, self._hide)
 
     def _hide(self, text: str) -> str:
@@ -401,5 +406,5 @@ class Client:
         self.sleep(_POLL_SECONDS)
 
 
-def _any(states: Sequence[str] | frozenset[str]) -> str:
+def _any_of(states: Sequence[str] | frozenset[str]) -> str:
     return " or ".join(sorted(states))

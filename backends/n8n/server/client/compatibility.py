@@ -14,6 +14,9 @@ from orgflow.backends.n8n.format.versions import (
     type_version,
 )
 from orgflow.backends.n8n.node_types import described
+from orgflow.backends.n8n.server.client.server_rules import UnknownServerVersion, UnsupportedServer
+
+from orgflow_ir.pipeline import PassContext
 
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})\b")
 
@@ -44,6 +47,22 @@ def server_version(text: str | None) -> ServerVersion:
     if not older:
         return ServerVersion(text, None, False)
     return ServerVersion(text, max(older), max(older) == release)
+
+
+def report_version(version: ServerVersion, ctx: PassContext) -> None:
+    """OF604 for a server that is too old, OF605 if its version is unknown."""
+    if version.known is None:
+        ctx.emit(
+            UnsupportedServer,
+            f"the server runs n8n {version.text}, which is older than the oldest supported version",
+            help=f"update n8n to {KNOWN_VERSIONS[0]} or later",
+        )
+    elif not version.exact:
+        what = f"the server is n8n {version.text}" if version.text else "the version is unknown"
+        ctx.emit(
+            UnknownServerVersion,
+            f"{what}: workflows are deployed in the format of n8n {version.known}",
+        )
 
 
 class TooNew(NamedTuple):

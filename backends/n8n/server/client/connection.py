@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
+import ssl
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from urllib.request import getproxies, proxy_bypass
 
+import httpx
 from orgflow.backends.n8n.server.client.errors import ServerError
-
-if TYPE_CHECKING:
-    import ssl
-
-    import httpx
 
 _HERE = ("127.0.0.1", "localhost", "::1")
 
@@ -23,23 +20,21 @@ _NO_NAME = ("name or service not known", "nodename nor servname", "getaddrinfo f
 _NOBODY = ("connection refused", "actively refused")
 
 
-def certificates() -> ssl.SSLContext:
+def load_certificates() -> ssl.SSLContext:
     """The trusted certificates; loading takes some 30 ms.
 
     Raises:
         ServerError: the file or folder in the environment contains none.
     """
-    import httpx
-
     try:
         return httpx.create_ssl_context()
     except OSError as error:  # ssl's errors are some
         where = " or ".join(n for n in ("SSL_CERT_FILE", "SSL_CERT_DIR") if os.environ.get(n))
-        said = error.strerror or str(error)
-        raise ServerError(f"the certificates of {where} cannot be read: {said.lower()}") from None
+        reason = error.strerror or str(error)
+        raise ServerError(f"the certificates of {where} cannot be read: {reason.lower()}") from None
 
 
-def door(
+def open_client(
     url: str, headers: Mapping[str, str], seconds: float, trust: ssl.SSLContext
 ) -> httpx.Client:
     """A client for one server; proxies of the environment do not apply to local servers.
@@ -47,20 +42,18 @@ def door(
     Raises:
         ServerError: the environment names a proxy that cannot be used.
     """
-    import httpx
-
     mine = httpx.URL(url).host in _HERE
     try:
         return httpx.Client(timeout=seconds, headers=headers, trust_env=not mine, verify=trust)
     except (ImportError, ValueError) as error:
-        said = str(error).partition(". ")[0]
-        raise ServerError(f"the proxy from the environment is not usable: {said}") from None
+        reason = str(error).partition(". ")[0]
+        raise ServerError(f"the proxy from the environment is not usable: {reason}") from None
 
 
-def why(error: Exception, url: str) -> str:
+def describe_failure(error: Exception, url: str) -> str:
     """The reason why a connection failed, in words; the library's own text if it is unknown."""
-    said = str(error).strip()
-    low = said.lower()
+    text = str(error).strip()
+    low = text.lower()
     secure = url.startswith("https:")
     if secure and any(words in low for words in _PLAIN):
         return f"the server does not use https; try http{url.removeprefix('https')}"
@@ -71,26 +64,22 @@ def why(error: Exception, url: str) -> str:
             "the file of your certificate authority"
         )
     if any(words in low for words in _NO_NAME):
-        said = "this host does not exist"
+        text = "this host does not exist"
     elif any(words in low for words in _NOBODY):
-        said = "nothing listens there"
+        text = "nothing listens there"
     elif not secure and "disconnected without" in low:
         return (
             "it closed the connection without an answer; if it uses https, the address begins "
             "with https://"
         )
-    return f"{said or type(error).__name__}{_by_proxy(url)}"
+    return f"{text or type(error).__name__}{_by_proxy(url)}"
 
 
 def _by_proxy(url: str) -> str:
     """Words for the proxy that calls go through, without the password that it may be given by."""
-    import httpx
-
     parts = httpx.URL(url)
     if parts.host in _HERE:
         return ""
-    from urllib.request import getproxies, proxy_bypass
-
     proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     if not proxy or proxy_bypass(parts.host):

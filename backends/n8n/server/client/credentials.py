@@ -84,8 +84,8 @@ def api_key(
             with Path(file).open(encoding="utf-8") as opened:
                 text = opened.read(_LONGEST)
         except (OSError, UnicodeDecodeError) as error:
-            said = getattr(error, "strerror", None) or "it is not a text file"
-            raise AccessError(f"the key file {file} cannot be read: {said.lower()}") from None
+            reason = getattr(error, "strerror", None) or "it is not a text file"
+            raise AccessError(f"the key file {file} cannot be read: {reason.lower()}") from None
     key = text.strip().strip(_QUOTES)
     if not _PRINTABLE.fullmatch(key):
         raise AccessError(f"the content of {where} cannot be an API key")

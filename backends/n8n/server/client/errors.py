@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
+import httpx
+from orgflow.backends.n8n.server.client import server_rules
+
+from orgflow_ir.diagnostics import Rule
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.engines import RemoteError
 
-if TYPE_CHECKING:
-    import httpx
-
-    from orgflow_ir.pipeline import PassContext
-
 Json = dict[str, Any]
+
+RUN_AGAIN = "run the same command again: it completes the rest"
+"""The remedy where a part of a deployment was done."""
+
+_CHECK_ADDRESS = "use the address of n8n's editor, and check that its API is enabled"
 
 _SAID = 400
 _STARTING = "starting up"
@@ -26,6 +31,13 @@ _PAGES = frozenset({401, 403, 404, 405})
 """Answers that n8n's API never sends as a page."""
 
 
+class Explanation(NamedTuple):
+    """A rule, and the remedy in this case."""
+
+    rule: type[Rule]
+    help: str
+
+
 class ServerError(RemoteError):
     """A call of n8n's REST API failed; the text names the call and the reason, and never contains a
     key.
@@ -36,11 +48,17 @@ class ServerError(RemoteError):
 
     retry_after: float = 0.0
 
-    def report(self, ctx: PassContext) -> None:
-        """OF601 to OF622, by the kind of the error."""
-        from orgflow.backends.n8n.server.deploy.diagnostics import report_error
+    @property
+    def explanation(self) -> Explanation:
+        """The rule for this kind of error."""
+        return Explanation(server_rules.FailedServer, "check the server's log")
 
-        report_error(self, ctx)
+    def report(self, ctx: PassContext, about: str = "") -> None:
+        """OF601 to OF622, by the kind of the error; `about` is the affected workflow."""
+        explained = self.explanation
+        text = str(self).removesuffix(".")
+        text = f"`{about}` was not deployed: {text}" if about else text
+        ctx.emit(explained.rule, text, help=explained.help)
 
     def passing(self, again: bool) -> bool:
         """Whether the call may be retried; `again`: even if it may have been executed."""
@@ -59,6 +77,12 @@ class UnreachableError(ServerError):
         super().__init__(text)
         self.sent = sent
 
+    @property
+    def explanation(self) -> Explanation:
+        return Explanation(
+            server_rules.ServerUnreachable, f"start n8n or check its address, then {RUN_AGAIN}"
+        )
+
     def passing(self, again: bool) -> bool:
         return again or not self.sent
 
@@ -69,6 +93,10 @@ class UnreachableError(ServerError):
 
 class StartingError(ServerError):
     """n8n answers, but is not ready yet."""
+
+    @property
+    def explanation(self) -> Explanation:
+        return Explanation(server_rules.ServerUnreachable, "wait until n8n has started")
 
     def passing(self, again: bool) -> bool:
         return True
@@ -92,6 +120,30 @@ class RefusedError(ServerError):
         self.said = said
         self.retry_after = retry_after
 
+    @property
+    def explanation(self) -> Explanation:
+        words = self.said.lower()
+        match self.status:
+            case 401 | 403:
+                return Explanation(
+                    server_rules.RefusedKey,
+                    "make a key in n8n (Settings, n8n API); give it by N8N_API_KEY",
+                )
+            case 404 if words in ("", "not found") or "<html" in words:
+                return Explanation(server_rules.NotN8n, _CHECK_ADDRESS)
+            case 404:
+                return Explanation(server_rules.VanishedWorkflow, RUN_AGAIN)
+            case 400 | 409 if _is_taken_path(words):
+                return Explanation(
+                    server_rules.TakenPath, "change the path, or unpublish the other workflow"
+                )
+            case _ if self.of_database or self.status in _PASSING:
+                return Explanation(
+                    server_rules.FailedServer, f"check the server's log, then {RUN_AGAIN}"
+                )
+            case _:
+                return Explanation(server_rules.RefusedWorkflow, "fix what n8n reports")
+
     def passing(self, again: bool) -> bool:
         # 429 and 503 are said before anything was done.
         failed = self.status in _PASSING or self.of_database
@@ -112,6 +164,10 @@ class NotN8nError(RefusedError):
     """Something other than n8n's API answers at that address."""
 
     @property
+    def explanation(self) -> Explanation:
+        return Explanation(server_rules.NotN8n, _CHECK_ADDRESS)
+
+    @property
     def everywhere(self) -> bool:
         return True
 
@@ -119,8 +175,21 @@ class NotN8nError(RefusedError):
 class TookTooLongError(ServerError):
     """An awaited event did not occur in time."""
 
+    @property
+    def explanation(self) -> Explanation:
+        return Explanation(
+            server_rules.ServerUnreachable, f"check the server's log, then {RUN_AGAIN}"
+        )
+
     def passing(self, again: bool) -> bool:
         return again
+
+
+def _is_taken_path(words: str) -> bool:
+    """Whether n8n rejects a webhook's path; n8n 1 has other words for it than n8n 2."""
+    return "conflict with one of the webhooks" in words or (
+        "url path" in words and "already taken" in words
+    )
 
 
 def body_of(answer: httpx.Response, what: str, where: str, hide: Callable[[str], str]) -> Json:
@@ -145,19 +214,19 @@ def body_of(answer: httpx.Response, what: str, where: str, hide: Callable[[str],
             raise NotN8nError(f"{where} does not respond to {what} like n8n", status) from None
         return parsed if isinstance(parsed, dict) else {"data": parsed}
     if status in _PAGES and "/api/" in what and answer.text.lstrip()[:1] == "<":
-        said = f"{where} responds to {what} with {status} and a page, unlike n8n"
-        raise NotN8nError(said, status)
+        message = f"{where} responds to {what} with {status} and a page, unlike n8n"
+        raise NotN8nError(message, status)
     if status == 400 and "HTTPS port" in answer.text:
         raise NotN8nError(f"{where} uses https: the address begins with https://", status)
-    said = hide(_message(answer.text))
+    message = hide(_answer_message(answer.text))
     if answer.is_redirect:
         to = place_of(hide(answer.headers.get("location", "")))
         raise NotN8nError(f"{where} redirects {what} to {to}", status)
     if status == 401:
         door = "API key" if "/api/v1/" in what else "login"
-        raise RefusedError(f"n8n at {where} rejected the {door} ({what})", 401, said)
+        raise RefusedError(f"n8n at {where} rejected the {door} ({what})", 401, message)
     raise RefusedError(
-        f"n8n rejected {what} with {status}: {said}", status, said, _retry_after(answer)
+        f"n8n rejected {what} with {status}: {message}", status, message, _retry_after(answer)
     )
 
 
@@ -168,7 +237,7 @@ def _retry_after(answer: httpx.Response) -> float:
         return 1.0
 
 
-def _message(text: str) -> str:
+def _answer_message(text: str) -> str:
     try:
         parsed = json.loads(text)
     except (ValueError, RecursionError):
@@ -177,7 +246,7 @@ def _message(text: str) -> str:
     return " ".join(str(message or text).split())[:_SAID]
 
 
-def short(value: object) -> str:
+def shorten_value(value: object) -> str:
     """A value, shortened for a message."""
     return str(value)[:_SAID]
 

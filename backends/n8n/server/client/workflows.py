@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
+import httpx
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.document import is_trigger, short_type
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
@@ -56,8 +57,8 @@ class WorkflowClient(Client):
         except RefusedError as error:
             if error.status != 404 or isinstance(error, NotN8nError):
                 raise
-            said = f"{self.shown} does not have n8n's API: {error.said or 'not found'}"
-            raise NotN8nError(said, 404) from None
+            message = f"{self.shown} does not have n8n's API: {error.said or 'not found'}"
+            raise NotN8nError(message, 404) from None
         if not isinstance(page.get("data"), list):
             raise NotN8nError(f"{self.shown} does not list workflows like n8n", 200)
 
@@ -73,20 +74,20 @@ class WorkflowClient(Client):
             settings = self._call(self._editor, "GET", "/rest/settings").get("data")
         except RefusedError:
             settings = None
-        told = settings.get("versionCli") if isinstance(settings, dict) else None
-        return str(told) if told else self._version_of_page()
+        version = settings.get("versionCli") if isinstance(settings, dict) else None
+        return str(version) if version else self._version_of_page()
 
     def _version_of_page(self) -> str | None:
         try:
             page = self.call("/", method="GET")["text"]
         except ServerError:
             return None
-        found = _RELEASE.search(page)
+        match = _RELEASE.search(page)
         try:
-            told = base64.b64decode(found[1]).decode() if found else ""
+            text = base64.b64decode(match[1]).decode() if match else ""
         except (binascii.Error, UnicodeDecodeError):
             return None
-        release = _N8N.search(told)
+        release = _N8N.search(text)
         return release[1] if release else None
 
     def listed(self) -> Iterator[Json]:
@@ -180,7 +181,7 @@ class WorkflowClient(Client):
         Raises:
             TookTooLongError: they do not answer.
         """
-        hooks = tuple(webhooks(workflow))
+        hooks = tuple(list_webhooks(workflow))
         started = time.monotonic()
         gone = not again
         while True:
@@ -201,8 +202,6 @@ class WorkflowClient(Client):
 
     def _methods(self, path: str) -> tuple[str, ...]:
         """The methods that a webhook's path takes now."""
-        import httpx
-
         asked = {"origin": self.shown}
         try:
             answer = self._outside.request("OPTIONS", f"{self.url}/{path}", headers=asked)
@@ -237,7 +236,7 @@ def never_published(workflow: Mapping[str, Any], version: N8nVersion = DEFAULT_V
     return ""
 
 
-def webhooks(workflow: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def list_webhooks(workflow: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Path (from the root of the server) and method of each webhook that starts a workflow; not of
     those whose path is an expression."""
     for row in workflow["nodes"]:

@@ -6,12 +6,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from orgflow.backends.n8n.node_types.workflow_calls import called_workflows, rewrite_calls
+from orgflow.backends.n8n.server.address_keys import AddressKeys
 from orgflow.backends.n8n.server.client.backoff import Backoff
-from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError, TookTooLongError
-from orgflow.backends.n8n.server.client.workflows import WorkflowClient, never_published, webhooks
-from orgflow.backends.n8n.server.deploy.address_keys import AddressKeys
+from orgflow.backends.n8n.server.client.errors import (
+    RUN_AGAIN,
+    Explanation,
+    RefusedError,
+    ServerError,
+    TookTooLongError,
+)
+from orgflow.backends.n8n.server.client.workflows import (
+    WorkflowClient,
+    list_webhooks,
+    never_published,
+)
+from orgflow.backends.n8n.server.deploy import deployment_rules, origin_rules
 from orgflow.backends.n8n.server.deploy.credentials import CredentialStore
-from orgflow.backends.n8n.server.deploy.deployment_marker import (
+from orgflow.backends.n8n.server.deploy.deployment_plan import Step, is_as_compiled
+from orgflow.backends.n8n.server.deployment_marker import (
     DeploymentMarker,
     digest_of,
     is_edited,
@@ -19,8 +32,6 @@ from orgflow.backends.n8n.server.deploy.deployment_marker import (
     with_marker,
     without_marker,
 )
-from orgflow.backends.n8n.server.deploy.plan import Step, is_as_compiled
-from orgflow.backends.n8n.server.deploy.references import called, rewritten
 
 from orgflow_ir.plugins.deployment import Deployed
 
@@ -38,13 +49,30 @@ class Stopped(Exception):
 class EditedMeanwhileError(ServerError):
     """The workflow changed between the look at it and the update."""
 
+    @property
+    def explanation(self) -> Explanation:
+        return Explanation(
+            deployment_rules.EditedSince, "review it with --dry-run, or use --take-over"
+        )
+
 
 class AnotherDeployError(ServerError):
     """Another deployment created the same workflow at the same time, and was first."""
 
+    @property
+    def explanation(self) -> Explanation:
+        return Explanation(origin_rules.Overtaken, RUN_AGAIN)
+
 
 class NotLiveError(TookTooLongError):
     """It is published, but its triggers do not answer."""
+
+    @property
+    def explanation(self) -> Explanation:
+        return Explanation(
+            deployment_rules.NotLive,
+            "check the server's log, and whether its webhooks respond there",
+        )
 
 
 @dataclass
@@ -107,7 +135,7 @@ class DeployTransaction:
         """Publish the new workflows that a published one is about to call: n8n refuses the update
         otherwise. Nothing but a call starts them. `callers` are those on the way to this one."""
         around = callers | {step.wanted.identity}
-        for identity, _ in called(step.wanted.workflow):
+        for identity, _ in called_workflows(step.wanted.workflow):
             put = self._puts.get(identity)
             if put is None or put.row.get("active") or put.announced or identity in around:
                 continue
@@ -142,7 +170,7 @@ class DeployTransaction:
             put = self._puts.get(identity)
             return str(put.row["id"]) if put is not None else self.known.get(identity, identity)
 
-        body = self.client.body_of(rewritten(step.wanted.workflow, new))
+        body = self.client.body_of(rewrite_calls(step.wanted.workflow, new))
         if old is not None:
             _keep_credentials(body, old)
         self.keys.put(body, step.wanted.identity, old)
@@ -187,7 +215,7 @@ class DeployTransaction:
         workflow_id = str(now["id"])
         body = self.body(step, workflow_id, now)
         live = bool(now.get("active"))
-        if _same(now, body) and _chosen(now) == _chosen(body):
+        if _is_unchanged(now, body) and _chosen_credentials(now) == _chosen_credentials(body):
             return _Put(now, "unchanged", was_live=live)
         # Before the call: a conflict leaves the new content there, unpublished (measured).
         self._undoing.append((step.wanted.name, lambda: self._restore(now)))
@@ -218,21 +246,21 @@ class DeployTransaction:
             own = mine.get(marker.identity) if marker is not None else None
             if own is None or row.get("isArchived") or row["id"] == own["id"]:
                 continue
-            if _age(row) < _age(own):
+            if _age_key(row) < _age_key(own):
                 name = self._steps[marker.identity].wanted.name if marker is not None else ""
                 raise AnotherDeployError(f"`{name}` was created by somebody else at the same time")
 
     def overtaken(self) -> tuple[str, ...]:
         """Names of workflows that differ from the deployed ones because of another deployment in
         between."""
-        found = []
+        names = []
         for identity, put in self._puts.items():
             if put.action == "unchanged":
                 continue
             now, mine = marker_of(self.client.workflow(str(put.row["id"]))), marker_of(put.row)
             if now is not None and mine is not None and now.digest != mine.digest:
-                found.append(self._steps[identity].wanted.name)
-        return tuple(found)
+                names.append(self._steps[identity].wanted.name)
+        return tuple(names)
 
     # -- published -----------------------------------------------------------------------------
 
@@ -285,7 +313,7 @@ class DeployTransaction:
                 str(put.row["id"]),
                 put.action,
                 put.state,
-                tuple(f"{self.client.shown}/{path}" for path, _ in webhooks(put.row)),
+                tuple(f"{self.client.shown}/{path}" for path, _ in list_webhooks(put.row)),
             )
             for identity, put in self._puts.items()
         )
@@ -329,27 +357,27 @@ class DeployTransaction:
 def _next_marker(step: Step, own: str, before: DeploymentMarker | None) -> DeploymentMarker:
     """What the note says of this deploy, after the one before."""
     wanted, model = step.wanted, step.asked.model
-    found = DeploymentMarker(
+    marker = DeploymentMarker(
         wanted.identity, "", "", server=own, revision=1, model=model, kept=wanted.kept,
         plain=is_as_compiled(step.asked.workflow), project=wanted.origin.project,
     )  # fmt: skip
     if before is None:
-        return found
-    past = tuple(one for one in before.earlier if one != model)
+        return marker
+    past = tuple(digest for digest in before.earlier if digest != model)
     if before.model and before.model != model:
         past = (*past, before.model)
-    return found._replace(
+    return marker._replace(
         revision=before.revision + (0 if own and not before.server else 1),
         earlier=past[-_MOST_EARLIER:],
-        project=found.project or before.project,
+        project=marker.project or before.project,
     )
 
 
-def _age(row: Mapping[str, Any]) -> tuple[str, str]:
+def _age_key(row: Mapping[str, Any]) -> tuple[str, str]:
     return str(row.get("createdAt")), str(row["id"])
 
 
-def _same(now: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
+def _is_unchanged(now: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
     """Whether the server has this already, with its note."""
     marker, wanted = marker_of(now), marker_of(body)
     if marker is None or wanted is None or marker.identity != wanted.identity:
@@ -357,7 +385,7 @@ def _same(now: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
     return wanted.digest in (marker.sent, marker.digest) and not is_edited(now)
 
 
-def _chosen(workflow: Mapping[str, Any]) -> dict[str, Any]:
+def _chosen_credentials(workflow: Mapping[str, Any]) -> dict[str, Any]:
     """The credentials of nodes by their names."""
     rows = workflow.get("nodes", ())
     return {str(row.get("name")): row["credentials"] for row in rows if row.get("credentials")}

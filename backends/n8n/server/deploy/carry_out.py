@@ -9,24 +9,30 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from orgflow.backends.n8n.node_types.workflow_calls import rewrite_calls
+from orgflow.backends.n8n.server.address_keys import AddressKeys
 from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
-from orgflow.backends.n8n.server.deploy.address_keys import AddressKeys
 from orgflow.backends.n8n.server.deploy.apply import (
     AnotherDeployError,
     DeployTransaction,
     Stopped,
 )
 from orgflow.backends.n8n.server.deploy.credentials import CredentialStore, GivenCredential
-from orgflow.backends.n8n.server.deploy.plan import Group, Inventory, Step, Wanted, plan
-from orgflow.backends.n8n.server.deploy.references import rewritten
+from orgflow.backends.n8n.server.deploy.deployment_plan import (
+    Group,
+    Inventory,
+    Step,
+    Wanted,
+    plan_groups,
+)
 from orgflow.backends.n8n.server.deploy.succession import (
     Demoted,
     Orphan,
     Uncalled,
-    demoted,
-    orphans,
-    uncalled,
+    find_demoted,
+    find_orphans,
+    find_uncalled,
 )
 from orgflow.backends.n8n.server.deploy.three_way import merge_step
 
@@ -128,8 +134,8 @@ class DeployRun:
         self._known = {
             identity: str(rows[0]["id"]) for identity, rows in inventory.by_identity.items()
         }
-        self._claimed |= {one.identity for one in wanted}
-        groups = plan(
+        self._claimed |= {workflow.identity for workflow in wanted}
+        groups = plan_groups(
             wanted,
             inventory,
             take_over=self.take_over,
@@ -147,7 +153,7 @@ class DeployRun:
         steps = [step for group in groups for step in group.steps]
         going = [group for group in groups if not any(step.problems for step in group.steps)]
         deployed = {
-            str(step.existing["id"]): rewritten(
+            str(step.existing["id"]): rewrite_calls(
                 step.wanted.workflow, lambda identity: self._known.get(identity, identity)
             )
             for group in going
@@ -155,20 +161,22 @@ class DeployRun:
             if step.existing is not None
         }
         kept = {str(step.existing["id"]) for step in steps if step.existing is not None}
-        return uncalled(self.seen, deployed, kept)
+        return find_uncalled(self.seen, deployed, kept)
 
     def orphans(self, groups: Iterable[Group], folders: Sequence[str]) -> tuple[Orphan, ...]:
         """Workflows whose models were in the folders of the command and were deleted."""
         steps = [step for group in groups for step in group.steps]
         kept = {str(step.existing["id"]) for step in steps if step.existing is not None}
-        return orphans(self.seen, folders, kept)
+        return find_orphans(self.seen, folders, kept)
 
     def demoted(self, groups: Iterable[Group]) -> tuple[Demoted, ...]:
         """Calls that become calls of a placeholder when groups without problems are deployed."""
-        going = [one for one in groups if not any(step.problems for step in one.steps)]
+        going = [
+            candidate for candidate in groups if not any(step.problems for step in candidate.steps)
+        ]
         steps = [step for group in going for step in group.steps]
         pairs = ((s.existing, s.wanted.workflow) for s in steps if s.existing is not None)
-        return tuple(demoted(self.seen, pairs, [dict(s.wanted.workflow) for s in steps]))
+        return tuple(find_demoted(self.seen, pairs, [dict(s.wanted.workflow) for s in steps]))
 
     def transaction(self) -> DeployTransaction:
         """The object that deploys one group."""
@@ -284,7 +292,7 @@ class DeployRun:
             except ServerError as error:
                 left = transaction.roll_back()
                 late = isinstance(error, AnotherDeployError)
-                if (late or _vanished(error)) and not left and look + 1 < _LOOKS:
+                if (late or _is_vanished(error)) and not left and look + 1 < _LOOKS:
                     try:
                         (group,) = self.plan([step.asked for step in group.steps])
                     except ServerError as worse:
@@ -301,5 +309,5 @@ class DeployRun:
         raise AssertionError
 
 
-def _vanished(error: ServerError) -> bool:
+def _is_vanished(error: ServerError) -> bool:
     return isinstance(error, RefusedError) and error.status == 404 and not error.everywhere

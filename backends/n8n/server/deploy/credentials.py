@@ -39,21 +39,21 @@ def read_credentials(text: str) -> tuple[GivenCredential, ...]:
         raise ValueError("it is no JSON") from None
     if not isinstance(rows, list):
         raise ValueError("it is not a list of credentials")
-    found = []
+    credentials = []
     for number, row in enumerate(rows, 1):
-        said = mapping(row)
-        name, kind, data = said.get("name"), said.get("type"), said.get("data")
-        nodes = said.get("nodes", [])
+        fields = mapping(row)
+        name, kind, data = fields.get("name"), fields.get("type"), fields.get("data")
+        nodes = fields.get("nodes", [])
         if not (isinstance(name, str) and name.strip() and isinstance(kind, str) and kind.strip()):
             raise ValueError(f"entry {number} needs the texts `name` and `type`")
         if not isinstance(data, Mapping):
             raise ValueError(f"entry {number} needs the object `data`")
-        if not isinstance(nodes, list) or not all(isinstance(one, str) for one in nodes):
+        if not isinstance(nodes, list) or not all(isinstance(node, str) for node in nodes):
             raise ValueError(f"`nodes` of entry {number} is not a list of names")
-        if set(said) - {"name", "type", "data", "nodes"}:
+        if set(fields) - {"name", "type", "data", "nodes"}:
             raise ValueError(f"entry {number} has fields other than name, type, data and nodes")
-        found.append(GivenCredential(name, kind, data, tuple(nodes)))
-    return tuple(found)
+        credentials.append(GivenCredential(name, kind, data, tuple(nodes)))
+    return tuple(credentials)
 
 
 def needed_credential(row: Mapping[str, Any]) -> str:
@@ -85,11 +85,13 @@ class CredentialStore:
             kind = needed_credential(row)
             if not kind or mapping(row.get("credentials")).get(kind):
                 continue
-            fitting = [one for one in self.given if one.type == kind]
-            named = [one for one in fitting if row.get("name") in one.nodes]
-            one = next(iter(named or [one for one in fitting if not one.nodes]), None)
-            if one is not None:
-                row["credentials"] = {kind: {"id": self._id(one), "name": one.name}}
+            fitting = [credential for credential in self.given if credential.type == kind]
+            named = [credential for credential in fitting if row.get("name") in credential.nodes]
+            credential = next(
+                iter(named or [credential for credential in fitting if not credential.nodes]), None
+            )
+            if credential is not None:
+                row["credentials"] = {kind: {"id": self._id(credential), "name": credential.name}}
                 changed = True
         return changed
 
@@ -99,9 +101,11 @@ class CredentialStore:
         for row in self.client.credentials() if self.given else ():
             self.made.setdefault((str(row.get("name")), str(row.get("type"))), str(row.get("id")))
 
-    def _id(self, one: GivenCredential) -> str:
-        key = (one.name, one.type)
+    def _id(self, credential: GivenCredential) -> str:
+        key = (credential.name, credential.type)
         with self._lock:  # groups are deployed side by side
             if key not in self.made:
-                self.made[key] = self.client.create_credential(one.name, one.type, one.data)
+                self.made[key] = self.client.create_credential(
+                    credential.name, credential.type, credential.data
+                )
             return self.made[key]

@@ -11,10 +11,11 @@ from typing import Any
 from orgflow.backends.n8n.format.merge_base import base_path
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.merge.content import open_placeholders
+from orgflow.backends.n8n.node_types.workflow_calls import called_workflows
 from orgflow.backends.n8n.server.deploy.carry_out import DeployRun, GroupResult
 from orgflow.backends.n8n.server.deploy.credentials import read_credentials
-from orgflow.backends.n8n.server.deploy.deployment_marker import is_edited, marker_of, renamed
-from orgflow.backends.n8n.server.deploy.diagnostics import (
+from orgflow.backends.n8n.server.deploy.deployment_plan import Group, Wanted
+from orgflow.backends.n8n.server.deploy.deployment_report import (
     report_demoted,
     report_fit,
     report_orphans,
@@ -22,13 +23,14 @@ from orgflow.backends.n8n.server.deploy.diagnostics import (
     report_step,
     report_uncalled,
 )
-from orgflow.backends.n8n.server.deploy.plan import Group, Wanted
-from orgflow.backends.n8n.server.deploy.preview import preview
+from orgflow.backends.n8n.server.deploy.preview import preview_step
 from orgflow.backends.n8n.server.deploy.process_similarity import NOWHERE, origin_of
-from orgflow.backends.n8n.server.deploy.reading import read_workflows
-from orgflow.backends.n8n.server.deploy.references import called
-from orgflow.backends.n8n.server.deploy.succession import orphans
-from orgflow.backends.n8n.server.session import Server, clear_stale, connected
+from orgflow.backends.n8n.server.deploy.succession import find_orphans
+from orgflow.backends.n8n.server.deploy.workflow_files import read_workflows
+from orgflow.backends.n8n.server.deployment_marker import is_edited, marker_of, rename_workflow
+from orgflow.backends.n8n.server.session import Server, clear_stale, connect_server
+from orgflow.backends.n8n.verify.reference import compile_references
+from orgflow.backends.n8n.verify.verify import verify_process
 
 from orgflow_ir.model import Model
 from orgflow_ir.model.source import SourceFile
@@ -54,7 +56,7 @@ class N8nDeployer(Deployer):
     @contextlib.contextmanager
     def connect(self, access: ServerAccess, ctx: PassContext) -> Iterator[DeploySession | None]:
         """See `Deployer`; OF601 to OF605."""
-        with connected(access, ctx) as server:
+        with connect_server(access, ctx) as server:
             yield N8nDeploySession(server) if server is not None else None
 
 
@@ -70,34 +72,35 @@ class N8nDeploySession(DeploySession):
     ) -> list[Wanted]:
         """See `DeploySession`."""
         rows = read_workflows(source, ctx)
-        bases = _bases(path)
-        found = [
-            Wanted(renamed(row, name), path, named=name is not None, bases=bases) for row in rows
+        bases = _read_bases(path)
+        workflows = [
+            Wanted(rename_workflow(row, name), path, named=name is not None, bases=bases)
+            for row in rows
         ]
-        return self._fitting(found, ctx)
+        return self._fitting(workflows, ctx)
 
     def compiled(
         self, emitted: Emitted, model: Model, path: str, ctx: PassContext, *, named: bool
     ) -> list[Wanted]:
         """See `DeploySession`."""
         origin = origin_of(path)
-        bases = _bases(path)
+        bases = _read_bases(path)
         # Work that several models name is of no file.
-        scopes = [one.root.scope for one in emitted.compiled.values()]
+        scopes = [output.root.scope for output in emitted.compiled.values()]
         shared = {scope.workflow_id for scope in scopes if scope.shared}
-        found = []
-        for one in emitted.artifacts:
-            workflow = json.loads(one.text)
+        workflows = []
+        for output in emitted.artifacts:
+            workflow = json.loads(output.text)
             check = _Verifier(model, emitted, workflow, ctx)
             place = NOWHERE if workflow["id"] in shared else origin
             own = named and workflow["id"] not in shared
-            found.append(Wanted(workflow, path, place, own, check, bases))
-        return self._fitting(found, ctx)
+            workflows.append(Wanted(workflow, path, place, own, check, bases))
+        return self._fitting(workflows, ctx)
 
-    def _fitting(self, found: list[Wanted], ctx: PassContext) -> list[Wanted]:
-        for wanted in found:
+    def _fitting(self, workflows: list[Wanted], ctx: PassContext) -> list[Wanted]:
+        for wanted in workflows:
             report_fit(wanted, self._server.version, ctx)
-        return found
+        return workflows
 
     def plan(self, wanted: Sequence[Deployable], options: DeployOptions) -> DeployPlan:
         """See `DeploySession`."""
@@ -110,7 +113,7 @@ class N8nDeploySession(DeploySession):
             read_credentials(options.credentials) if options.credentials else (),
             options.keys,
         )
-        mine = [one for one in wanted if isinstance(one, Wanted)]
+        mine = [item for item in wanted if isinstance(item, Wanted)]
         return N8nDeployPlan(self._server, run, run.plan(mine), options.folders)
 
     def remove(
@@ -118,13 +121,13 @@ class N8nDeploySession(DeploySession):
     ) -> Iterator[Removed]:
         """See `DeploySession`: by the note of the deployment. Workflows that others call stay."""
         rows = [row for row in self._server.client.listed() if not row.get("isArchived")]
-        found: dict[str, list[dict[str, Any]]] = {}
+        by_identity: dict[str, list[dict[str, Any]]] = {}
         for row in rows:
             marker = marker_of(row)
             if marker is not None:
-                found.setdefault(marker.identity, []).append(row)
-        mine = [one for one in wanted if isinstance(one, Wanted)]
-        asked = [row for one in mine for row in found.get(one.identity, ())]
+                by_identity.setdefault(marker.identity, []).append(row)
+        mine = [item for item in wanted if isinstance(item, Wanted)]
+        asked = [row for item in mine for row in by_identity.get(item.identity, ())]
         return self._remove(asked, rows, edited=edited, dry_run=dry_run)
 
     def remove_deleted(
@@ -132,7 +135,7 @@ class N8nDeploySession(DeploySession):
     ) -> Iterator[Removed]:
         """See `DeploySession`: by the note of the deployment."""
         rows = [row for row in self._server.client.listed() if not row.get("isArchived")]
-        asked = [one.row for one in orphans(rows, folders)]
+        asked = [orphan.row for orphan in find_orphans(rows, folders)]
         return self._remove(asked, rows, edited=edited, dry_run=dry_run)
 
     def _remove(
@@ -148,7 +151,7 @@ class N8nDeploySession(DeploySession):
             if is_edited(row) and not edited:
                 kept[str(row["id"])] = "somebody edited it: --take-over removes it nevertheless"
         going = {str(row["id"]) for row in asked} - kept.keys()
-        calls = {str(row["id"]): {id for id, _ in called(row)} for row in rows}
+        calls = {str(row["id"]): {id for id, _ in called_workflows(row)} for row in rows}
         while staying := [
             id for id in going for other in calls.keys() - going if id in calls[other]
         ]:
@@ -167,7 +170,7 @@ class N8nDeploySession(DeploySession):
             yield Removed(name, id, f"still called by {', '.join(callers)}")
 
 
-def _bases(path: str) -> Callable[[str], str | None]:
+def _read_bases(path: str) -> Callable[[str], str | None]:
     """Reads the bases that were too long for a note, beside a source."""
 
     def read(id: str) -> str | None:
@@ -190,16 +193,15 @@ class _Verifier:
 
     def __call__(self, workflow: Mapping[str, Any]) -> str:
         """How it differs, in words; empty where it does not."""
-        from orgflow.backends.n8n.verify.reference import references
-        from orgflow.backends.n8n.verify.verify import verify_process
-
         quiet = PassContext(registry=self._ctx.registry, options=self._ctx.options)
         process = WorkflowDocument(self._workflow).map.process
-        against = references(self._model, quiet, self._emitted).get(process or "")
+        against = compile_references(self._model, quiet, self._emitted).get(process or "")
         if against is None:
             return "there is no process to compare it with"
-        found = verify_process(self._model, against.process, workflow, quiet, against=against)
-        return found.difference.message if found.difference is not None else ""
+        verification = verify_process(
+            self._model, against.process, workflow, quiet, against=against
+        )
+        return verification.difference.message if verification.difference is not None else ""
 
 
 class N8nDeployPlan(DeployPlan):
@@ -228,7 +230,7 @@ class N8nDeployPlan(DeployPlan):
         for group in self._groups:
             for step in group.steps:
                 report_step(step, ctx)
-                yield preview(self._run, step, width)
+                yield preview_step(self._run, step, width)
         self._report_calls(self._groups, ctx)
         report_orphans(self._run.orphans(self._groups, self._folders), ctx)
 
@@ -248,15 +250,17 @@ class N8nDeployPlan(DeployPlan):
         """See `DeployPlan`."""
         return tuple(
             DeployResult(
-                tuple(step.wanted.name for step in one.group.steps), one.placed, one.skipped
+                tuple(step.wanted.name for step in result.group.steps),
+                result.placed,
+                result.skipped,
             )
-            for one in self._done
+            for result in self._done
         )
 
     def report(self, ctx: PassContext) -> None:
         """OF607 to OF622, N8N010 to N8N015."""
         report_results(self._done, ctx)
-        self._report_calls([one.group for one in self._done if one.ok], ctx)
+        self._report_calls([result.group for result in self._done if result.ok], ctx)
         report_orphans(self._run.orphans(self._groups, self._folders), ctx)
 
     def _report_calls(self, groups: Sequence[Group], ctx: PassContext) -> None:

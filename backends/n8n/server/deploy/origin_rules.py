@@ -1,7 +1,8 @@
-"""Rules about the source of a workflow on a server, and about leftovers there: OF620 to OF623,
-and N8N010 to N8N015."""
+"""Rules about the source of a workflow on a server: OF620 to OF622, and N8N010 to N8N015."""
 
 from __future__ import annotations
+
+from orgflow.backends.n8n.server.client.server_rules import LeftRun
 
 from orgflow_ir.diagnostics import Category, Rule, Severity
 
@@ -67,27 +68,6 @@ class MovedSource(Rule):
 
     code = "OF622"
     name = "moved-source"
-    severity = Severity.WARNING
-    category = Category.DEPLOY
-    target = "n8n"
-
-
-class LeftRun(Rule):
-    """
-    What it finds
-        A copy of a workflow that `run --engine URL` published for its runs, and whose run is no
-        longer active.
-    Why it is wrong
-        The published workflow serves no purpose. `run` and `deploy` remove it when the run is known
-        to be over: immediately on the same machine, after an hour on another one.
-    Example
-        A run was ended by `kill -9`, or its machine was switched off.
-    Instead
-        Nothing. If a copy is still reported after an hour, delete it in n8n.
-    """
-
-    code = "OF623"
-    name = "left-run"
     severity = Severity.WARNING
     category = Category.DEPLOY
     target = "n8n"

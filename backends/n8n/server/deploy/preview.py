@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from orgflow.backends.n8n.diff.files import diff_workflows
+from orgflow.backends.n8n.diff.file_comparison import diff_workflows
 from orgflow.backends.n8n.format.document import to_api
 from orgflow.backends.n8n.server.deploy.carry_out import DeployRun
-from orgflow.backends.n8n.server.deploy.deployment_marker import (
+from orgflow.backends.n8n.server.deploy.deployment_plan import Step
+from orgflow.backends.n8n.server.deployment_marker import (
     copied_from,
     digest_of,
     is_edited,
     marker_of,
     without_marker,
 )
-from orgflow.backends.n8n.server.deploy.plan import Step
 
 from orgflow_ir.targets.comparison import Comparison
 from orgflow_ir.targets.comparison_text import comparison_text
@@ -25,7 +25,7 @@ _WITHOUT_NOTE = (
 _COPY = "  it is a copy of a deployed workflow: its note belongs to another one\n"
 
 
-def preview(deployer: DeployRun, step: Step, width: int) -> str:
+def preview_step(deployer: DeployRun, step: Step, width: int) -> str:
     """One paragraph: whether it would be created, updated or left alone, and the differences
     between the server's version and the file's."""
     name = f"`{step.wanted.name}`"
@@ -46,11 +46,13 @@ def preview(deployer: DeployRun, step: Step, width: int) -> str:
     if step.merged is not None:
         verb = verb if step.problems else "merge"
     part = diff_workflows(dict(now), dict(new))
-    said = comparison_text(Comparison("server", step.wanted.source, "workflows", (part,)), width)
-    lines = "".join(f"  {line}\n" for line in said.splitlines())
+    text = comparison_text(Comparison("server", step.wanted.source, "workflows", (part,)), width)
+    lines = "".join(f"  {line}\n" for line in text.splitlines())
     merged = ""
     if step.merged is not None:
-        one = MergedPart(step.wanted.name, step.merged.changes, step.merged.conflicts)
-        merged = "".join(f"{line}\n" for line in merging_text(Merging((), (one,))).splitlines()[1:])
+        part_merged = MergedPart(step.wanted.name, step.merged.changes, step.merged.conflicts)
+        merged = "".join(
+            f"{line}\n" for line in merging_text(Merging((), (part_merged,))).splitlines()[1:]
+        )
         lines = "" if step.merged.conflicts else lines
     return f"{verb:<9}  {where}\n{missing if marker is None else ''}{merged}{lines}"

@@ -71,7 +71,7 @@ def steps_of(workflow: Json) -> Steps:
         if step.tag is not None and step.tag[1]:
             continue
         element = document.map.nodes.get(name, "")
-        every[folded(name)] = element if _tells(element) else ""
+        every[folded(name)] = element if _is_telling(element) else ""
         ends = step.short == "noOp" and name not in wired
         if not (step.trigger or ends or folded(name) in _DEFAULT_NAMES):
             work[folded(name)] = every[folded(name)]
@@ -81,7 +81,7 @@ def steps_of(workflow: Json) -> Steps:
 def is_same_process(old: Steps, new: Steps) -> bool:
     """Whether the new one can be an edit of the old one."""
     least = min(len(old.elements), len(new.elements))
-    return not least or _common(old, new) >= SAME_PROCESS * least
+    return not least or _count_common(old, new) >= SAME_PROCESS * least
 
 
 def is_renamed(old: Steps, new: Steps, same_file: bool) -> bool:
@@ -95,15 +95,15 @@ def is_renamed(old: Steps, new: Steps, same_file: bool) -> bool:
     if not same_file and (old.process is None or old.process != new.process):
         return False
     most = max(len(old.elements), len(new.elements))
-    return bool(most) and _common(old, new) >= SAME_UNDER_ANOTHER_NAME * most
+    return bool(most) and _count_common(old, new) >= SAME_UNDER_ANOTHER_NAME * most
 
 
-def _common(old: Steps, new: Steps) -> int:
+def _count_common(old: Steps, new: Steps) -> int:
     ids = {element for element in old.elements.values() if element}
     return sum(name in old.elements or element in ids for name, element in new.elements.items())
 
 
-def _tells(element: str) -> bool:
+def _is_telling(element: str) -> bool:
     """Whether an id says more than a kind and a number."""
     letters = _LETTERS.sub("", element.lower())
     return len(letters) > 2 and letters not in _NUMBERED
@@ -143,7 +143,7 @@ def origin_of(file: str) -> Origin:
         return NOWHERE
     path = Path(file).resolve()
     folders = path.parents
-    root = next((one for one in folders if (one / ".git").exists()), None)
+    root = next((folder for folder in folders if (folder / ".git").exists()), None)
     if root is None:
         root = folders[1] if len(folders) > 1 else folders[0]
     place = path.relative_to(root).as_posix()
@@ -159,14 +159,14 @@ def project_of(root: Path) -> str:
     """A digest that distinguishes the places in one root from those in another: of the address from
     which a git repository was cloned, which is the same on other machines; otherwise of the path of
     the root. Two projects of a server may have files of one place, such as `models/order.bpmn`."""
-    said = ""
+    project = ""
     with suppress(OSError, UnicodeDecodeError):
-        found = _REMOTE.search((_git_folder(root / ".git") / "config").read_text("utf-8"))
-        if found is not None:
-            address = _SCHEME.sub("", found[1]).replace(":", "/").lower()
-            said = f"git {address.removesuffix('/').removesuffix('.git')}"
-    said = said or f"path {root}"
-    return hashlib.sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:_LENGTH]
+        match = _REMOTE.search((_git_folder(root / ".git") / "config").read_text("utf-8"))
+        if match is not None:
+            address = _SCHEME.sub("", match[1]).replace(":", "/").lower()
+            project = f"git {address.removesuffix('/').removesuffix('.git')}"
+    project = project or f"path {root}"
+    return hashlib.sha256(project.encode("utf-8", "surrogateescape")).hexdigest()[:_LENGTH]
 
 
 def _git_folder(git: Path) -> Path:
@@ -184,8 +184,8 @@ def deleted_in(folder: str, place: str, project: str) -> bool:
     if not place or not project:
         return False
     inside = Path(folder).resolve()
-    git = next((one for one in (inside, *inside.parents) if (one / ".git").exists()), None)
-    roots = (git,) if git is not None else (inside.parent, *_folders(inside))
+    git = next((parent for parent in (inside, *inside.parents) if (parent / ".git").exists()), None)
+    roots = (git,) if git is not None else (inside.parent, *_list_folders(inside))
     for root in roots:
         if project_of(root) == project:
             file = Path(os.path.normpath(root / place))
@@ -194,11 +194,11 @@ def deleted_in(folder: str, place: str, project: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _folders(inside: Path) -> tuple[Path, ...]:
-    found = []
+def _list_folders(inside: Path) -> tuple[Path, ...]:
+    paths = []
     for place, folders, _ in os.walk(inside):
-        folders[:] = sorted(one for one in folders if not one.startswith("."))
-        found.append(Path(place))
-        if len(found) == _MOST_FOLDERS:
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        paths.append(Path(place))
+        if len(paths) == _MOST_FOLDERS:
             break
-    return tuple(found)
+    return tuple(paths)

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from orgflow.backends.n8n.format.compiled_workflow import exists_for_callers
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
-from orgflow.backends.n8n.merge.filled import exists_for_callers
-from orgflow.backends.n8n.server.deploy.deployment_marker import is_edited, marker_of
+from orgflow.backends.n8n.node_types.workflow_calls import called_workflows
 from orgflow.backends.n8n.server.deploy.process_similarity import (
     deleted_in,
     is_same_process,
     steps_of,
 )
-from orgflow.backends.n8n.server.deploy.references import called
+from orgflow.backends.n8n.server.deployment_marker import is_edited, marker_of
 
 from orgflow_ir.model.element_names import CALLED
 
@@ -55,7 +55,7 @@ class Demoted(NamedTuple):
     now: str
 
 
-def demoted(
+def find_demoted(
     rows: Iterable[Json], steps: Iterable[tuple[Json, Mapping[str, Any]]], new: Iterable[Json]
 ) -> Iterator[Demoted]:
     """Calls of a process in another file that become calls of a placeholder for it.
@@ -66,11 +66,11 @@ def demoted(
         new: all workflows of the deployment, with the ids that the new content calls.
     """
     there = {str(row["id"]): row for row in rows if is_for_callers(row)}
-    names = {str(one.get("id")): str(one.get("name")) for one in new}
+    names = {str(workflow.get("id")): str(workflow.get("name")) for workflow in new}
     for old, content in steps:
-        calls = _called(content)
+        calls = _called_ids(content)
         now = {names[id] for id in calls if id in names}
-        for id in dict.fromkeys(id for id, _ in called(old) if id in there):
+        for id in dict.fromkeys(id for id, _ in called_workflows(old) if id in there):
             stub = f"{WorkflowDocument(there[id]).map.process} (process)"
             if stub in now and id not in calls:
                 yield Demoted(str(content.get("name")), str(there[id].get("name")), stub)
@@ -81,7 +81,7 @@ def is_for_callers(workflow: Mapping[str, Any]) -> bool:
     return CALLED in str(workflow.get("name"))
 
 
-def predecessor(
+def find_predecessor(
     workflow: Mapping[str, Any],
     rows: Iterable[Json],
     updated: Container[str],
@@ -93,19 +93,21 @@ def predecessor(
     every = list(rows)
     steps = steps_of(workflow)
     process = _process_name(workflow)
-    found: list[tuple[int, str, Json]] = []
+    candidates: list[tuple[int, str, Json]] = []
     for row in every:
         id = str(row["id"])
         same = is_for_callers(row) and _process_name(row) == process and id not in taken
         if not same or marker_of(row) is None or steps_of(row).process != steps.process:
             continue
-        callers = [str(one["id"]) for one in every if one is not row and id in _called(one)]
-        if all(one in updated for one in callers) and is_same_process(steps_of(row), steps):
-            found.append((-len(callers), id, row))
-    return min(found, key=lambda one: one[:2])[2] if found else None
+        callers = [
+            str(caller["id"]) for caller in every if caller is not row and id in _called_ids(caller)
+        ]
+        if all(caller in updated for caller in callers) and is_same_process(steps_of(row), steps):
+            candidates.append((-len(callers), id, row))
+    return min(candidates, key=lambda caller: caller[:2])[2] if candidates else None
 
 
-def uncalled(
+def find_uncalled(
     rows: Sequence[Json], deployed: Mapping[str, Mapping[str, Any]], kept: Container[str]
 ) -> tuple[Uncalled, ...]:
     """Workflows of an earlier deployment that only callers start and that have lost their last one.
@@ -116,29 +118,29 @@ def uncalled(
         kept: ids of all workflows that it deploys.
     """
     there = {str(row["id"]): row for row in rows if not row.get("isArchived")}
-    before_it = {id: _called(row) for id, row in there.items()}
-    after_it = {**before_it, **{id: _called(row) for id, row in deployed.items()}}
-    found: dict[str, Uncalled] = {}
+    before_it = {id: _called_ids(row) for id, row in there.items()}
+    after_it = {**before_it, **{id: _called_ids(row) for id, row in deployed.items()}}
+    uncalled: dict[str, Uncalled] = {}
     while True:
-        before = len(found)
+        before = len(uncalled)
         for id, row in there.items():
             marker = marker_of(row)
             if (
                 marker is None
-                or id in found
+                or id in uncalled
                 or id in kept
                 or not exists_for_callers(WorkflowDocument(row))
             ):
                 continue
-            changed = (one for one in (*deployed, *found) if one != id)
-            called_it = [one for one in changed if id in before_it.get(one, ())]
-            call_it = (one for one in after_it if one not in found and one != id)
-            if called_it and not any(id in after_it[one] for one in call_it):
-                names = tuple(str(there[one].get("name")) for one in called_it)
+            changed = (caller for caller in (*deployed, *uncalled) if caller != id)
+            called_it = [caller for caller in changed if id in before_it.get(caller, ())]
+            call_it = (caller for caller in after_it if caller not in uncalled and caller != id)
+            if called_it and not any(id in after_it[caller] for caller in call_it):
+                names = tuple(str(there[caller].get("name")) for caller in called_it)
                 edited = marker.kept or is_edited(row)
-                found[id] = Uncalled(id, str(row.get("name")), names, edited)
-        if len(found) == before:
-            return tuple(found.values())
+                uncalled[id] = Uncalled(id, str(row.get("name")), names, edited)
+        if len(uncalled) == before:
+            return tuple(uncalled.values())
 
 
 class Orphan(NamedTuple):
@@ -153,7 +155,7 @@ class Orphan(NamedTuple):
     place: str
 
 
-def orphans(
+def find_orphans(
     rows: Iterable[Json], folders: Sequence[str], kept: Container[str] = ()
 ) -> tuple[Orphan, ...]:
     """Workflows of models that were in some folders and no longer exist; those that others call
@@ -165,21 +167,21 @@ def orphans(
         kept: ids of workflows that have another model now.
     """
     there = [row for row in rows if not row.get("isArchived")]
-    calls = {str(row["id"]): _called(row) for row in there}
-    found = []
+    calls = {str(row["id"]): _called_ids(row) for row in there}
+    orphans = []
     for row in there:
         id, marker = str(row["id"]), marker_of(row)
         if marker is None or id in kept or exists_for_callers(WorkflowDocument(row)):
             continue
-        if any(id in others for one, others in calls.items() if one != id):
+        if any(id in others for other, others in calls.items() if other != id):
             continue
-        if any(deleted_in(one, marker.origin, marker.project) for one in folders):
-            found.append(Orphan(row, marker.origin))
-    return tuple(sorted(found, key=lambda one: (one.place, str(one.row["id"]))))
+        if any(deleted_in(other, marker.origin, marker.project) for other in folders):
+            orphans.append(Orphan(row, marker.origin))
+    return tuple(sorted(orphans, key=lambda other: (other.place, str(other.row["id"]))))
 
 
-def _called(row: Mapping[str, Any]) -> set[str]:
-    return {id for id, _ in called(row)}
+def _called_ids(row: Mapping[str, Any]) -> set[str]:
+    return {id for id, _ in called_workflows(row)}
 
 
 def _process_name(workflow: Mapping[str, Any]) -> str:

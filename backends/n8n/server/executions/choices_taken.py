@@ -4,15 +4,12 @@ left."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.server.executions.execution import StoredRun
+from orgflow.backends.n8n.server.executions.matched_version import Tie
 from orgflow.backends.n8n.verify.choices import Reader
 
 from orgflow_ir.plugins.executions import Visit
-
-if TYPE_CHECKING:
-    from orgflow.backends.n8n.server.executions.observing import Tie
 
 
 def visits_of(
@@ -20,12 +17,12 @@ def visits_of(
 ) -> tuple[dict[str, tuple[Visit, ...]], frozenset[int]]:
     """The choices of each element, read from the outputs of its deciding nodes; and the indexes in
     `order` at which one failed or found no branch."""
-    found: dict[str, list[Visit]] = {}
+    visits_by_owner: dict[str, list[Visit]] = {}
     stopped: set[int] = set()
     for owner, gateways in tie.reference.deciders.items():
         taken = []
         for gateway in gateways:
-            visits = _taken(gateway, order, tie)
+            visits = _taken_flows(gateway, order, tie)
             stopped |= {at for at, visit in visits if visit == ()}
             taken.append([visit for _, visit in visits if visit != ()])
         # A task with two sets of conditions is decided by two gateways: their visits belong
@@ -33,17 +30,19 @@ def visits_of(
         for parts in zip(*taken, strict=False):
             known = [v for v in parts if v is not None]
             whole = tuple(f for v in known for f in v) if len(known) == len(parts) else None
-            found.setdefault(owner, []).append(whole)
-    return {owner: tuple(visits) for owner, visits in found.items()}, frozenset(stopped)
+            visits_by_owner.setdefault(owner, []).append(whole)
+    return {owner: tuple(visits) for owner, visits in visits_by_owner.items()}, frozenset(stopped)
 
 
-def _taken(gateway: str, order: Sequence[StoredRun], tie: Tie) -> list[tuple[int, Visit]]:
+def _taken_flows(gateway: str, order: Sequence[StoredRun], tie: Tie) -> list[tuple[int, Visit]]:
     """What one gateway of the workflow took, visit by visit, with the place in `order`; an empty
     tuple where it failed or found no branch."""
     decision = tie.reference.decision(gateway)
     default = (decision.default.flow.id,) if decision.default is not None else ()
     key_of, workflow_graph = tie.matching.key_of, tie.reference.compiled.workflow_graph.nodes
-    made = any(n.role == "branch" and n.element == gateway for n in workflow_graph.values())
+    tests_branches = any(
+        n.role == "branch" and n.element == gateway for n in workflow_graph.values()
+    )
     tests: dict[str, list[StoredRun]] = {}
     for run in order:
         planned = workflow_graph.get(key_of.get(run.node, ""))
@@ -59,16 +58,18 @@ def _taken(gateway: str, order: Sequence[StoredRun], tie: Tie) -> list[tuple[int
         visit: Visit = None
         if run.status == "error":
             visit = ()
-        elif made and used == [0]:  # a test for each branch comes behind it
-            visit = _tested(tests, tested, gateway, tie)
+        elif tests_branches and used == [0]:  # a test for each branch comes behind it
+            visit = _tested_flows(tests, tested, gateway, tie)
             tested += 1
         elif reader is not None and reader.main and run.outputs:
-            visit = _outputs(reader, used, default, gateway, tie)
+            visit = _output_flows(reader, used, default, gateway, tie)
         visits.append((at, visit))
     return visits
 
 
-def _tested(tests: Mapping[str, Sequence[StoredRun]], visit: int, gateway: str, tie: Tie) -> Visit:
+def _tested_flows(
+    tests: Mapping[str, Sequence[StoredRun]], visit: int, gateway: str, tie: Tie
+) -> Visit:
     """The flows whose tests held at a visit; None where a test does not tell."""
     flows: set[str] = set()
     for name, runs in tests.items():
@@ -78,10 +79,10 @@ def _tested(tests: Mapping[str, Sequence[StoredRun]], visit: int, gateway: str, 
             return None
         if runs[visit].outputs[:1] > (0,):
             flows |= predicate
-    return _ordered(flows, gateway, tie) or None
+    return _order_flows(flows, gateway, tie) or None
 
 
-def _outputs(
+def _output_flows(
     reader: Reader, used: Sequence[int], default: tuple[str, ...], gateway: str, tie: Tie
 ) -> Visit:
     """The flows behind the outputs that items left by."""
@@ -96,9 +97,9 @@ def _outputs(
             flows |= set(default)
         else:
             return None
-    return _ordered(flows, gateway, tie)
+    return _order_flows(flows, gateway, tie)
 
 
-def _ordered(flows: set[str], gateway: str, tie: Tie) -> tuple[str, ...]:
+def _order_flows(flows: set[str], gateway: str, tie: Tie) -> tuple[str, ...]:
     """Flows in the order of the model, as a step of it takes them."""
     return tuple(f.id for f in tie.reference.compiled.graph.flows_out(gateway) if f.id in flows)

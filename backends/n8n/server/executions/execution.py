@@ -62,23 +62,23 @@ def read_execution(answer: Json) -> StoredExecution:
     """Read an execution with its data, in the form of the public API."""
     data = answer.get("data") or {}
     by_node: Mapping[str, Sequence[Json]] = (data.get("resultData") or {}).get("runData") or {}
-    parent = _parent(data, by_node)
+    parent = _find_parent(data, by_node)
     identity = str(answer["id"])
     workflow = str(answer["workflowId"])
-    found = [
+    runs = [
         (row.get("startTime", 0), row.get("executionIndex", 0), place, name, run, row)
         for place, (name, rows) in enumerate(by_node.items())
         for run, row in enumerate(rows)
     ]
     # The index starts again when a wait is over, the time does not.
-    found.sort(key=lambda entry: entry[:3])
+    runs.sort(key=lambda entry: entry[:3])
     return StoredExecution(
         identity,
         workflow,
         str(answer["status"]),
         str(parent["executionId"]) if parent else None,
         bool(parent.get("shouldResume")),
-        tuple(_node_run(name, workflow, identity, run, row) for *_, name, run, row in found),
+        tuple(_node_run(name, workflow, identity, run, row) for *_, name, run, row in runs),
     )
 
 
@@ -100,16 +100,16 @@ def _node_run(name: str, workflow: str, execution: str, run: int, row: Json) -> 
     )
 
 
-def _parent(data: Json, by_node: Mapping[str, Sequence[Json]]) -> Json:
+def _find_parent(data: Json, by_node: Mapping[str, Sequence[Json]]) -> Json:
     """Who called, as the execution itself or the run of its trigger has it."""
-    found = data.get("parentExecution")
+    parent = data.get("parentExecution")
     for rows in by_node.values():
         for row in rows:
-            found = found or (row.get("metadata") or {}).get("parentExecution")
-    return found or {}
+            parent = parent or (row.get("metadata") or {}).get("parentExecution")
+    return parent or {}
 
 
-def nested(
+def nest_runs(
     root: StoredExecution, called: Iterable[StoredExecution], callers: Iterable[tuple[str, str]]
 ) -> tuple[StoredRun, ...]:
     """The node runs of an execution, with those of called executions at their position.
@@ -123,30 +123,30 @@ def nested(
         ValueError: a called execution matches no run of a calling node.
     """
     children: dict[str, list[StoredExecution]] = {}
-    for execution in sorted(called, key=lambda one: int(one.id)):
+    for execution in sorted(called, key=lambda child: int(child.id)):
         children.setdefault(execution.parent or "", []).append(execution)
-    return tuple(_flat(root, children, frozenset(callers)))
+    return tuple(_flatten_runs(root, children, frozenset(callers)))
 
 
-def _flat(
+def _flatten_runs(
     execution: StoredExecution,
     children: Mapping[str, list[StoredExecution]],
     callers: frozenset[tuple[str, str]],
 ) -> list[StoredRun]:
     waiting = list(children.get(execution.id, ()))
-    found: list[StoredRun] = []
+    runs: list[StoredRun] = []
     for run in execution.order:
-        found.append(run)
+        runs.append(run)
         if (run.workflow, run.node) not in callers:
             continue
         # Calls are made one after the other, and one takes longer than a millisecond. Where the
         # call was stored, its times are those of its end, which is after the start all the same.
-        while waiting and _began(waiting[0]) <= run.ended:
-            found += _flat(waiting.pop(0), children, callers)
+        while waiting and _start_time(waiting[0]) <= run.ended:
+            runs += _flatten_runs(waiting.pop(0), children, callers)
     if waiting:
         raise ValueError(f"execution {waiting[0].id} matches no call of {execution.id}")
-    return found
+    return runs
 
 
-def _began(execution: StoredExecution) -> int:
+def _start_time(execution: StoredExecution) -> int:
     return execution.order[0].began if execution.order else 0

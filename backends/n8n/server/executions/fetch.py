@@ -8,7 +8,7 @@ from typing import Any
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.server.client.errors import RefusedError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
-from orgflow.backends.n8n.server.deploy.deployment_marker import marker_of
+from orgflow.backends.n8n.server.deployment_marker import marker_of
 
 from orgflow_ir.model.json_source_map import JsonFault, parse_json
 from orgflow_ir.plugins.executions import ExecutionQuery, NotDeployed, time_of
@@ -41,35 +41,37 @@ def find_deployed(
                 raise
             raise NotDeployed(f"the server has no workflow `{named}`") from None
     rows = [row for row in client.listed() if not row.get("isArchived")]
-    found: list[Json] = []
+    deployed: list[Json] = []
     for process, workflow in compiled:
-        marked = [row for row in rows if _identity(row) == str(workflow["id"])]
+        marked = [row for row in rows if _read_identity(row) == str(workflow["id"])]
         # One that was imported by hand has no marker, but the map of its nodes.
-        fitting = marked or [row for row in rows if _imported(row, process, workflow)]
+        fitting = marked or [row for row in rows if _is_imported(row, process, workflow)]
         if len(fitting) > 1:
             ids = ", ".join(str(row["id"]) for row in fitting)
             raise NotDeployed(f"several workflows were compiled from this model: {ids}")
-        found += fitting
-    if not found:
+        deployed += fitting
+    if not deployed:
         raise NotDeployed("no workflow on the server was compiled from this model")
-    return found
+    return deployed
 
 
-def _identity(row: Json) -> str | None:
+def _read_identity(row: Json) -> str | None:
     marker = marker_of(row)
     return marker.identity if marker is not None else None
 
 
-def _imported(row: Json, process: str, compiled: Json) -> bool:
+def _is_imported(row: Json, process: str, compiled: Json) -> bool:
     """Whether a workflow without a marker was made of a process; ids such as `Process_1` are no
     proof, so most of its nodes have to be known, too."""
     if marker_of(row) is not None:
         return False
-    said, known = WorkflowDocument(row).map, WorkflowDocument(compiled).map.nodes.items()
-    return said.process == process and 2 * len(said.nodes.items() & known) >= len(known)
+    noted, known = WorkflowDocument(row).map, WorkflowDocument(compiled).map.nodes.items()
+    return noted.process == process and 2 * len(noted.nodes.items() & known) >= len(known)
 
 
-def pull(client: WorkflowClient, workflow_id: str, wanted: ExecutionQuery) -> Iterator[Json]:
+def pull_executions(
+    client: WorkflowClient, workflow_id: str, wanted: ExecutionQuery
+) -> Iterator[Json]:
     """Executions of one workflow with their data, the latest first. Raises `ServerError`."""
     count = 0
     if wanted.most == 0:
@@ -78,28 +80,28 @@ def pull(client: WorkflowClient, workflow_id: str, wanted: ExecutionQuery) -> It
         began = time_of(execution.get("startedAt"))
         if wanted.since is not None and began is not None and began < wanted.since:
             return  # they come in order
-        if _takes(wanted, execution):
+        if _is_wanted(wanted, execution):
             yield execution
             count += 1
             if count == wanted.most:
                 return
 
 
-def _takes(wanted: ExecutionQuery, execution: Json) -> bool:
+def _is_wanted(wanted: ExecutionQuery, execution: Json) -> bool:
     return wanted.takes(execution.get("status"), execution.get("startedAt"))
 
 
-def saved(path: str, data: bytes, wanted: ExecutionQuery) -> list[Json]:
+def read_saved(path: str, data: bytes, wanted: ExecutionQuery) -> list[Json]:
     """Executions in a file: the API's answer (one, a page, a list), or one per line.
 
     Raises:
         ValueError: it is not JSON, or contains none; the message gives the reason.
     """
-    found = [e for e in _read(path, data) if _takes(wanted, e)]
-    return found if wanted.most is None else found[: wanted.most]
+    executions = [e for e in _read_rows(path, data) if _is_wanted(wanted, e)]
+    return executions if wanted.most is None else executions[: wanted.most]
 
 
-def _read(path: str, data: bytes) -> list[Json]:
+def _read_rows(path: str, data: bytes) -> list[Json]:
     try:
         values = [parse_json(path, data).root.value]
     except JsonFault as fault:
@@ -110,14 +112,14 @@ def _read(path: str, data: bytes) -> list[Json]:
             values = []
         if len(values) < 2:
             raise ValueError(f"{path} is not JSON: line {fault.line}: {fault.message}") from None
-    found: list[Json] = []
+    rows: list[Json] = []
     for value in values:
         if isinstance(value, Mapping) and isinstance(value.get("data"), list):
             value = value["data"]
-        found += [one for one in (value if isinstance(value, list) else [value]) if _is_one(one)]
-    if not found:
+        rows += [row for row in (value if isinstance(value, list) else [value]) if _is_one(row)]
+    if not rows:
         raise ValueError(f"{path} contains no executions of n8n")
-    return found
+    return rows
 
 
 def _is_one(value: object) -> bool:

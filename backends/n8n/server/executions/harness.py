@@ -57,8 +57,8 @@ class Harness:
             if short_type(row) == "wait" and wait.is_form(row["parameters"])
         }
         names = {row["name"] for row in request.workflow["nodes"]}
-        self.front = _free(_FRONT, names)
-        self._answer = _free(_ANSWER, names)
+        self.front = _free_name(_FRONT, names)
+        self._answer = _free_name(_ANSWER, names)
         self.workflow = self._made(request)
 
     def body(self, request: RunRequest) -> Json:
@@ -108,15 +108,15 @@ class Harness:
                 rows.append(self._raw(row, answer))
                 continue
             if kind == "wait":
-                row["parameters"] = _short(row["parameters"])
+                row["parameters"] = _shorten_wait(row["parameters"])
             elif kind in ("webhook", "scheduleTrigger", "n8nTrigger", "formTrigger"):
                 row["disabled"] = True  # another way to start it, which nobody shall find
             rows.append(row)
         workflow["nodes"] = rows
         workflow["connections"] = {
             **workflow["connections"],
-            self.front: _wire(self._answer),
-            self._answer: _wire(request.trigger),
+            self.front: _make_wire(self._answer),
+            self._answer: _make_wire(request.trigger),
         }
         return workflow
 
@@ -191,18 +191,18 @@ class Harness:
         )
 
 
-def _free(name: str, names: set[str]) -> str:
+def _free_name(name: str, names: set[str]) -> str:
     """The name, changed until no node has it."""
     while name in names:
         name += "'"
     return name
 
 
-def _wire(target: str) -> Json:
+def _make_wire(target: str) -> Json:
     return {"main": [[{"node": target, "type": "main", "index": 0}]]}
 
 
-def _short(parameters: Mapping[str, Any]) -> Json:
+def _shorten_wait(parameters: Mapping[str, Any]) -> Json:
     """A wait whose time is over at once, or that is answered by a call."""
     resume = wait.resume(parameters)
     if resume in _TIMED:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
 from orgflow.backends.n8n.format.document import short_type
-from orgflow.backends.n8n.runner import LocalRunner
+from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.server.client.backoff import Backoff
 from orgflow.backends.n8n.server.client.client import FINISHED
 from orgflow.backends.n8n.server.client.errors import RefusedError, ServerError
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient
-from orgflow.backends.n8n.server.deploy.deployment_marker import RUN_MARK, with_marker
+from orgflow.backends.n8n.server.deployment_marker import RUN_MARK, with_marker
 from orgflow.backends.n8n.server.executions.execution import read_execution
 from orgflow.backends.n8n.server.executions.harness import Harness
-from orgflow.backends.n8n.server.executions.stale_runs import owner
+from orgflow.backends.n8n.server.stale_runs import process_identity
 
 from orgflow_ir.flow.token_game.stub_data import Unplayable
 from orgflow_ir.model.element_names import listed
@@ -87,7 +87,7 @@ class ServerRunner(LocalRunner):
             for request in requests:
                 if request.trigger not in harnesses:
                     harnesses[request.trigger] = self._deploy(request)
-            with ThreadPoolExecutor(self._client.at_once) as pool, _stage("execution"):
+            with ThreadPoolExecutor(self._client.at_once) as pool, _at_stage("execution"):
                 return list(pool.map(lambda r: self._one(harnesses[r.trigger], r), requests))
         finally:
             self._remove()
@@ -98,24 +98,24 @@ class ServerRunner(LocalRunner):
         body = self._client.body_of(harness.workflow)
         delivered = self._client.body_of(request.workflow) | {"name": body["name"]}
         # Both have a note, so that what is left of a killed run is known as such.
-        row = self._client.create_body(with_marker(delivered, path, origin=owner()))
+        row = self._client.create_body(with_marker(delivered, path, origin=process_identity()))
         workflow_id = str(row["id"])
         self._made.add(workflow_id)
-        row = self._client.update(workflow_id, with_marker(body, path, origin=owner()))
-        with _stage("activation"):
+        row = self._client.update(workflow_id, with_marker(body, path, origin=process_identity()))
+        with _at_stage("activation"):
             self._client.announce(workflow_id)
             self._client.await_live(row)
         return harness
 
     def _one(self, harness: Harness, request: RunRequest) -> EngineRun:
         """Play one run. Raises `ServerError`."""
-        said = self._call(harness, request)
-        execution = said["text"].strip().strip('"')
-        if said["status"] != 200 or not execution.isdigit():
+        response = self._call(harness, request)
+        execution = response["text"].strip().strip('"')
+        if response["status"] != 200 or not execution.isdigit():
             raise RefusedError(
-                f"the webhook of a run returned {said['status']}: {said['text'][:200]}",
-                said["status"],
-                said["text"][:200],
+                f"the webhook of a run returned {response['status']}: {response['text'][:200]}",
+                response["status"],
+                response["text"][:200],
             )
         deadline = time.monotonic() + self._seconds
         answered: set[tuple[str, int]] = set()
@@ -141,10 +141,10 @@ class ServerRunner(LocalRunner):
         """Call the webhook of a run; again where nobody answers at it yet, as behind a gateway."""
         pauses = _CALL_AGAIN.pauses()
         while True:
-            said = self._client.call(f"/webhook/{harness.path}", harness.body(request))
-            pause = next(pauses, None) if said["status"] in (404, 429, 503) else None
+            response = self._client.call(f"/webhook/{harness.path}", harness.body(request))
+            pause = next(pauses, None) if response["status"] in (404, 429, 503) else None
             if pause is None:
-                return said
+                return response
             self._client.sleep(pause)
 
     def _look(self, execution: str) -> Json:
@@ -188,8 +188,8 @@ class ServerRunner(LocalRunner):
         method = str(parameters.get("httpMethod", "GET"))
         times = sum(1 for other, _ in answered if other == name)
         body: Any = next(iter(bodies.get(name, ())[times:]), {})
-        said = self._client.resume(answer, body, suffix=suffix, method=method)
-        if said["status"] == 200:
+        response = self._client.resume(answer, body, suffix=suffix, method=method)
+        if response["status"] == 200:
             answered.add((name, visit))
 
     def _remove(self) -> None:
@@ -208,7 +208,7 @@ class ServerRunner(LocalRunner):
 
 
 @contextlib.contextmanager
-def _stage(stage: Literal["activation", "execution"]) -> Iterator[None]:
+def _at_stage(stage: Literal["activation", "execution"]) -> Iterator[None]:
     """Errors of the server in here are of this stage."""
     try:
         yield

@@ -13,9 +13,10 @@ import jsonschema
 import pytest
 from engine_fixture import missing
 from orgflow.backends.n8n.backend import N8nBackend
-from orgflow.backends.n8n.catalogue.catalogue import FILE, N8nCatalogue, read_catalogue
-from orgflow.backends.n8n.catalogue.display import SILENT, conditions, visible
-from orgflow.backends.n8n.engine.install import engine_dir, status
+from orgflow.backends.n8n.catalogue.display import SILENT, comparison_kinds, list_visible
+from orgflow.backends.n8n.catalogue.node_catalogue import FILE, N8nCatalogue, read_catalogue
+from orgflow.backends.n8n.engine.engine_folder import engine_dir
+from orgflow.backends.n8n.engine.install import engine_status
 from orgflow.backends.n8n.engine.node import find_node
 from random_parameters import random_values
 from seeds import at_least, seeds
@@ -28,7 +29,7 @@ REFEREE = Path(__file__).parents[3] / "support" / "node_parameters.cjs"
 
 @pytest.fixture(scope="module")
 def catalogue() -> N8nCatalogue:
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     return read_catalogue(engine_dir())
 
@@ -36,7 +37,7 @@ def catalogue() -> N8nCatalogue:
 @pytest.fixture(scope="module")
 def referee() -> Iterator[Any]:
     """Asks n8n-workflow what it makes of the parameters of a node."""
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     command = [str(find_node().path), str(REFEREE), str(engine_dir() / "node_modules")]
     with subprocess.Popen(
@@ -82,11 +83,11 @@ def test_every_operation_has_a_schema(catalogue: N8nCatalogue) -> None:
 
 
 def test_every_condition_of_every_description_is_known() -> None:
-    if not status().installed:
+    if not engine_status().installed:
         missing("n8n's engine is not installed")
     file = engine_dir() / "node_modules" / FILE
     types = json.loads(file.read_text("utf-8"))
-    kinds = {kind for one in types for kind in conditions(one["properties"])}
+    kinds = {kind for one in types for kind in comparison_kinds(one["properties"])}
     assert kinds <= {
         "eq", "not", "gte", "lte", "gt", "lt", "between", "includes", "startsWith", "endsWith",
         "regex", "exists",
@@ -112,7 +113,7 @@ def test_n8n_shows_what_we_show(catalogue: N8nCatalogue, referee: Any) -> None:
             lambda v, o=operation: catalogue.schema(o, v), dict(operation.fixed), rng
         )
         said = referee(kind.name, kind.version, given)
-        shown = {entry["name"] for entry in visible(kind.properties, given, kind.version)}
+        shown = {entry["name"] for entry in list_visible(kind.properties, given, kind.version)}
         assert shown == set(said["names"]), (operation.id, given)
         for name, value in given.items():
             kept = said["resolved"][name]
@@ -161,7 +162,7 @@ def test_n8n_misses_what_we_say_is_missing(catalogue: N8nCatalogue, referee: Any
         kind = catalogue.type_of(operation)
         said = set(referee(kind.name, kind.version, dict(operation.fixed))["missing"])
         given = dict(operation.fixed)
-        shown = {e["name"]: e for e in visible(kind.properties, given, kind.version)}
+        shown = {e["name"]: e for e in list_visible(kind.properties, given, kind.version)}
         ours = {blank.path for blank in catalogue.blanks(operation, {})}
         assert said <= ours, (operation.id, ours, said)
         for name in ours - said:  # n8n does not look at empty lists, numbers and groups
@@ -177,8 +178,8 @@ def test_conditions_of_versions_hold(catalogue: N8nCatalogue) -> None:
         next(k for k in catalogue.types if k.startswith("n8n-nodes-base.slack@"))
     ]
     entry = {"displayOptions": {"show": {"@version": [{"_cnd": {"gte": 2.2}}]}}, "name": "x"}
-    assert [e["name"] for e in visible([entry], {}, kind.version)] == ["x"]
-    assert [e["name"] for e in visible([entry], {}, 2.1)] == []
+    assert [e["name"] for e in list_visible([entry], {}, kind.version)] == ["x"]
+    assert [e["name"] for e in list_visible([entry], {}, 2.1)] == []
 
 
 def test_a_parameter_shows_after_its_decider_is_set(catalogue: N8nCatalogue) -> None:

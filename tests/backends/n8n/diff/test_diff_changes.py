@@ -13,7 +13,7 @@ import pytest
 from diff_edits import behaviour, shown, told
 from engine_fixture import START, call, flow, if_node, noop
 from engine_fixture import node as make
-from orgflow.backends.n8n.diff.files import diff_workflows
+from orgflow.backends.n8n.diff.file_comparison import diff_workflows
 from orgflow.backends.n8n.engine.local import LocalEngine
 
 from orgflow_ir.plugins import Registry

@@ -14,9 +14,13 @@ from cli_cases import orgflowc
 from engine_fixture import START, flow, if_node, noop
 from engine_fixture import node as make
 from orgflow.backends.n8n.backend import N8nBackend
-from orgflow.backends.n8n.diff.canonical import canonical
-from orgflow.backends.n8n.diff.decisions import join
-from orgflow.backends.n8n.diff.files import diff, diff_workflows, match_versions
+from orgflow.backends.n8n.diff.canonical import canonical_value
+from orgflow.backends.n8n.diff.decisions import join_decisions
+from orgflow.backends.n8n.diff.file_comparison import (
+    diff_files,
+    diff_workflows,
+    match_versions,
+)
 from orgflow.backends.n8n.format.node_decisions import Decision, Rule, decision_of
 from orgflow.backends.n8n.format.references import follow
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument, workflows_of
@@ -121,14 +125,16 @@ def test_what_the_editor_adds_says_nothing() -> None:
     item["id"] = "2"
     item["operator"]["name"] = "filter.operator.equals"
     del other["options"]
-    assert canonical(one) == canonical(other)
+    assert canonical_value(one) == canonical_value(other)
     item["rightValue"] = "c"
-    assert canonical(one) != canonical(other)
+    assert canonical_value(one) != canonical_value(other)
 
 
 def test_ids_that_mean_something_are_kept() -> None:
-    assert canonical({"workflowId": {"value": "x"}}) != canonical({"workflowId": {"value": "y"}})
-    assert canonical({"id": "1"}) != canonical({"id": "2"})
+    assert canonical_value({"workflowId": {"value": "x"}}) != canonical_value(
+        {"workflowId": {"value": "y"}}
+    )
+    assert canonical_value({"id": "1"}) != canonical_value({"id": "2"})
 
 
 # -- decisions -------------------------------------------------------------------------------
@@ -165,7 +171,7 @@ def test_pairs_of_branches_are_those_of_every_combination() -> None:
             chosen = rng.sample(atoms, rng.randint(1, len(atoms)))
             every = rng.random() < 0.3
             sides.append(decision(*chosen, otherwise=rng.choice([None, 9]), every=every))
-        joint = join(*sides)
+        joint = join_decisions(*sides)
         if joint.changed:
             continue
         found, cut = joint._cases()
@@ -179,7 +185,7 @@ def test_conditions_are_paired_by_label_then_in_order() -> None:
 
     old = Decision((rule("a", 0, "Yes"), rule("b", 1, "No"), rule("c", 2, "")), None, False, {})
     new = Decision((rule("x", 0, "No"), rule("y", 1, "Yes"), rule("z", 2, "")), None, False, {})
-    joint = join(old, new)
+    joint = join_decisions(old, new)
     assert [(c.old, c.new) for c in joint.changed] == [("a", "y"), ("b", "x"), ("c", "z")]
     assert [r.atom for r in joint.new.rules] == ["b", "a", "c"]
 
@@ -204,10 +210,10 @@ def equals(value: str, operation: str = "equals") -> Json:
 
 def test_rules_that_exclude_each_other_may_change_places() -> None:
     old, new = switch([equals("a"), equals("b")]), switch([equals("b"), equals("a")])
-    assert set(join(old, new)._cases()[0]) == {((0,), (1,)), ((1,), (0,)), ((), ())}
+    assert set(join_decisions(old, new)._cases()[0]) == {((0,), (1,)), ((1,), (0,)), ((), ())}
     old = switch([equals("a", "contains"), equals("b", "contains")])
     new = switch([equals("b", "contains"), equals("a", "contains")])
-    assert ((0,), (0,)) in join(old, new)._cases()[0]  # "ab" is first of both
+    assert ((0,), (0,)) in join_decisions(old, new)._cases()[0]  # "ab" is first of both
 
 
 def test_old_versions_of_nodes_ask_the_same() -> None:
@@ -223,7 +229,7 @@ def test_old_versions_of_nodes_ask_the_same() -> None:
 
 def test_an_added_rule_takes_from_what_was_left() -> None:
     old, new = switch([equals("a")]), switch([equals("a"), equals("b")])
-    assert set(join(old, new)._cases()[0]) == {((0,), (0,)), ((), (1,)), ((), ())}
+    assert set(join_decisions(old, new)._cases()[0]) == {((0,), (0,)), ((), (1,)), ((), ())}
 
 
 # -- files -----------------------------------------------------------------------------------
@@ -235,7 +241,7 @@ def files(old: Any, new: Any) -> tuple[Comparison | None, PassContext]:
         SourceFile(name, one if isinstance(one, bytes) else json.dumps(one).encode())
         for name, one in (("old.json", old), ("new.json", new))
     ]
-    return diff(sources[0], sources[1], ctx), ctx
+    return diff_files(sources[0], sources[1], ctx), ctx
 
 
 GOOD = flow([START, noop("A")], "T>A", name="W", id="w")
@@ -415,14 +421,14 @@ def ask(operation: str, label: str, left: str = "={{ $json.p }}") -> Json:
 
 def test_a_condition_and_its_negation_in_one_switch() -> None:
     both = [ask("exists", "a"), ask("notExists", "b")]
-    same = join(switch(both), switch(both))
+    same = join_decisions(switch(both), switch(both))
     assert not same.changed
     other = [ask("exists", "a", "={{ $json.q }}"), ask("notExists", "b", "={{ $json.q }}")]
-    changed = join(switch(both), switch(other))
+    changed = join_decisions(switch(both), switch(other))
     assert [c.label for c in changed.changed] == ["a", "b"]
     # Both changed alike: each value still leaves by one of the two, never by both or none.
     assert {(way.old, way.new) for way in changed.ways(1)[0]} == {((1,), (1,)), ((0, 1), (0, 1))}
-    swapped = join(switch(both), switch([ask("notExists", "a"), ask("exists", "b")]))
+    swapped = join_decisions(switch(both), switch([ask("notExists", "a"), ask("exists", "b")]))
     assert not swapped.changed  # the same questions, asked in another order
 
 

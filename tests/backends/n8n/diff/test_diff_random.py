@@ -14,7 +14,7 @@ from typing import Any
 
 import diff_edits as edits
 from model_simulation import simulate
-from orgflow.backends.n8n.diff.files import diff_workflows
+from orgflow.backends.n8n.diff.file_comparison import diff_workflows
 from orgflow.backends.n8n.engine_model import (
     RUNS,
     Emits,

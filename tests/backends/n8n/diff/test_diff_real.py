@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from diff_edits import compiled, models, relaid, renamed, steps
-from orgflow.backends.n8n.diff.files import diff_workflows
+from orgflow.backends.n8n.diff.file_comparison import diff_workflows
 
 from orgflow_ir.plugins import Registry
 

@@ -12,7 +12,7 @@ import pytest
 from diff_edits import behaviour, shown, told
 from engine_fixture import START, flow, noop
 from engine_fixture import node as make
-from orgflow.backends.n8n.diff.files import diff_workflows
+from orgflow.backends.n8n.diff.file_comparison import diff_workflows
 
 from orgflow_ir.plugins import Registry
 

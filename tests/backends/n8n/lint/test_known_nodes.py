@@ -13,10 +13,11 @@ import pytest
 from engine_fixture import missing
 from n8n_linted import linted, text
 from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.engine.install import engine_dir, status
+from orgflow.backends.n8n.engine.engine_folder import engine_dir
+from orgflow.backends.n8n.engine.install import engine_status
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.node import find_node
-from orgflow.backends.n8n.lint.graph import workflows
+from orgflow.backends.n8n.lint.linted_workflow import read_workflows
 from orgflow.backends.n8n.lint.triggers import unreadable_cron
 from seeds import at_least, seeds
 
@@ -30,7 +31,7 @@ TABLE = ROOT / "backends/n8n/node_types/schema/known-nodes.json"
 @pytest.fixture(scope="module")
 def described() -> list[dict[str, Any]]:
     """n8n's own descriptions of the nodes of n8n-nodes-base."""
-    found = status()
+    found = engine_status()
     if not found.installed:
         missing("n8n's engine is not installed: " + "; ".join(found.problems))
     path = engine_dir() / "node_modules/n8n-nodes-base/dist/types/nodes.json"
@@ -105,7 +106,7 @@ def test_damage_of_random_workflows_is_told(
     untold: list[tuple[int, str]] = []
     for drawn, run in fuzz.runs(engine, SEEDS):
         workflow = drawn.case.workflow
-        (made,) = workflows(parse_json("w", text(workflow)))
+        (made,) = read_workflows(parse_json("w", text(workflow)))
         found = linted(workflow)
         said = {d.code for d in found}
         order = [entry for entry in run.order if entry.workflow is None]

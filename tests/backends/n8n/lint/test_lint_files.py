@@ -291,14 +291,14 @@ def test_examining_is_fast(corpus: dict[str, bytes]) -> None:
 def test_recorded_damage_is_told(shared: Path) -> None:
     """Every recorded run in which work outside of loops was done twice, or a Merge that got items
     did not run, is of a workflow in which that is said."""
-    from orgflow.backends.n8n.lint.graph import workflows
+    from orgflow.backends.n8n.lint.linted_workflow import read_workflows
 
     from orgflow_ir.model.json_source_map import parse_json
 
     seen: Counter[str] = Counter()
     lines = (shared / "data/n8n-runs.jsonl").read_text("utf-8").splitlines()
     for row in map(json.loads, lines):
-        (made,) = workflows(parse_json("w", text(row["wf"])))
+        (made,) = read_workflows(parse_json("w", text(row["wf"])))
         ran = Counter(name for name, *_ in row["order"])
         said = set(codes(row["wf"]))
         twice = [n for n, k in ran.items() if k > 1 and made.by_name[n].index not in made.cyclic]

@@ -17,8 +17,8 @@ from cli_cases import Ran
 from orgflow import cli
 from orgflow.backends.n8n.format import merge_base
 from orgflow.backends.n8n.format.identity import read_map
-from orgflow.backends.n8n.merge.merge import merge
-from orgflow.backends.n8n.server.deploy.plan import is_as_compiled
+from orgflow.backends.n8n.merge.merge import merge_workflows
+from orgflow.backends.n8n.server.deploy.deployment_plan import is_as_compiled
 from verify_edits import node, pasted, renamed, without
 
 Json = dict[str, Any]
@@ -258,7 +258,7 @@ def test_a_base_in_another_form_is_none(bench: Bench) -> None:
 @pytest.fixture
 def long(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """As if the base were too long for a note."""
-    for module in (merge_base, importlib.import_module("orgflow.backends.n8n.backend")):
+    for module in (merge_base, importlib.import_module("orgflow.backends.n8n.emit.file_emission")):
         monkeypatch.setattr(module, "MOST_CHARACTERS", 100)
     bench.invoke("compile", bench.model, "--target", TARGET, "-o", bench.file)
     return bench
@@ -378,7 +378,7 @@ def test_another_file(bench: Bench, invoke: Invoke, tmp_path: Path) -> None:
 
 def test_a_copy_stays_a_copy(bench: Bench) -> None:
     flow = pasted(bench.workflow, "Pack goods", "Pack goods1")
-    merged = merge(bench.workflow, flow, {**bench.workflow, "name": "Orders"})
+    merged = merge_workflows(bench.workflow, flow, {**bench.workflow, "name": "Orders"})
     assert not merged.conflicts
     assert {n["name"] for n in merged.workflow["nodes"]} == {n["name"] for n in flow["nodes"]}
     assert merged.workflow["name"] == "Orders"

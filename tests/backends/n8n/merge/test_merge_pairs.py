@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from merge_pairs import CHANGES, EDITS, ORDER, Drawn, Edit, expected, lost, of
 from orgflow.backends.n8n.backend import N8nBackend
-from orgflow.backends.n8n.merge.merge import merge
-from orgflow.backends.n8n.verify.reference import references
+from orgflow.backends.n8n.merge.merge import merge_workflows
+from orgflow.backends.n8n.verify.reference import compile_references
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compiler import compile_model, select_frontend
 
@@ -42,7 +42,7 @@ def compiled(name: str) -> tuple[Model, Emitted, str]:
 def is_different(name: str, workflow: Json) -> str:
     model, emitted, _ = compiled(name)
     ctx = PassContext(registry=REGISTRY)
-    against = references(model, ctx, emitted)["order"]
+    against = compile_references(model, ctx, emitted)["order"]
     found = verify_process(model, against.process, workflow, ctx, against=against)
     return found.difference.message if found.difference is not None else ""
 
@@ -68,7 +68,7 @@ def test_pair(kind: str, change: str) -> None:
     theirs = copy.deepcopy(base)
     edit.do(theirs)
     assert theirs != base
-    found = merge(base, theirs, ours)
+    found = merge_workflows(base, theirs, ours)
     _, clashes = expected(base, theirs, ours)
     both = (edit.works & removed(change)) | clashes
     if found.conflicts:
@@ -98,7 +98,7 @@ def test_the_expectation_notices_what_is_lost() -> None:
     base, ours = (json.loads(compiled(name)[2]) for name in ("", "rename check"))
     theirs = copy.deepcopy(base)
     EDITS["fill ship with credential"].do(theirs)
-    found = merge(base, theirs, ours).workflow
+    found = merge_workflows(base, theirs, ours).workflow
     edit = EDITS["fill ship with credential"]
     assert lost(edit, base, theirs, ours, found) == []
     for harm in (

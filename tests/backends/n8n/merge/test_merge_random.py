@@ -18,8 +18,8 @@ from merge_cases import (
     wires,
 )
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
-from orgflow.backends.n8n.merge.merge import _Merge, merge
-from orgflow.backends.n8n.verify.reference import references
+from orgflow.backends.n8n.merge.merge import _Merge, merge_workflows
+from orgflow.backends.n8n.verify.reference import compile_references
 from orgflow.backends.n8n.verify.verify import verify_process
 from orgflow.compiler import load
 from seeds import seeds
@@ -50,13 +50,13 @@ def _is_different(
     model: Model, emitted: Emitted, process: str, workflow: Json, registry: Registry
 ) -> bool:
     ctx = PassContext(registry=registry)
-    against = references(model, ctx, emitted)[process]
+    against = compile_references(model, ctx, emitted)[process]
     found = verify_process(model, against.process, workflow, ctx, against=against, most=20_000)
     return found.verdict.value == "different"
 
 
 def _outcome(case: Case, registry: Registry) -> str:
-    merged = merge(case.base, case.theirs, case.ours)
+    merged = merge_workflows(case.base, case.theirs, case.ours)
     wanted = true_conflicts(case)
     if merged.conflicts:
         assert wanted or arguable_conflicts(case), merged.conflicts
@@ -117,10 +117,10 @@ def test_one_side_alone(name: str, registry: Registry) -> None:
         made = case(name, model, registry, seed)
         if made is None:
             continue
-        alone = merge(made.base, made.base, made.ours)
+        alone = merge_workflows(made.base, made.base, made.ours)
         assert not alone.conflicts
         assert alone.workflow == _at_old_address(made.base, made.ours), made.name
-        assert merge(made.base, made.theirs, made.base).workflow == made.theirs
+        assert merge_workflows(made.base, made.theirs, made.base).workflow == made.theirs
 
 
 def _at_old_address(base: Json, ours: Json) -> Json:

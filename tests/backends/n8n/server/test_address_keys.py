@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from cli_cases import LINEAR
 from n8n_stand_in import KEY, StandIn
-from orgflow.backends.n8n.server.deploy.address_keys import without_keys
-from orgflow.backends.n8n.server.deploy.deployment_marker import digest_of
+from orgflow.backends.n8n.server.address_keys import without_keys
+from orgflow.backends.n8n.server.deployment_marker import digest_of
 from orgflow.cli import run
 
 MODEL = LINEAR.replace(

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 from cli_cases import LINEAR, Ran
 from n8n_stand_in import KEY, StandIn
-from orgflow.backends.n8n.server.client.connection import why
+from orgflow.backends.n8n.server.client.connection import describe_failure
 from orgflow.cli import run
 
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
@@ -175,4 +175,4 @@ def test_words(said: str, url: str, words: str, monkeypatch: pytest.MonkeyPatch)
     for name in _PROXIES:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    assert words in why(OSError(said), url)
+    assert words in describe_failure(OSError(said), url)

@@ -11,8 +11,8 @@ from cli_cases import orgflowc
 from deploy_faults import hook
 from engine_fixture import call
 from n8n_stand_in import KEY, StandIn
-from orgflow.backends.n8n.server.deploy.deployment_marker import with_marker
-from orgflow.backends.n8n.server.deploy.succession import uncalled
+from orgflow.backends.n8n.server.deploy.succession import find_uncalled
+from orgflow.backends.n8n.server.deployment_marker import with_marker
 
 _HEAD = '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">'
 
@@ -77,5 +77,5 @@ def test_a_workflow_that_appeared_during_a_deployment_loses_no_caller() -> None:
     work = with_marker({**hook("Work"), "name": "Pay (called by other files)"}, "pay")
     rows = [{**work, "id": "w"}, {**hook("Old"), "id": "o", "nodes": [call("Call", "w")]}]
     new = {"o": hook("Old"), "appeared": hook("New")}
-    (found,) = uncalled(rows, new, frozenset(new))
+    (found,) = find_uncalled(rows, new, frozenset(new))
     assert (found.id, found.callers) == ("w", ("Old",))

@@ -19,7 +19,7 @@ from deploy_faults import Site, assert_whole, hook
 from faulty_proxy import Fault
 from n8n_stand_in import KEY, StandIn
 from orgflow.backends.n8n.server.deploy.apply import DeployTransaction
-from orgflow.backends.n8n.server.deploy.plan import Step
+from orgflow.backends.n8n.server.deploy.deployment_plan import Step
 from orgflow.cli import run
 
 MESSAGE_START = LINEAR.replace(

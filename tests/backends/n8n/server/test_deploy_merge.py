@@ -15,7 +15,7 @@ import pytest
 from cli_cases import DEADLOCK, Ran
 from n8n_stand_in import KEY, StandIn
 from order_models import order_model as model
-from orgflow.backends.n8n.server.deploy.deployment_marker import marker_of
+from orgflow.backends.n8n.server.deployment_marker import marker_of
 from orgflow.cli import run
 
 Json = dict[str, Any]

@@ -13,13 +13,13 @@ import pytest
 from cli_cases import Ran
 from deploy_origins import INVOICE, ORDER, ORIGINS, did, model, refused
 from n8n_stand_in import KEY, StandIn
-from orgflow.backends.n8n.server.deploy.deployment_marker import marker_of, renamed
 from orgflow.backends.n8n.server.deploy.process_similarity import (
     Origin,
     origin_of,
     project_of,
     steps_of,
 )
+from orgflow.backends.n8n.server.deployment_marker import marker_of, rename_workflow
 from orgflow.cli import run
 
 
@@ -163,5 +163,5 @@ def test_steps() -> None:
 
 def test_a_copy_under_a_name() -> None:
     flow = {"id": "x", "name": "Old", "nodes": rows("A")}
-    assert renamed(flow, None) == flow
-    assert renamed(flow, " New ") == {"name": "New", "nodes": rows("A")}
+    assert rename_workflow(flow, None) == flow
+    assert rename_workflow(flow, " New ") == {"name": "New", "nodes": rows("A")}

@@ -15,8 +15,9 @@ from hostile_texts import texts
 from orgflow.backends.n8n.engine.runs import RunRequest
 from orgflow.backends.n8n.format.document import node_uuid, short_type, to_api
 from orgflow.backends.n8n.format.versions import V1_123, V2_41
+from orgflow.backends.n8n.node_types.workflow_calls import called_workflows, rewrite_calls
 from orgflow.backends.n8n.server.client.backoff import Backoff
-from orgflow.backends.n8n.server.client.compatibility import server_version, too_new
+from orgflow.backends.n8n.server.client.compatibility import report_version, server_version, too_new
 from orgflow.backends.n8n.server.client.credentials import (
     AccessError,
     api_key,
@@ -32,9 +33,16 @@ from orgflow.backends.n8n.server.client.errors import (
     UnreachableError,
     place_of,
 )
-from orgflow.backends.n8n.server.client.workflows import never_published, webhooks
+from orgflow.backends.n8n.server.client.workflows import list_webhooks, never_published
 from orgflow.backends.n8n.server.deploy.apply import EditedMeanwhileError, NotLiveError
-from orgflow.backends.n8n.server.deploy.deployment_marker import (
+from orgflow.backends.n8n.server.deploy.deployment_plan import Inventory, Wanted, plan_groups
+from orgflow.backends.n8n.server.deploy.deployment_report import (
+    report_fit,
+    report_step,
+)
+from orgflow.backends.n8n.server.deploy.deployment_rules import DEPLOY_RULES
+from orgflow.backends.n8n.server.deploy.workflow_files import read_workflows
+from orgflow.backends.n8n.server.deployment_marker import (
     digest_of,
     identity_of,
     is_edited,
@@ -42,16 +50,6 @@ from orgflow.backends.n8n.server.deploy.deployment_marker import (
     with_marker,
     without_marker,
 )
-from orgflow.backends.n8n.server.deploy.diagnostics import (
-    explain,
-    report_fit,
-    report_step,
-    report_version,
-)
-from orgflow.backends.n8n.server.deploy.plan import Inventory, Wanted, plan
-from orgflow.backends.n8n.server.deploy.reading import read_workflows
-from orgflow.backends.n8n.server.deploy.references import called, rewritten
-from orgflow.backends.n8n.server.deploy.rules import DEPLOY_RULES
 from orgflow.backends.n8n.server.executions.harness import Harness
 
 from orgflow_ir.model.source import SourceFile
@@ -168,11 +166,11 @@ def test_every_kind_of_reference_is_found_and_rewritten() -> None:
     ]
     flow["nodes"][2]["parameters"]["workflowId"]["cachedResultUrl"] = "/workflow/elsewhere"
     flow["settings"]["errorWorkflow"] = "c"
-    assert [one for one, _ in called(flow)] == ["a", "b", "c"]
+    assert [one for one, _ in called_workflows(flow)] == ["a", "b", "c"]
     kept = copy.deepcopy(flow)
-    new = rewritten(flow, lambda one: one + "!")
+    new = rewrite_calls(flow, lambda one: one + "!")
     assert flow == kept
-    assert [one for one, _ in called(new)] == ["a!", "b!", "c!"]
+    assert [one for one, _ in called_workflows(new)] == ["a!", "b!", "c!"]
     assert "cachedResultUrl" not in new["nodes"][2]["parameters"]["workflowId"]
 
 
@@ -180,26 +178,26 @@ def test_every_kind_of_reference_is_found_and_rewritten() -> None:
 
 
 def problems(wanted: list[Wanted], rows: list[Json], **more: Any) -> list[list[str]]:
-    groups = plan(wanted, Inventory(rows), **more)
+    groups = plan_groups(wanted, Inventory(rows), **more)
     return [[p.kind for p in step.problems] for group in groups for step in group.steps]
 
 
 def codes(wanted: list[Wanted], rows: list[Json]) -> list[str]:
     ctx = PassContext()
-    for group in plan(wanted, Inventory(rows)):
+    for group in plan_groups(wanted, Inventory(rows)):
         for step in group.steps:
             report_step(step, ctx)
     return [d.code for d in ctx.diagnostics]
 
 
 def test_called_comes_before_caller() -> None:
-    (group,) = plan([Wanted(one, str(i)) for i, one in enumerate(chain())], Inventory([]))
+    (group,) = plan_groups([Wanted(one, str(i)) for i, one in enumerate(chain())], Inventory([]))
     assert [step.wanted.name for step in group.steps] == ["Callee", "Caller"]
 
 
 def test_files_that_have_nothing_to_do_with_each_other_are_groups() -> None:
     wanted = [Wanted(hook("A", "a"), "1"), Wanted(hook("B", "b"), "2"), Wanted(hook("C", "c"), "2")]
-    groups = plan(wanted, Inventory([]))
+    groups = plan_groups(wanted, Inventory([]))
     assert [[s.wanted.name for s in g.steps] for g in groups] == [["A"], ["B", "C"]]
 
 
@@ -232,7 +230,7 @@ def test_two_published_ones_cannot_be_told_apart() -> None:
     rows = [on_server(hook(), 1), on_server(hook(), 2)]
     assert codes([Wanted(hook(), "1")], rows) == ["OF614"]
     rows[0]["active"] = False
-    (group,) = plan([Wanted(hook(), "1")], Inventory(rows))
+    (group,) = plan_groups([Wanted(hook(), "1")], Inventory(rows))
     assert group.steps[0].existing is rows[1]
     assert group.steps[0].spare == ("s1",)
 
@@ -244,14 +242,14 @@ def test_an_edited_twin_is_never_spare() -> None:
 
 def test_archived_ones_do_not_count() -> None:
     rows = [on_server(hook(), 1, isArchived=True), on_server(hook(), 2)]
-    (group,) = plan([Wanted(hook(), "1")], Inventory(rows))
+    (group,) = plan_groups([Wanted(hook(), "1")], Inventory(rows))
     assert group.steps[0].existing is rows[1]
 
 
 def test_a_thousand_workflows_are_planned_at_once() -> None:
     wanted = [Wanted(hook(f"W{i}", f"p{i}"), str(i)) for i in range(1000)]
     rows = [on_server(one.workflow, i) for i, one in enumerate(wanted)]
-    assert len(plan(wanted, Inventory(rows))) == 1000
+    assert len(plan_groups(wanted, Inventory(rows))) == 1000
 
 
 # -- addresses and keys ------------------------------------------------------------------------
@@ -379,7 +377,7 @@ def test_a_node_that_the_server_does_not_have() -> None:
     ids=repr,
 )
 def test_every_error_has_a_rule(error: ServerError, code: str) -> None:
-    assert explain(error).rule.code == code
+    assert error.explanation.rule.code == code
 
 
 def test_all_rules_are_named_in_tests() -> None:
@@ -420,7 +418,7 @@ def test_webhooks_of_a_workflow() -> None:
         node("Off", "webhook", 2.1, {"path": "off"}, disabled=True),
         node("Computed", "webhook", 2.1, {"path": "={{ 1 }}"}),
     ]
-    assert list(webhooks(flow)) == [
+    assert list(list_webhooks(flow)) == [
         ("webhook/a%20b", "POST"), ("webhook/w/x/%3Aid", "GET"), ("webhook/w/x/%3Aid", "PUT"),
         ("form/f", "POST"),
     ]  # fmt: skip

@@ -22,8 +22,8 @@ from ended_commands import (
 )
 from faulty_proxy import Fault
 from n8n_stand_in import KEY, StandIn
-from orgflow.backends.n8n.server.deploy.deployment_marker import with_marker
-from orgflow.backends.n8n.server.executions.stale_runs import clear_stale_runs, is_over, owner
+from orgflow.backends.n8n.server.deployment_marker import with_marker
+from orgflow.backends.n8n.server.stale_runs import clear_stale_runs, is_over, process_identity
 
 NOW = datetime.datetime(2026, 1, 1, 12, tzinfo=datetime.UTC)
 
@@ -43,13 +43,16 @@ def site(server: StandIn) -> Iterator[Site]:
 
 
 def of_a_dead_process() -> str:
-    program = "from orgflow.backends.n8n.server.executions.stale_runs import owner; print(owner())"
+    program = (
+        "from orgflow.backends.n8n.server.stale_runs import process_identity; "
+        "print(process_identity())"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     return done.stdout.strip()
 
 
 def test_who_is_over() -> None:
-    me = owner()
+    me = process_identity()
     machine, process, begun = me.split(".")
     assert process == str(os.getpid())
     assert is_over(me) is False
@@ -68,7 +71,9 @@ def test_who_is_over() -> None:
      ("elsewhere", 2, "removed"), ("", 0, "kept")],
 )  # fmt: skip
 def test_what_becomes_of_a_copy(site: Site, whose: str, hours: int, fate: str | None) -> None:
-    said = {"dead": of_a_dead_process(), "mine": owner(), "elsewhere": "abc.1.2"}.get(whose, "")
+    said = {"dead": of_a_dead_process(), "mine": process_identity(), "elsewhere": "abc.1.2"}.get(
+        whose, ""
+    )
     site.direct.create_body(with_marker(site.direct.body_of(hook()), "run-0", origin=said))
     site.direct.create_body(site.direct.body_of(hook("Of a person", "p")))
     rows = [row | {"updatedAt": NOW.isoformat()} for row in site.rows()]

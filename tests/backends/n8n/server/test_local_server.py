@@ -380,7 +380,9 @@ def server_facts(server: LocalN8n) -> str:
     from orgflow.backends.n8n.server.install import ServerStatus
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local_server, "status", lambda: ServerStatus(server.home, server._given))
+        patch.setattr(
+            local_server, "server_status", lambda: ServerStatus(server.home, server._given)
+        )
         return server.facts["running"]
 
 

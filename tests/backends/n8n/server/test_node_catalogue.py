@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from cli_cases import orgflowc
-from orgflow.backends.n8n.catalogue.catalogue import read_catalogue
+from orgflow.backends.n8n.catalogue.node_catalogue import read_catalogue
 from orgflow.backends.n8n.server.server_catalogue import server_catalogue
 from small_catalogue import CHAT, STORE
 

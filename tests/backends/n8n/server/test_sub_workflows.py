@@ -9,8 +9,8 @@ from pathlib import Path
 import diff_edits as edits
 import pytest
 from orgflow.backends.n8n.format.document import short_type
-from orgflow.backends.n8n.server.deploy.references import called
-from orgflow.backends.n8n.target import N8N_TARGET
+from orgflow.backends.n8n.node_types.workflow_calls import called_workflows
+from orgflow.backends.n8n.plan.target import N8N_TARGET
 
 from orgflow_ir.plugins import Registry
 from orgflow_ir.targets import Illegal
@@ -42,5 +42,5 @@ def test_no_workflow_calls_another(root: Path, registry: Registry, tmp_path: Pat
         found += edits.compiled(path, registry)
     assert len(found) > 5
     for workflow in found:
-        assert not list(called(workflow)), workflow["name"]
+        assert not list(called_workflows(workflow)), workflow["name"]
         assert not _CALLS & {short_type(node) for node in workflow["nodes"]}

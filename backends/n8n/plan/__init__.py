@@ -1,0 +1,1 @@
+"""Constructs that n8n supports, and what they become before a workflow is emitted."""

@@ -1,0 +1,1 @@
+"""Runs of emitted workflows: scripted data, n8n's engine, and the model of it."""

@@ -1,0 +1,471 @@
+"""Runs of emitted workflows on n8n's own engine, with scripted decisions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
+from orgflow.backends.n8n.emit.failures import THROWN, caught_in
+from orgflow.backends.n8n.emit.forms import PAGE, TaskForm
+from orgflow.backends.n8n.emit.graph import HelperKey, start_key
+from orgflow.backends.n8n.engine.local import LocalEngine
+from orgflow.backends.n8n.engine.runs import EngineRun, RunRequest
+from orgflow.backends.n8n.format.document import Workflow
+from orgflow.backends.n8n.node_types.send_and_wait import ANSWER, ANSWERED_AT
+from orgflow.backends.n8n.replay.scripted_data import script_nodes
+
+from orgflow_ir.flow.control_flow.calls import takes_everything, variable_in
+from orgflow_ir.flow.control_flow.graph import reach
+from orgflow_ir.flow.nets.failures import CaughtError, steps_called
+from orgflow_ir.flow.token_game.stimulus import Stimulus
+from orgflow_ir.flow.token_game.stub_data import Unplayable, data_stimuli
+from orgflow_ir.lowering.meaning import as_executed
+from orgflow_ir.model import CallActivity, Event, Model, Node, Task
+from orgflow_ir.model.provenance import source_ids
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.runners import NodeExecution, Runner, RunResult
+from orgflow_ir.targets.artifact import Emitted
+from orgflow_ir.work.waiting import UNTIL
+
+if TYPE_CHECKING:
+    from orgflow_ir.flow.token_game.runs import Run
+
+
+NODES_PER_STEP = 10
+"""Maximum number of node executions per step of the run, beyond which it counts as endless."""
+
+UNNAMED = "something went wrong"
+"""The message of an error without a code."""
+
+MOST_MS = 30_000
+"""Maximum elapsed time of one run, in milliseconds."""
+
+
+def _error_message(caught: CaughtError) -> str:
+    """A message of an error that an event catches."""
+    return caught.code or (THROWN if caught.thrown else UNNAMED)
+
+
+class LocalRunner(Runner):
+    """Executes runs on the local engine; one Node process serves all models loaded one after
+    another.
+
+    Stubs replace placeholder bodies (tasks and decision nodes): expressions, gateways, joins and
+        waits are the delivered ones, executed by n8n's own code.
+    """
+
+    def __init__(self, engine: LocalEngine | None = None) -> None:
+        self._engine = engine or LocalEngine()
+        self._own = engine is None
+        self._compiled: CompiledProcess | None = None
+        self._workflow: Workflow | None = None
+
+    def load(self, emitted: Emitted, process: str, ctx: PassContext) -> None:
+        """See `Runner`. Raises `KeyError` if the process has no output."""
+        del ctx
+        compiled = emitted.compiled[process]
+        assert isinstance(compiled, CompiledProcess)
+        self._compiled = compiled
+        self._workflow = compiled.root.workflow
+
+    @property
+    def workflow(self) -> Workflow:
+        """The loaded workflow; a test may replace it to make a replay fail."""
+        assert self._workflow is not None
+        return self._workflow
+
+    @workflow.setter
+    def workflow(self, value: Workflow) -> None:
+        self._workflow = value
+
+    @property
+    def compiled(self) -> CompiledProcess:
+        """The compiled form of the loaded process."""
+        assert self._compiled is not None
+        return self._compiled
+
+    @property
+    def _scopes(self) -> tuple[CompiledScope, ...]:
+        """The scopes of all workflows that a run may come to."""
+        return (*self.compiled.scopes, *self.compiled.called)
+
+    @property
+    def visible(self) -> frozenset[str]:
+        nodes = (n for scope in self._scopes for n in scope.workflow_graph.nodes.values())
+        return frozenset(n.element for n in nodes if n.role == "element")
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        names = [name for scope in self._scopes for name in _stubbed_nodes(scope)]
+        computed = {name for scope in self._scopes for name in _computing_nodes(scope)}
+        outside = {name for scope in self._scopes for name in _sending_nodes(scope)}
+        calling = {name for scope in self._scopes for name in _calling_nodes(scope)}
+        lines = [
+            f"scripted values replace the result of `{n}`"
+            if n in computed
+            else f"`{n}` sends nothing, and its answer is scripted"
+            if n in outside
+            else f"scripted values replace the workflow that `{n}` calls"
+            if n in calling
+            else f"placeholder `{n}` outputs scripted decisions"
+            for n in names
+        ]
+        nodes = (n for scope in self._scopes for n in scope.workflow_graph.nodes.values())
+        forms = {t for scope in self._scopes for t in scope.forms}
+        for node in nodes:
+            if node.role == "element" and node.element in forms and node.type != "wait":
+                lines.append(f"`{node.name}` sends nothing: it is answered immediately")
+            if node.type == "wait":
+                filled = "filled in" if node.element in forms else "resumed"
+                lines.append(f"wait `{node.name}` is {filled} immediately")
+        return tuple(lines)
+
+    def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
+        """See `Runner`. Raises `EngineError` if the engine is missing or cannot be started."""
+        requests: list[RunRequest | str] = []  # texts for those that no data makes it take
+        for run in runs:
+            try:
+                requests.append(self._request(run))
+            except Unplayable as error:
+                requests.append(str(error))
+        played = iter(self.play_requests([r for r in requests if isinstance(r, RunRequest)]))
+        for request in requests:
+            if isinstance(request, str):
+                yield RunResult("unplayable", error=request)
+            else:
+                yield self._result(next(played))
+
+    def play_requests(self, requests: Sequence[RunRequest]) -> Iterable[EngineRun]:
+        """Execute requests, in their order. Raises `EngineError`."""
+        return self._engine.run_many(requests)
+
+    def play_stimuli(self, stimuli: Sequence[Stimulus]) -> RunResult:
+        """The behaviour of the engine when it is driven by one list, with the data of its stubs
+        (`with_data`). Raises `EngineError`."""
+        (played,) = self._engine.run_many([self.request(stimuli)])
+        return self._result(played)
+
+    def _request(self, run: Run) -> RunRequest:
+        return self.request(self.data_of(run), self._errors_of(run))
+
+    def _errors_of(self, run: Run) -> dict[str, list[str | None]]:
+        """For each task that fails in a run the messages of its errors, visit by visit; what a call
+        runs fails by itself."""
+        calls = {
+            node.id
+            for scope in self._scopes
+            for node in scope.scope.body.nodes
+            if isinstance(node, CallActivity)
+        }
+        return {
+            host: [None if error is None else _error_message(error) for error in visits]
+            for host, visits in self.failures_of(run).items()
+            if host not in calls
+        }
+
+    def failures_of(self, run: Run) -> dict[str, list[CaughtError | None]]:
+        """For each task and call that fails in a run, the event that catches its errors, visit by
+        visit; `None` if it succeeds. If an event on a call catches them, so that the call fails, a
+        step of the called process fails as well, unless an event there throws the error."""
+        hosts: dict[str, list[tuple[tuple[str, ...], CaughtError]]] = {}
+        for scope in self._scopes:
+            nodes = {node.id: node for node in scope.scope.body.nodes}
+            for host, caught in caught_in(scope).items():
+                for error in caught:
+                    event = nodes[error.event]
+                    inside = _failing_in(nodes[host], event, scope)
+                    hosts.setdefault(source_ids(event)[0], []).extend(
+                        ((*steps, host), error) for steps in inside
+                    )
+        visits: dict[str, list[CaughtError | None]] = {}
+        opened = Counter[str]()
+        for step in run.steps if hosts else ():
+            if step.action == "open":
+                visits.setdefault(step.element, []).append(None)
+                opened[step.element] += 1
+                continue
+            known = hosts.get(step.element, [])
+            failed = next((way for way in known if all(opened[i] for i in way[0])), None)
+            for ended in failed[0] if failed is not None else (step.element,):
+                if failed is not None:
+                    visits[ended][-1] = failed[1]
+                opened[ended] = max(0, opened[ended] - 1)
+        return {host: errors for host, errors in visits.items() if any(errors)}
+
+    def data_of(self, run: Run) -> tuple[Stimulus, ...]:
+        """The required output of the stubs for a run. Raises `Unplayable`."""
+        scopes = self._scopes
+        before = {
+            gateway: _setters_before(gateway, scope) if decision.coded else frozenset[str]()
+            for scope in scopes
+            for gateway, decision in scope.decisions.items()
+        }
+        return data_stimuli((d for s in scopes for d in s.decisions.values()), run, before)
+
+    def request(
+        self, stimuli: Sequence[Stimulus], errors: Mapping[str, Sequence[str | None]] | None = None
+    ) -> RunRequest:
+        """The run of the engine that a list of stimuli drives; stimuli without data need no stub:
+        waits are answered immediately, and the engine has its own order. `errors` are messages of
+        tasks that fail, visit by visit; a failing task outputs no data."""
+        root = self.compiled.root
+        start, process = stimuli[0].element, root.process
+        trigger = root.workflow_graph.nodes[
+            start_key(process) if start == process.id else start
+        ].name
+        often = max(s.at for s in stimuli) + 1
+        stubs: dict[str, dict[str, Any]] = {}
+        answers: dict[str, list[Any]] = {}
+        for scope in self._scopes:
+            # a node of a workflow that is called is named with that workflow's id
+            place = f"{scope.scope.workflow_id}/" if scope is not root else ""
+            script = _Script(scope, script_nodes(scope, stimuli).visits, often)
+            script.answer_forms()
+            script.answer_calls()
+            script.set_stubs()
+            script.fail_tasks(errors or {})
+            stubs.update((f"{place}{name}", stub) for name, stub in script.stubs.items())
+            answers.update((f"{place}{name}", rows) for name, rows in script.answers.items())
+        for stub in stubs.values():  # n8n also tries again what merely hands on an old error
+            stub["tries"] = "one visit"
+        called = {
+            s.scope.workflow_id: _without_secrets(s.workflow) for s in self._scopes if s is not root
+        }
+        nodes = sum(len(scope.workflow_graph.nodes) for scope in self._scopes)
+        steps = max(s.at for s in stimuli) + nodes
+        return RunRequest(
+            _without_secrets(self.workflow),
+            trigger,
+            items=[{"json": script_nodes(root, stimuli).item}],
+            workflows=called or None,
+            stubs=stubs,
+            answers=answers or None,
+            limits={"nodes": NODES_PER_STEP * (steps + 10), "ms": MOST_MS},
+        )
+
+    def _result(self, run: EngineRun) -> RunResult:
+        root = self.compiled.root
+        elements = {
+            (scope.scope.workflow_id if scope is not root else None, n.name): n
+            for scope in self._scopes
+            for n in scope.workflow_graph.nodes.values()
+        }
+        executed = []
+        for node in run.order:
+            planned = elements.get((node.workflow, node.node))
+            if planned is not None and planned.role in ("guard", "check", "round"):
+                continue  # they only ask again, answer the call that starts the run, or count
+            mine = planned is not None and planned.role in ("element", "trigger")
+            executed.append(
+                NodeExecution(node.node, planned.element if planned and mine else None, node.status)
+            )
+        return RunResult(run.status, tuple(executed), run.error, run.ms)
+
+    def meaning(self, model: Model) -> Model:
+        """See `Runner`: repeated activities are loops of flows, listeners are tasks."""
+        return as_executed(model)
+
+    def close(self) -> None:
+        if self._own:
+            self._engine.close()
+
+
+@dataclass
+class _Script:
+    """What the nodes of one workflow output in a replay, by their names.
+
+    Attributes:
+        scope: the compiled form of the workflow.
+        visits: the fields that its nodes output, visit by visit.
+        often: the maximum number of visits of a node.
+        stubs: nodes whose output is replaced or extended.
+        answers: what resumes waiting nodes.
+    """
+
+    scope: CompiledScope
+    visits: Mapping[str, list[dict[str, Any]]]
+    often: int
+    stubs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    answers: dict[str, list[Any]] = field(default_factory=dict)
+    _mapped: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+    def answer_forms(self) -> None:
+        """What people answer, on a page or to a message, and what its mappings make of that."""
+        nodes = self.scope.workflow_graph.nodes
+        for task, form in self.scope.forms.items():
+            name = nodes[task].name
+            if form.by:
+                self._merge(name, _answers_to_messages(form, self.visits.get(name, []), self.often))
+            elif name in self.visits:
+                self.answers[name] = [_answer_form(form, row) for row in self.visits[name]]
+            outputs = nodes.get(HelperKey(task, "outputs"))
+            if outputs is not None and name in self.visits:
+                self._mapped[outputs.name] = [
+                    _mapped_fields(form, row) for row in self.visits[name]
+                ]
+
+    def answer_calls(self) -> None:
+        """What calls from outside resume receive tasks with."""
+        for task in self.scope.received:
+            name = self.scope.workflow_graph.nodes[task].name
+            if name in self.visits:
+                self.answers[name] = self.visits[name]
+
+    def set_stubs(self) -> None:
+        """The output of placeholders, and times in the past for events that wait until one."""
+        for name in _stubbed_nodes(self.scope):
+            self._merge(name, self._mapped.get(name, self.visits.get(name, [])))
+        for name in _timed_nodes(self.scope):
+            self._merge(name, [{UNTIL: _OVER}] * self.often)
+
+    def fail_tasks(self, errors: Mapping[str, Sequence[str | None]]) -> None:
+        """Messages of errors, visit by visit; a failing task outputs no data."""
+        for task, messages in errors.items():
+            if task not in self.scope.workflow_graph.nodes:
+                continue
+            name = self.scope.workflow_graph.nodes[task].name
+            rows = iter(self.visits.get(name, []))
+            given = [{} if message else next(rows, {}) for message in messages]
+            self._merge(name, [*given, *rows])
+            self.stubs[name]["errors"] = list(messages)
+
+    def _merge(self, name: str, rows: list[dict[str, Any]]) -> None:
+        self.stubs[name] = {"visits": rows, "mode": "merge"}
+
+
+def _failing_in(host: Node, event: Node, scope: CompiledScope) -> Iterator[tuple[str, ...]]:
+    """What fails with a step so that an event on it occurs, one alternative after the other: with a
+    task nothing else; with a call a step of the called process, or nothing where an event there
+    throws the error."""
+    assert isinstance(event, Event)
+    if isinstance(host, CallActivity):
+        for step in steps_called(host, event.definitions[0], scope.scope.model):
+            yield (step.id,)
+    yield ()
+
+
+def _setters_before(gateway: str, scope: CompiledScope) -> frozenset[str]:
+    """Tasks that can set what a gateway reads: those from which it is reached, not beside it; of
+    the forms those that ask for all of it, of calls those from which it comes back."""
+    graph = scope.graph
+    read = {path[0] for path in scope.decisions[gateway].coded}
+    return frozenset(
+        node.id
+        for node in scope.scope.body.nodes
+        if isinstance(node, Task)
+        and (node.id not in scope.forms or read <= scope.forms[node.id].known)
+        and (node.id not in scope.stubs_called or _hands_back(node, read))
+        and gateway in reach(graph.successors[node.id], graph.successors)
+        and not scope.variables.concurrent(node.id, gateway)
+    )
+
+
+def _hands_back(call: Task, read: Set[str]) -> bool:
+    """Whether variables come back from a call under the names that they have in what it calls."""
+    given = call.binding.outputs if call.binding is not None else ()
+    return takes_everything(call) or read <= {
+        mapping.name for mapping in given if variable_in(mapping) == mapping.name
+    }
+
+
+def _answer_form(form: TaskForm, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a person enters so that a step sets a row, but for what its mappings set. Raises
+    `Unplayable`."""
+    try:
+        return form.answers({k: v for k, v in row.items() if k not in form.sets})
+    except ValueError as error:
+        raise Unplayable(str(error)) from None
+
+
+def _answers_to_messages(
+    form: TaskForm, rows: Sequence[Mapping[str, Any]], often: int
+) -> list[dict[str, Any]]:
+    """What a node that asks by a message hands on, visit by visit. Raises `Unplayable`."""
+    answers: list[dict[str, Any]] = []
+    for visit in range(often):
+        answer = _answer_form(form, rows[visit]) if visit < len(rows) else {}
+        if form.page:
+            answer[PAGE] = f"{form.page} {visit}" if form.again else form.page
+        answers.append({ANSWER: {**answer, ANSWERED_AT: _OVER}})
+    return answers
+
+
+def _mapped_fields(form: TaskForm, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What the mappings of a form set of a row."""
+    return {k: v for k, v in row.items() if k in form.sets}
+
+
+def _stubbed_nodes(scope: CompiledScope) -> list[str]:
+    """Names of the placeholders of a workflow whose output decides something."""
+    setters = {d.setter for d in scope.decisions.values() if d.values}
+    for gateway, decision in scope.decisions.items():
+        if decision.coded:
+            setters |= _setters_before(gateway, scope)
+    placeholders = [
+        n.name
+        for n in scope.workflow_graph.nodes.values()
+        if n.role == "decide" or (n.role == "element" and n.element in setters)
+        if n.type in ("set", "noOp")
+    ]
+    return placeholders + unexecuted_nodes(scope) + _checking_nodes(scope)
+
+
+def unexecuted_nodes(scope: CompiledScope) -> list[str]:
+    """Names of the nodes that a replay does not execute: they call, send or compute."""
+    return _calling_nodes(scope) + _sending_nodes(scope) + _computing_nodes(scope)
+
+
+def _sending_nodes(scope: CompiledScope) -> list[str]:
+    """Names of the nodes that send something."""
+    return [
+        scope.workflow_graph.nodes[element].name
+        for element, work in scope.work.items()
+        if work.act is not None
+    ]
+
+
+def _checking_nodes(scope: CompiledScope) -> list[str]:
+    """Names of the nodes that check what a run is started with: a replay gives what decides."""
+    return [n.name for n in scope.workflow_graph.nodes.values() if n.role == "check"]
+
+
+def _calling_nodes(scope: CompiledScope) -> list[str]:
+    """Names of the nodes that call a workflow in which somebody does the work."""
+    return [scope.workflow_graph.nodes[element].name for element in scope.named_work]
+
+
+def _without_secrets(workflow: Workflow) -> Workflow:
+    """The workflow with waits that nobody has to identify themselves at: a run has no secrets."""
+    secret = "incomingAuthentication"
+    if not any(secret in node["parameters"] for node in workflow["nodes"]):
+        return workflow
+    nodes = [
+        {**node, "parameters": {k: v for k, v in node["parameters"].items() if k != secret}}
+        for node in workflow["nodes"]
+    ]
+    return {**workflow, "nodes": nodes}  # type: ignore[typeddict-item]  # nodes as they were
+
+
+_OVER = "2000-01-01T00:00:00.000Z"
+"""A time in the past of every run."""
+
+
+def _timed_nodes(scope: CompiledScope) -> list[str]:
+    """Names of the nodes that compute until when an event waits."""
+    return [
+        n.name
+        for n in scope.workflow_graph.nodes.values()
+        if n.role == "inputs" and isinstance(scope.graph.nodes.get(n.element), Event)
+    ]
+
+
+def _computing_nodes(scope: CompiledScope) -> list[str]:
+    """Names of the nodes that compute what the model says, of data that a replay does not have."""
+    return [
+        n.name
+        for n in scope.workflow_graph.nodes.values()
+        if n.type == "code" and n.role in ("element", "inputs", "outputs")
+    ]

@@ -1,0 +1,80 @@
+"""Runs of emitted workflows on the model of n8n's engine, without an installation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun
+from orgflow.backends.n8n.replay.local_runner import LocalRunner, unexecuted_nodes
+from orgflow.backends.n8n.replay.scripted_run import play_script
+
+from orgflow_ir.flow.token_game.stimulus import StimulusError
+from orgflow_ir.flow.token_game.stub_data import Unplayable
+from orgflow_ir.plugins.runners import RunResult
+
+if TYPE_CHECKING:
+    from orgflow.backends.n8n.emit.emitter import CompiledScope
+
+    from orgflow_ir.flow.token_game.runs import Run
+
+
+class ModelRunner(LocalRunner):
+    """Executes runs on the engine model: it follows the connections, joins, waits and calls of the
+    delivered workflow like n8n and counts items. It evaluates no expression: gateways take the
+    branches of the run, provided that data exist for which their conditions select them. A node
+    with scripted values in a replay on the engine passes on each input item. A run that reaches
+    another node whose items cannot be counted is `unplayable`.
+    """
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        names = dict.fromkeys(name for scope in self._scopes for name in unexecuted_nodes(scope))
+        return tuple(
+            f"`{n}` is not executed: it passes on each item that it receives" for n in names
+        )
+
+    def play(self, runs: Iterable[Run]) -> Iterator[RunResult]:
+        """See `Runner`; starts no process."""
+        scripted = frozenset(
+            name
+            for scope in self._scopes
+            for name in (*unexecuted_nodes(scope), *_collecting_nodes(scope))
+        )
+        for run in runs:
+            try:
+                self.data_of(run)  # as on the engine: some data have to lead there
+                played = play_script(
+                    self.compiled,
+                    run.start or run.process,
+                    _taken_flows(run),
+                    failures={
+                        task: [None if caught is None else caught.event for caught in visits]
+                        for task, visits in self.failures_of(run).items()
+                    },
+                    scripted=scripted,
+                )
+            except (Unplayable, StimulusError) as error:
+                yield RunResult("unplayable", error=str(error))
+                continue
+            order = tuple(
+                NodeRun(event.node, event.workflow, 0, event.outputs, event.status, None, None)
+                for event in played.events
+            )
+            why = f"`{order[-1].node}` ended the run" if played.status == "error" else None
+            yield self._result(EngineRun(played.status, why, None, order))
+
+
+def _taken_flows(run: Run) -> dict[str, list[tuple[str, ...]]]:
+    """For every element the flows that it takes, visit by visit, also where it has no choice."""
+    flows: dict[str, list[tuple[str, ...]]] = {}
+    for step in run.steps:
+        if step.action in ("fire", "done", "start"):
+            flows.setdefault(step.element, []).append(step.taken)
+    return flows
+
+
+def _collecting_nodes(scope: CompiledScope) -> list[str]:
+    """Names of the Code nodes that the compiler adds to keep variables: one item for each."""
+    nodes = scope.workflow_graph.nodes.values()
+    return [n.name for n in nodes if n.type == "code" and n.role in ("data", "latest")]
