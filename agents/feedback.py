@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orgflow.agents.prompting import visible
+from orgflow.agents.prompting import visible_text
 
 from orgflow_ir.pipeline import PassContext
 
@@ -18,7 +18,7 @@ _MOST, _LONGEST = 8, 400
 def feedback_about(ctx: PassContext, element: str) -> tuple[str, ...]:
     """The known failures of an element, in lines that are untrusted."""
     given = ctx.options.get(FEEDBACK)
-    return _lines(given.get(element, ())) if isinstance(given, Mapping) else ()
+    return _cut_lines(given.get(element, ())) if isinstance(given, Mapping) else ()
 
 
 def all_feedback(ctx: PassContext) -> tuple[str, ...]:
@@ -26,8 +26,8 @@ def all_feedback(ctx: PassContext) -> tuple[str, ...]:
     given = ctx.options.get(FEEDBACK)
     if not isinstance(given, Mapping):
         return ()
-    return _lines(tuple(line for lines in given.values() for line in lines))
+    return _cut_lines(tuple(line for lines in given.values() for line in lines))
 
 
-def _lines(lines: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(" ".join(visible(line).split())[:_LONGEST] for line in lines[:_MOST])
+def _cut_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(" ".join(visible_text(line).split())[:_LONGEST] for line in lines[:_MOST])

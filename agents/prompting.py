@@ -15,17 +15,18 @@ _HIDDEN = re.compile(
 )
 
 
-def render(name: str, **values: Any) -> str:
+def render_prompt(name: str, **values: Any) -> str:
     """The prompt `name` with values; the same text for the same values.
 
     Raises `jinja2.TemplateError` if a value is missing, which is an internal error.
     """
-    text: str = _environment().get_template(f"{name}.j2").render(**values)
+    text: str = _load_templates().get_template(f"{name}.j2").render(**values)
     return text.strip() + "\n"
 
 
 @cache
-def _environment() -> Any:
+def _load_templates() -> Any:
+    """The templates; Jinja is heavy, so that the first prompt loads it."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -35,11 +36,11 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["fenced"] = fenced
+    environment.filters["fenced"] = fence_text
     return environment
 
 
-def fenced(text: str, title: str = "document") -> str:
+def fence_text(text: str, title: str = "document") -> str:
     """A text between two lines that it cannot contain, since they include its hash. Invisible
     characters (control, bidirectional, tags) are removed.
 
@@ -49,12 +50,12 @@ def fenced(text: str, title: str = "document") -> str:
         We ship it.
         ----- end mail 7 302e95d77fc3 -----
     """
-    plain = visible(text)
+    plain = visible_text(text)
     mark = hashlib.sha256(plain.encode()).hexdigest()[:12]
     name = " ".join(re.sub(r"[^\w .-]", " ", title).split()) or "document"
     return f"----- begin {name} {mark} -----\n{plain.strip()}\n----- end {name} {mark} -----"
 
 
-def visible(text: str) -> str:
+def visible_text(text: str) -> str:
     """The text without invisible characters; line ends are line feeds."""
     return _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))

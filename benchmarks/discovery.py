@@ -35,7 +35,11 @@ from typing import Any
 import numpy as np
 from orgflow.agents.discovery.agent import discover_with_model
 from orgflow.agents.discovery.case_weights import WEIGHTS
-from orgflow.agents.discovery.discover import discover, grouped, said_in
+from orgflow.agents.discovery.discover import (
+    discover_processes,
+    find_message_phrases,
+    group_messages,
+)
 from orgflow.agents.discovery.evidence import MEASURES
 from orgflow.agents.discovery.traits import traits_of
 from orgflow.compiler import load
@@ -183,7 +187,7 @@ def measured(folder: Path, kind: str, names: Sequence[str]) -> dict[str, Scores]
             messages = list(store.messages())
             embedder = store.cached(local_embedder())
             begin = time.process_time()
-            found = discover(messages, embedder, weights=weights_for(name))
+            found = discover_processes(messages, embedder, weights=weights_for(name))
             took = time.process_time() - begin
             known = read_truth(truth.read_text("utf-8"))
             ids = [m.id for m in messages]
@@ -250,7 +254,7 @@ def tokens(folder: Path, kind: str, corpora: Sequence[str]) -> list[str]:
         store_path, _ = make(folder, name, kind)
         with MessageStore.open(str(store_path)) as store:
             messages, embedder = list(store.messages()), store.cached(local_embedder())
-            stages = grouped(messages, embedder)
+            stages = group_messages(messages, embedder)
             _, report = discover_with_model(stages, embedder, Reader())
         lines.append(
             f"{name}, {kind}: {report.tokens_in / len(messages):.0f} input tokens a message, "
@@ -267,12 +271,12 @@ def sampled(folder: Path, kind: str, number: int, seed: int, names: Sequence[str
     for place, name in enumerate(names):
         store_path, _ = make(folder, name, kind)
         with MessageStore.open(str(store_path)) as store:
-            found = discover(
+            found = discover_processes(
                 list(store.messages()), store.cached(local_embedder()), weights=weights_for(name)
             )
         steps = [
             (one.name, node.name, " ".join(node.evidence[0].quote.split()))
-            for one in found.found for node in one.process.nodes if isinstance(node, Task)
+            for one in found.processes for node in one.process.nodes if isinstance(node, Task)
         ]  # fmt: skip
         share = number // len(names) + (place < number % len(names))
         drawn = random.Random(seed).sample(sorted(set(steps)), min(share, len(set(steps))))
@@ -294,7 +298,7 @@ def named(folder: Path, kind: str, names: Sequence[str]) -> list[str]:
         with MessageStore.open(str(store_path)) as store:
             embedder = store.cached(local_embedder())
             traits = traits_of(list(store.messages()), embedder)
-            said = said_in(traits, [list(range(len(traits.messages)))])
+            said = find_message_phrases(traits, [list(range(len(traits.messages)))])
             by_phrase = by_words = total = 0
             for process, tasks in sorted(truth.tasks.items()):
                 own = [
@@ -324,7 +328,7 @@ def short(seeds: Iterable[int]) -> list[str]:
     for language in ("en", "de"):
         for seed in seeds:
             corpus = short_threads(seed, language)
-            found = discover(corpus.messages, embedder)
+            found = discover_processes(corpus.messages, embedder)
             got = score(found, corpus.truth, [m.id for m in corpus.messages], embedder)
             lines.append(
                 f"{language} {seed}: {len(corpus.messages)} messages, {got.number} of "

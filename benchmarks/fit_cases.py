@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from discovery import DATA, HARD, make, orgflowc
-from orgflow.agents.discovery.cases import SMALLEST, conversations, grown
+from orgflow.agents.discovery.cases import SMALLEST, merge_groups, split_conversations
 from orgflow.agents.discovery.evidence import MEASURES, Group, Measured, Pairs
 from orgflow.agents.discovery.traits import Traits, traits_of
 from orgflow.evaluation.discovery import Truth, read_truth
@@ -165,7 +165,7 @@ def met(corpora: Sequence[tuple[Traits, Truth]], weights: Any) -> list[Sample]:
     samples = []
     for traits, truth in corpora:
         pairs = Recorded(traits, weights, truth)
-        grown(pairs, [pairs.group(part) for part in conversations(traits)])
+        merge_groups(pairs, [pairs.group(part) for part in split_conversations(traits)])
         samples.append(pairs.sample)
     return samples
 

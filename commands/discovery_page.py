@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from orgflow.agents.discovery.decisions import Decided, State, decided_about
-from orgflow.agents.discovery.discover import Discovery, Found, Stages, describe
+from orgflow.agents.discovery.decisions import Decided, State, find_decision
+from orgflow.agents.discovery.discover import Discovery, FoundProcess, Stages, describe_processes
 from orgflow.commands.page_server import Page, PageText, Refused, Saved
 from orgflow.evaluation.discovery_page import Card, render_discovery
 
@@ -39,9 +39,9 @@ class DiscoveryPage(Page):
     ) -> None:
         self._stages, self._embedder, self._draw, self._keep = stages, embedder, draw, keep
         self._place = {m.id: place for place, m in enumerate(stages.traits.messages)}
-        self._found: list[Found] = list(found.found)
+        self._found: list[FoundProcess] = list(found.processes)
         self._state: list[State | None] = []
-        about = [decided_about([i for c in f.cases for i in c], decided) for f in self._found]
+        about = [find_decision([i for c in f.cases for i in c], decided) for f in self._found]
         self._state = [None if n is None else decided[n].state for n in about]
         # decisions about what is not shown stay: rejected processes, deleted messages
         self._others = [one for n, one in enumerate(decided) if n not in about]
@@ -149,7 +149,7 @@ class DiscoveryPage(Page):
         self._others = kept
         return "The next run finds it again."
 
-    def _described(self, groups: Sequence[Sequence[Sequence[str]]]) -> list[Found]:
+    def _described(self, groups: Sequence[Sequence[Sequence[str]]]) -> list[FoundProcess]:
         """Steps and models of processes of these cases, beside all others, whose words count for
         what is a process's own. Raises `Refused`."""
         every = [*groups, *(one.cases for one in self._found)]
@@ -157,7 +157,9 @@ class DiscoveryPage(Page):
         numbers = iter(range(len(cases)))
         processes = [[next(numbers) for _ in group] for group in every]
         stages = self._stages
-        found = describe(stages.traits, cases, processes, stages.said, self._embedder).found
+        found = describe_processes(
+            stages.traits, cases, processes, stages.phrases, self._embedder
+        ).processes
         ids = {one.process.id for one in self._found}
         made = []
         for group in groups:
@@ -183,7 +185,7 @@ class DiscoveryPage(Page):
             raise Refused("This process is not on the page.")
         return int(value)
 
-    def _picture(self, one: Found) -> str:
+    def _picture(self, one: FoundProcess) -> str:
         key = f"{one.process.id} {one.name} {len(one.cases)}"
         if key not in self._pictures:
             self._pictures[key] = self._draw(Model(id="discovered", processes=(one.process,)))

@@ -161,7 +161,7 @@ def _delete(
     it. Raises `click.UsageError`, `StoreError`."""
     from orgflow.agents.discovery.decisions import FILE, DecisionsError, forget_decisions
     from orgflow.agents.discovery.journal import FILE as ANSWERS
-    from orgflow.store.forgetting import cleaned
+    from orgflow.store.forgetting import remove_person
 
     people = [_people(store, key) for key in forget]
     beside = Path(local_folder(folder))
@@ -179,7 +179,7 @@ def _delete(
         left = {p.key: p for p, _, _ in store.people() for one in group if _same_name(p, one)}
         done = [store.delete_person(person.key) for person in group]
         for person in group:
-            forget_in_decisions(partial(cleaned, person))
+            forget_in_decisions(partial(remove_person, person))
             left.pop(person.key, None)
         lines.append(
             f"{sum(one.messages for one in done)} messages of {key} deleted, mentions removed from "

@@ -213,11 +213,11 @@ def _asked(
     file, with the answers of the page."""
     from orgflow.agents.text.doubts import (
         AnswersError,
-        answered,
+        apply_answers,
+        find_questions,
         questions_json,
         read_answers,
     )
-    from orgflow.agents.text.doubts import questions as doubts
 
     given: dict[str, Any] = {}
     if answers is not None:
@@ -229,15 +229,17 @@ def _asked(
             raise click.UsageError(f"{answers} is not UTF-8 text") from None
         except AnswersError as error:
             raise click.UsageError(f"{answers}: {error}") from None
-    open_ = [q for q in doubts(model) if q.element not in given]
+    open_ = [q for q in find_questions(model) if q.element not in given]
     try:
-        drafted = answered(model, given)
+        drafted = apply_answers(model, given)
     except AnswersError as error:
         raise click.UsageError(f"{answers}: {error}") from None
     if how == "page" and open_:
-        return answered(drafted, _answered_on_page(drafted, open_, session, questions, document))
+        return apply_answers(
+            drafted, _answered_on_page(drafted, open_, session, questions, document)
+        )
     if how == "terminal" and open_ and sys.stdin is not None and sys.stdin.isatty():
-        return answered(drafted, _answered_in_terminal(open_, questions))
+        return apply_answers(drafted, _answered_in_terminal(open_, questions))
     if questions is not None:
         write_files([(Path(questions), questions_json(open_))])
     elif open_:
@@ -298,7 +300,7 @@ def drawn(model: Model, session: Session) -> str:
 
 def _explain(path: str, document: Document, model: Model, session: Session) -> None:
     """Write the page. Raises `OutputError`."""
-    from orgflow.agents.text.sentences import split_sentences
+    from orgflow.agents.language.sentences import split_sentences
     from orgflow.evaluation.text_page import render_text_page
 
     picture = drawn(model, session)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from orgflow.agents.text.doubts import OPTIONS, Question, answered
+from orgflow.agents.text.doubts import OPTIONS, Question, apply_answers
 from orgflow.commands.page_server import Page, PageText, Refused, Saved
 from orgflow.evaluation.questions_page import render_questions
 from orgflow.evaluation.text_page import title_of_page
@@ -43,7 +43,7 @@ class QuestionsPage(Page):
 
     def text(self, notice: str) -> PageText:
         """The form, with the process that results from the answers."""
-        picture = self._draw(answered(self._model, self.given))
+        picture = self._draw(apply_answers(self._model, self.given))
         html, style = render_questions(self._title, self._asked, self.given, picture, notice)
         return PageText(html, styles=(style,))
 

@@ -14,9 +14,15 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from orgflow.agents.discovery.discover import Discovery, Found, describe, discover, said_in
+from orgflow.agents.discovery.discover import (
+    Discovery,
+    FoundProcess,
+    describe_processes,
+    discover_processes,
+    find_message_phrases,
+)
 from orgflow.agents.discovery.steps import Step
-from orgflow.agents.discovery.structure import process_of
+from orgflow.agents.discovery.structure import build_process_model
 from orgflow.agents.discovery.traits import traits_of
 from orgflow.evaluation.charts import Bar, BarChart, Charts, LineChart
 from orgflow.evaluation.text_metrics import behaviour
@@ -131,13 +137,13 @@ def score(
     """
     process, case = _memberships(found)
     names = sorted(truth.texts)
-    texts = [f"{one.name}. {one.description}" for one in found.found]
+    texts = [f"{one.name}. {one.description}" for one in found.processes]
     vectors: Any = np.array(embedder.embed([*texts, *(truth.texts[n] for n in names)]))
     cosines = vectors[: len(texts)] @ vectors[len(texts) :].T
     pairs = assignment(cosines)
     majority = [
         Counter(truth.process.get(i, "") for c in one.cases for i in c).most_common(1)[0][0]
-        for one in found.found
+        for one in found.processes
     ]
     good = [(a, b) for a, b in pairs if cosines[a, b] >= THRESHOLD]
     right = [(a, b) for a, b in good if majority[a] == names[b]]
@@ -174,8 +180,8 @@ def _against_models(
     """
     if not models:
         return None, None, None, None
-    nearest: dict[str, tuple[int, Found]] = {}
-    for one in found.found:
+    nearest: dict[str, tuple[int, FoundProcess]] = {}
+    for one in found.processes:
         (name, number), = Counter(
             truth.process.get(i, "") for c in one.cases for i in c
         ).most_common(1)  # fmt: skip
@@ -200,7 +206,7 @@ def _against_models(
 def sweep(found: Discovery, truth: Truth, embedder: Embedder) -> list[float]:
     """The Hungarian F1 at each threshold of `SWEEP`."""
     names = sorted(truth.texts)
-    texts = [f"{one.name}. {one.description}" for one in found.found]
+    texts = [f"{one.name}. {one.description}" for one in found.processes]
     vectors: Any = np.array(embedder.embed([*texts, *(truth.texts[n] for n in names)]))
     cosines = vectors[: len(texts)] @ vectors[len(texts) :].T
     pairs = assignment(cosines)
@@ -210,7 +216,7 @@ def sweep(found: Discovery, truth: Truth, embedder: Embedder) -> list[float]:
 def _memberships(found: Discovery) -> tuple[dict[str, int], dict[str, tuple[int, int]]]:
     process: dict[str, int] = {}
     case: dict[str, tuple[int, int]] = {}
-    for number, one in enumerate(found.found):
+    for number, one in enumerate(found.processes):
         for place, members in enumerate(one.cases):
             for id_ in members:
                 process[id_], case[id_] = number, (number, place)
@@ -270,7 +276,7 @@ def _lenient_strict(cosines: Any, threshold: float) -> tuple[float, float]:
 def _evidence_f1(found: Discovery, truth: Truth, majority: Sequence[str]) -> float:
     """Messages that elements cite, compared with those of the process that most are of."""
     both = cited_count = 0
-    for one, name in zip(found.found, majority, strict=True):
+    for one, name in zip(found.processes, majority, strict=True):
         cited = {
             e.document for node in (*one.process.nodes, *one.process.flows) for e in node.evidence
         }
@@ -287,7 +293,7 @@ def _steps(
     hits = pairs = agreed = 0
     for name, tasks in truth.tasks.items():
         steps = [
-            s for o, m in zip(found.found, majority, strict=True) if m == name for s in o.steps
+            s for o, m in zip(found.processes, majority, strict=True) if m == name for s in o.steps
         ]
         if not steps or not tasks:
             continue
@@ -317,7 +323,7 @@ def _step_messages(found: Discovery, truth: Truth, majority: Sequence[str]) -> f
     hits = 0
     for name, wanted in tasks.items():
         steps: dict[tuple[int, str], set[str]] = {}
-        for number, (one, most) in enumerate(zip(found.found, majority, strict=True)):
+        for number, (one, most) in enumerate(zip(found.processes, majority, strict=True)):
             for node in one.process.nodes if most == name else ():
                 if isinstance(node, Task):  # a step on several ways is drawn on each
                     cited = steps.setdefault((number, node.name or ""), set())
@@ -435,7 +441,7 @@ def evaluate(
     """
     ids = [m.id for m in messages]
     begin = time.perf_counter()
-    whole = discover(messages, embedder)
+    whole = discover_processes(messages, embedder)
     took = time.perf_counter() - begin
 
     def scored(found: Discovery) -> Scores:
@@ -446,7 +452,7 @@ def evaluate(
     for seed in seeds:
         drawn = [m for m in messages if random.Random(f"{seed} {m.id}").random() < 0.9]
         begin = time.perf_counter()
-        part = discover(drawn, embedder)
+        part = discover_processes(drawn, embedder)
         times.append(time.perf_counter() - begin)
         parts.append(score(part, truth, [m.id for m in drawn], embedder, models))
     rows.append(Row("of nine tenths", tuple(parts), statistics.median(times) if times else 0.0))
@@ -499,28 +505,32 @@ def _true_clusters(messages: Sequence[Message], truth: Truth, embedder: Embedder
     names = sorted(cases)
     processes = [[i for i, c in enumerate(names) if of[c] == p] for p in sorted(set(of.values()))]
     chosen = [cases[c] for c in names]
-    return describe(traits, chosen, processes, said_in(traits, chosen), embedder)
+    return describe_processes(
+        traits, chosen, processes, find_message_phrases(traits, chosen), embedder
+    )
 
 
 def _true_names(found: Discovery, truth: Truth) -> Discovery:
     named = []
-    for one in found.found:
+    for one in found.processes:
         near = Counter(truth.process.get(i, "") for c in one.cases for i in c).most_common(1)[0][0]
         tasks = truth.tasks.get(near, one.steps)
         row = [Step({0: [0]}, task) for task in tasks]
-        process = process_of(one.process.id, "", row, frozenset((0,)), lambda step, which: ())
+        process = build_process_model(
+            one.process.id, "", row, frozenset((0,)), lambda step, which: ()
+        )
         named.append(one._replace(process=process, name="", matters=(), actors=(), steps=tasks))
-    return found._replace(found=tuple(named))
+    return found._replace(processes=tuple(named))
 
 
 def _null(found: Discovery, seed: int) -> Discovery:
     rng = random.Random(seed)
-    steps = [step for one in found.found for step in one.steps]
-    matters = [word for one in found.found for word in one.matters] or [""]
-    actors = [actor for one in found.found for actor in one.actors] or [""]
-    all_people = frozenset(person for one in found.found for person in one.people)
+    steps = [step for one in found.processes for step in one.steps]
+    matters = [word for one in found.processes for word in one.matters] or [""]
+    actors = [actor for one in found.processes for actor in one.actors] or [""]
+    all_people = frozenset(person for one in found.processes for person in one.people)
     drawn = []
-    for one in found.found:
+    for one in found.processes:
         name, own = rng.choice(steps), tuple(rng.choices(steps, k=len(one.steps)))
         words = tuple(rng.choices(matters, k=len(one.matters)))
         people = tuple(rng.choices(actors, k=len(one.actors)))
@@ -533,7 +543,7 @@ def _null(found: Discovery, seed: int) -> Discovery:
             one._replace(process=one.process.replace(nodes=nodes), name=name, steps=own,
                          matters=words, actors=people, people=all_people)
         )  # fmt: skip
-    return found._replace(found=tuple(drawn))
+    return found._replace(processes=tuple(drawn))
 
 
 def table(rows: Sequence[Row], sweeps: Sequence[tuple[str, Sequence[float]]]) -> str:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from orgflow.agents.discovery.discover import Found
+from orgflow.agents.discovery.discover import FoundProcess
 from orgflow.evaluation.page import clean_text, page_templates
 
 from orgflow_ir.model import Event, Flow, Gateway, Task
@@ -31,7 +31,7 @@ class Card(NamedTuple):
     and its picture as SVG text."""
 
     number: int
-    found: Found
+    found: FoundProcess
     state: str
     picture: str
 

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
 from orgflow.agents.model_client.usage import Expected, estimate_tokens
-from orgflow.agents.prompting import render, visible
+from orgflow.agents.prompting import render_prompt, visible_text
 from orgflow.evaluation.failures import Confidence, Failure, Severity, limitation
 
 from orgflow_ir.model import Model
@@ -87,7 +87,7 @@ def _prompt(failure: Failure, index: ModelIndex, target: str, fault: str) -> str
     if failure.element is not None:
         known.append(f"it ended at the step: {one_line(index.label(failure.element))}")
     steps = [f"{node.id} = {one_line(node.label)}" for node in index.nodes.values()][:_STEPS]
-    return render(
+    return render_prompt(
         "feedback", known="\n".join(known), steps="\n".join(steps), target=target,
         limitation=limitation(target), fault=fault,
     )  # fmt: skip
@@ -135,7 +135,7 @@ def _read(answer: Any, failure: Failure, index: ModelIndex, target: str) -> Fail
         value = answer.get(name)
         if not isinstance(value, str) or not value.strip():
             raise _Unusable(f"`{name}` is no text")
-        texts[name] = " ".join(visible(value).split())[:_LONGEST]
+        texts[name] = " ".join(visible_text(value).split())[:_LONGEST]
     element = answer.get("element") or failure.element
     if element is not None and element not in index.nodes:
         raise _Unusable(f"there is no step with the id `{str(element)[:60]}`")

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from orgflow.agents.text.bleu import bleu
+from orgflow.agents.text.bleu import bleu_score
 from orgflow.evaluation.text_metrics import assign, f1, steps_of
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
@@ -213,5 +213,5 @@ def _right(
 
 
 def by_bleu(mine: Sequence[str], true: Sequence[str]) -> list[list[float]]:
-    """Likeness by `bleu`."""
-    return [[bleu(a, b) for b in true] for a in mine]
+    """Likeness by `bleu_score`."""
+    return [[bleu_score(a, b) for b in true] for a in mine]

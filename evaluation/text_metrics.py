@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, NamedTuple
 
-from orgflow.agents.text.coverage import content_words
+from orgflow.agents.language.stems import content_words
 
 from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
 from orgflow_ir.flow.control_flow.graph import ControlFlow

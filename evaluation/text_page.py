@@ -6,8 +6,8 @@ import base64
 from collections.abc import Sequence
 from typing import Any
 
-from orgflow.agents.text.coverage import coverage
-from orgflow.agents.text.sentences import Sentence
+from orgflow.agents.language.sentences import Sentence
+from orgflow.agents.text.coverage import measure_coverage
 from orgflow.evaluation.page import clean_text, page_templates
 
 from orgflow_ir.model import Model, Node
@@ -29,7 +29,7 @@ def render_text_page(
     Every text may come from a document or a model: all are escaped, and the picture is an image.
     """
     environment = page_templates()
-    covered = coverage(model, tuple(sentences))
+    covered = measure_coverage(model, tuple(sentences))
     unused = {sentence.number for sentence in covered.unused}
     left = {sentence.number: ", ".join(words) for sentence, words in covered.words}
     elements: dict[tuple[int, int], list[tuple[str, str]]] = {}

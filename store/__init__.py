@@ -10,7 +10,25 @@ from orgflow_ir.plugins.hooks import hookimpl
 from orgflow_ir.plugins.message_stores import StoreProvider
 
 if TYPE_CHECKING:
+    from orgflow.store.messages import MessageStore
+    from orgflow.store.postgres import PostgresStore
+
     from orgflow_ir.plugins.message_stores import MessageStorage
+
+
+def _load_folder_store() -> type[MessageStore]:
+    """The class of stores in folders; every command lists the providers and few open a store, so
+    that SQLite is loaded for the first one."""
+    from orgflow.store.messages import MessageStore
+
+    return MessageStore
+
+
+def _load_postgres_store() -> type[PostgresStore]:
+    """The class of stores in databases, loaded with asyncio for the first one."""
+    from orgflow.store.postgres import PostgresStore
+
+    return PostgresStore
 
 
 class FolderProvider(StoreProvider):
@@ -23,15 +41,11 @@ class FolderProvider(StoreProvider):
 
     def open(self, location: str) -> MessageStorage:
         """The store in a folder."""
-        from orgflow.store.messages import MessageStore
-
-        return MessageStore.open(location)
+        return _load_folder_store().open(location)
 
     def create(self, location: str) -> MessageStorage:
         """The store in a folder, created if it does not exist."""
-        from orgflow.store.messages import MessageStore
-
-        return MessageStore.create(location)
+        return _load_folder_store().create(location)
 
 
 class PostgresProvider(StoreProvider):
@@ -44,15 +58,11 @@ class PostgresProvider(StoreProvider):
 
     def open(self, location: str) -> MessageStorage:
         """The store in a database."""
-        from orgflow.store.postgres import PostgresStore
-
-        return PostgresStore.open(location)
+        return _load_postgres_store().open(location)
 
     def create(self, location: str) -> MessageStorage:
         """The store in a database, whose tables are created if they do not exist."""
-        from orgflow.store.postgres import PostgresStore
-
-        return PostgresStore.create(location)
+        return _load_postgres_store().create(location)
 
 
 @hookimpl

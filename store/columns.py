@@ -27,7 +27,7 @@ def embedded_text(subject: str, body: str) -> str:
     return f"{subject}\n\n{body}" if subject else body
 
 
-def storable(text: str) -> str:
+def storable_text(text: str) -> str:
     """Text without lone surrogates and NULs, which databases cannot store."""
     if "\x00" in text:
         text = text.replace("\x00", "")

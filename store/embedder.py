@@ -35,8 +35,8 @@ class HashedWords:
                 sign = 1 if code >> 63 else -1
                 vectors[row, code % self.size] += sign * (1 + math.log(count))
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        found: Sequence[Sequence[float]] = vectors / np.maximum(norms, 1e-9)
-        return found
+        normalised: Sequence[Sequence[float]] = vectors / np.maximum(norms, 1e-9)
+        return normalised
 
 
 def local_embedder() -> Embedder:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from orgflow.store.columns import content_hash, embedded_text, storable
+from orgflow.store.columns import content_hash, embedded_text, storable_text
 
 from orgflow_ir.model.message import Message, Person
 from orgflow_ir.plugins.message_stores import seconds
@@ -103,10 +103,10 @@ class Traces:
         self._wrote = frozenset(held.conversation for held in own) - {""}
         self._lines = frozenset(
             plain for held in own for line in held.body.split("\n")
-            if len(plain := _plain(line)) >= _LINE
+            if len(plain := _plain_line(line)) >= _LINE
         )  # fmt: skip
-        self._full = _pattern(person)
-        self._parts = frozenset(_parts(person.name))
+        self._full = _person_pattern(person)
+        self._parts = frozenset(_name_parts(person.name))
 
     def change(self, held: Held) -> Change | None:
         """The message without the person; `None` if nothing has to change."""
@@ -116,26 +116,28 @@ class Traces:
             held.conversation in self._wrote
             or not self._ids.isdisjoint(json.loads(held.refs))
             or self._full.search(quoted)
-            or any(_plain(line) in self._lines for line in quoted.split("\n"))
+            or any(_plain_line(line) in self._lines for line in quoted.split("\n"))
         ):
             quoted = ""
         body = held.body
         near = self._n in held.people or held.conversation in self._near
         if self._lines:
             named = near or self._full.search(body) is not None
-            body = "\n".join(
+            kept = (
                 line for line in body.split("\n")
-                if not ((named or line.lstrip().startswith(">")) and _plain(line) in self._lines)
+                if _plain_line(line) not in self._lines
+                or not (named or line.lstrip().startswith(">"))
             )  # fmt: skip
+            body = "\n".join(kept)
         id_ = clean(held.id)
         subject, body = clean(held.subject), clean(body)
-        made = Change(
+        change = Change(
             id_ if id_ == held.id else "msg_" + content_hash(held.id).hex(),
             subject, body, clean(quoted), clean(held.signature), clean(held.named),
             clean.json(held.refs), clean.json(held.attachments), clean(held.file),
             content_hash(embedded_text(subject, body)), held.n,
         )  # fmt: skip
-        return None if made[:9] == held[1:10] else made
+        return None if change[:9] == held[1:10] else change
 
     def names(self, names: dict[int, str]) -> Iterator[tuple[str, int]]:
         """Names of others that contain the person, as `Jane Doe (via a list)`, without it. An equal
@@ -148,7 +150,7 @@ class Traces:
         near = self._n in held.people or held.conversation in self._near
         parts: frozenset[str] = self._parts if near else frozenset()
         for number in held.people - {self._n} if parts else ():
-            parts -= frozenset(_parts(self._people.get(number, "")))
+            parts -= frozenset(_name_parts(self._people.get(number, "")))
         return _Cleaner(self._full, parts)
 
 
@@ -173,22 +175,22 @@ class _Cleaner(NamedTuple):
         return self(value) if isinstance(value, str) else value
 
 
-def cleaned(person: Person, text: str) -> str:
+def remove_person(person: Person, text: str) -> str:
     """A text without the address and the full name of a person."""
-    return _pattern(Known(0, person.name, person.address)).sub(REMOVED, text)
+    return _person_pattern(Known(0, person.name, person.address)).sub(REMOVED, text)
 
 
-def unknown(key: str) -> Known:
+def unknown_person(key: str) -> Known:
     """A person that a store does not know, or no longer knows, by an address or a name."""
     return Known(-1, "", key) if "@" in key else Known(-1, key, "")
 
 
-def admitted(
+def select_admitted(
     messages: Iterable[Message], forgotten: frozenset[bytes], since: float | None
 ) -> list[Message]:
     """The messages that a store accepts: none of a forgotten person, whose name is removed from the
     receivers, and none older than `since`, in seconds since 1970."""
-    found = []
+    kept = []
     for message in messages:
         if since is not None and message.date is not None and seconds(message.date) < since:
             continue
@@ -196,15 +198,15 @@ def admitted(
             sender = message.sender
             if message_hash(message.id) in forgotten:
                 continue
-            if sender is not None and person_hash(storable(sender.key)) in forgotten:
+            if sender is not None and person_hash(storable_text(sender.key)) in forgotten:
                 continue
             receivers = tuple(
-                p for p in message.receivers if person_hash(storable(p.key)) not in forgotten
+                p for p in message.receivers if person_hash(storable_text(p.key)) not in forgotten
             )
             if len(receivers) < len(message.receivers):
                 message = replace(message, receivers=receivers)
-        found.append(message)
-    return found
+        kept.append(message)
+    return kept
 
 
 def person_hash(key: str) -> bytes:
@@ -217,7 +219,7 @@ def message_hash(id_: str) -> bytes:
     return content_hash(f"message {id_}")
 
 
-def _parts(name: str) -> Iterator[str]:
+def _name_parts(name: str) -> Iterator[str]:
     """The parts of a name that stand for it: of two letters or more, not all lower case."""
     for part in re.findall(r"[^\W\d_]+", bare_name(name)):
         if len(part) > 1 and not part.islower():
@@ -229,30 +231,30 @@ def bare_name(name: str) -> str:
     return " ".join(re.sub(r"[(\[][^()\[\]]*[)\]]|\|.*", " ", name).split()) or name
 
 
-def _plain(line: str) -> str:
+def _plain_line(line: str) -> str:
     """A line without the marks of quotes, for comparison."""
     return " ".join(line.lstrip("> \t").split())
 
 
-def _pattern(person: Known) -> re.Pattern[str]:
+def _person_pattern(person: Known) -> re.Pattern[str]:
     """Finds the address and the full name in a text; a name of one part is no full name."""
-    found = []
+    patterns = []
     local = person.address.partition("@")[0]
     if person.address:
         address = re.escape(person.address)
         named = r"(?:\"[^\"\n]{1,80}\"|(?-i:[A-ZÀ-Þ])[\w.'-]*(?:[ \t](?-i:[A-ZÀ-Þ])[\w.'-]*){0,3})"
-        found.append(rf"(?:{named}[ \t]*<)?(?<![\w.+-]){address}(?![\w-]|\.\w)>?")
+        patterns.append(rf"(?:{named}[ \t]*<)?(?<![\w.+-]){address}(?![\w-]|\.\w)>?")
     for name in dict.fromkeys((person.name, bare_name(person.name), local)):
         parts = re.findall(r"[^\W\d_]+", name)
         if len(parts) > 1:
             for begin in range(len(parts)):
                 order = [*parts[begin:], *parts[:begin]]
                 text = _BETWEEN.join(map(re.escape, order))
-                found.append(rf"(?<![^\W_]){text}(?![^\W_])")
-    return re.compile("|".join(found) or r"(?!)", re.IGNORECASE)
+                patterns.append(rf"(?<![^\W_]){text}(?![^\W_])")
+    return re.compile("|".join(patterns) or r"(?!)", re.IGNORECASE)
 
 
 __all__ = [
-    "CHANGED", "HELD", "REMOVED", "Change", "Held", "Known", "Traces", "admitted", "bare_name",
-    "cleaned",    "message_hash", "person_hash", "unknown",
+    "CHANGED", "HELD", "REMOVED", "Change", "Held", "Known", "Traces", "bare_name",
+    "message_hash", "person_hash", "remove_person", "select_admitted", "unknown_person",
 ]  # fmt: skip

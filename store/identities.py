@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from orgflow.store.columns import content_hash, storable
+from orgflow.store.columns import content_hash, storable_text
 
 from orgflow_ir.model.message import Message
 from orgflow_ir.plugins.message_stores import seconds
@@ -40,7 +40,7 @@ class Identity(NamedTuple):
 def identity_of(message: Message) -> Identity:
     """The identity of a message that a store is given."""
     return Identity(
-        storable(message.sender.key) if message.sender is not None else "",
+        storable_text(message.sender.key) if message.sender is not None else "",
         seconds(message.date) if message.date is not None else None,
         content_hash(message.text),
     )
@@ -53,11 +53,11 @@ def _other_id(id_: str, identity: Identity) -> str:
 
 def ids_of(batch: Iterable[Message]) -> list[str]:
     """The ids under which a store may have these messages."""
-    found = []
+    ids = []
     for message in batch:
-        id_ = storable(message.id)
-        found += [id_, _other_id(id_, identity_of(message))]
-    return found
+        id_ = storable_text(message.id)
+        ids += [id_, _other_id(id_, identity_of(message))]
+    return ids
 
 
 class Renamed:
@@ -77,16 +77,16 @@ class Renamed:
             known: what the store has of `ids_of` the batch.
         """
         taken = dict(known)
-        found: dict[str, Message] = {}
+        unique: dict[str, Message] = {}
         for message in batch:
             identity = identity_of(message)
-            id_ = storable(message.id)
-            made = _other_id(id_, identity)
-            if made in known or taken.setdefault(id_, identity).differs(identity):
-                self._new[message.file, id_] = made
-                message, id_ = replace(message, id=made), made
+            id_ = storable_text(message.id)
+            other_id = _other_id(id_, identity)
+            if other_id in known or taken.setdefault(id_, identity).differs(identity):
+                self._new[message.file, id_] = other_id
+                message, id_ = replace(message, id=other_id), other_id
             if self._new:
                 references = tuple(self._new.get((message.file, r), r) for r in message.references)
                 message = replace(message, references=references)
-            found.setdefault(id_, message)
-        return found
+            unique.setdefault(id_, message)
+        return unique

@@ -21,7 +21,7 @@ from orgflow.store.columns import (
     embedded_text,
     lists_of,
     message_of,
-    storable,
+    storable_text,
 )  # fmt: skip
 from orgflow.store.forgetting import (
     CHANGED,
@@ -30,13 +30,13 @@ from orgflow.store.forgetting import (
     Held,
     Known,
     Traces,
-    admitted,
     message_hash,
     person_hash,
-    unknown,
+    select_admitted,
+    unknown_person,
 )  # fmt: skip
 from orgflow.store.identities import Identity, Renamed, ids_of
-from orgflow.store.threads import Linked, conversations
+from orgflow.store.threads import Linked, link_conversations
 
 from orgflow_ir.model.message import Message, Person
 from orgflow_ir.plugins.message_stores import (
@@ -216,7 +216,7 @@ class MessageStore(MessageStorage):
             unique = renamed.unique(batch, self._identities(ids_of(batch)))
             known = self._identities([*unique])
             asked = {id_: message for id_, message in unique.items() if id_ not in known}
-            new = admitted(asked.values(), self._forgotten, self._since)
+            new = select_admitted(asked.values(), self._forgotten, self._since)
             self.left_out += len(asked) - len(new)
             (top,) = self._db.execute("SELECT coalesce(max(n), 0) FROM messages").fetchone()
             rows, receivers = [], []
@@ -236,22 +236,22 @@ class MessageStore(MessageStorage):
     def _identities(self, ids: Sequence[str]) -> dict[str, Identity]:
         rows = self._db.execute(
             "SELECT id, coalesce(key, ''), at, hash FROM messages LEFT JOIN people ON "
-            f"people.n = sender WHERE id IN ({_marks(ids)})", ids,
+            f"people.n = sender WHERE id IN ({_question_marks(ids)})", ids,
         )  # fmt: skip
         return {id_: Identity(*rest) for id_, *rest in rows}
 
     def _row(self, number: int, m: Message) -> tuple[Any, ...]:
         return (
             number,
-            storable(m.id),
+            storable_text(m.id),
             seconds(m.date) if m.date is not None else None,
             m.date.isoformat() if m.date is not None else None,
             m.channel,
             self._person(m.sender) if m.sender is not None else None,
-            storable(m.subject),
-            storable(m.body),
-            storable(m.quoted),
-            storable(m.signature),
+            storable_text(m.subject),
+            storable_text(m.body),
+            storable_text(m.quoted),
+            storable_text(m.signature),
             m.thread,
             *lists_of(m),
             content_hash(m.text),
@@ -260,22 +260,22 @@ class MessageStore(MessageStorage):
         )
 
     def _person(self, person: Person) -> int:
-        key = storable(person.key)
+        key = storable_text(person.key)
         number = self._people.get(key)
         if number is not None:
             return number
-        found = self._db.execute("SELECT n, name FROM people WHERE key = ?", (key,)).fetchone()
-        if found is None:
+        row = self._db.execute("SELECT n, name FROM people WHERE key = ?", (key,)).fetchone()
+        if row is None:
             done = self._db.execute(
                 "INSERT INTO people (key, name, address) VALUES (?,?,?)",
-                (key, storable(person.name), storable(person.address)),
+                (key, storable_text(person.name), storable_text(person.address)),
             )
             number = int(done.lastrowid or 0)
         else:
-            number = int(found[0])
-            if not found[1] and person.name:
+            number = int(row[0])
+            if not row[1] and person.name:
                 self._db.execute(
-                    "UPDATE people SET name = ? WHERE n = ?", (storable(person.name), number)
+                    "UPDATE people SET name = ? WHERE n = ?", (storable_text(person.name), number)
                 )
         if len(self._people) > 200_000:
             self._people.clear()
@@ -287,7 +287,7 @@ class MessageStore(MessageStorage):
         with self._writing():
             self._db.execute("CREATE TEMP TABLE found (id TEXT PRIMARY KEY, first TEXT)")
             self._db.executemany(
-                "INSERT OR REPLACE INTO found VALUES (?,?)", conversations(self._linked())
+                "INSERT OR REPLACE INTO found VALUES (?,?)", link_conversations(self._linked())
             )
             self._db.execute(
                 "UPDATE messages SET conversation = (SELECT first FROM found WHERE "
@@ -312,12 +312,12 @@ class MessageStore(MessageStorage):
     def delete_person(self, key: str) -> Forgotten:
         """Delete everything that a person wrote, quotes of it, and the person as a receiver;
         replace the address and the name in messages of others."""
-        key = storable(key).lower()
+        key = storable_text(key).lower()
         with self._writing():
             row = self._db.execute(
                 "SELECT n, name, address FROM people WHERE key = ?", (key,)
             ).fetchone()
-            person = Known(*row) if row is not None else unknown(key)
+            person = Known(*row) if row is not None else unknown_person(key)
             own = list(self._held("sender = ?", person.n))
             near = self._db.execute(
                 "SELECT DISTINCT conversation FROM messages WHERE sender = ? OR n IN (SELECT "
@@ -452,8 +452,8 @@ class MessageStore(MessageStorage):
             (row[0],),
         )
         writer = self._db.execute("SELECT name, address FROM people WHERE n = ?", (row[4],))
-        found = writer.fetchone()
-        sender = Person(*found) if found is not None else None
+        sender_row = writer.fetchone()
+        sender = Person(*sender_row) if sender_row is not None else None
         return message_of(row, sender, (Person(*r) for r in receivers))
 
     def people(self) -> Iterator[tuple[Person, int, int]]:
@@ -486,9 +486,7 @@ class MessageStore(MessageStorage):
 
     def _vectors_of(self, model: str, size: int = 0) -> Vectors:
         if model not in self._vectors:
-            from orgflow.store.vectors import Vectors
-
-            self._vectors[model] = Vectors(self.folder, model, size)
+            self._vectors[model] = _load_vectors()(self.folder, model, size)
         return self._vectors[model]
 
     def embed(self, embedder: Embedder, progress: Callable[[int, int], None] | None = None) -> int:
@@ -501,7 +499,7 @@ class MessageStore(MessageStorage):
         for begin in range(0, len(missing), _EMBEDDED):
             part = missing[begin : begin + _EMBEDDED]
             rows = self._db.execute(
-                f"SELECT n, subject, body FROM messages WHERE n IN ({_marks(part)})",
+                f"SELECT n, subject, body FROM messages WHERE n IN ({_question_marks(part)})",
                 [n for _, n in part],
             )
             texts = {n: embedded_text(subject, body) for n, subject, body in rows}
@@ -521,54 +519,55 @@ class MessageStore(MessageStorage):
             self._write(embedder, ordered[begin : begin + _EMBEDDED])
         if missing:
             rows = self._rows_of(embedder.name, hashes)
-        found = self._vectors_of(embedder.name, embedder.size).read([rows[h] for h in hashes])
-        return list(found)
+        vectors = self._vectors_of(embedder.name, embedder.size).read([rows[h] for h in hashes])
+        return list(vectors)
 
     def _rows_of(self, model: str, hashes: Sequence[bytes]) -> dict[bytes, int]:
-        found: dict[bytes, int] = {}
+        row_of_hash: dict[bytes, int] = {}
         for begin in range(0, len(hashes), 500):
             part = hashes[begin : begin + 500]
-            found.update(
+            row_of_hash.update(
                 self._db.execute(
-                    f"SELECT hash, row FROM vectors WHERE model = ? AND hash IN ({_marks(part)})",
+                    "SELECT hash, row FROM vectors WHERE model = ? "
+                    f"AND hash IN ({_question_marks(part)})",
                     [model, *part],
                 )
             )
-        return found
+        return row_of_hash
 
     def _write(self, embedder: Embedder, part: Sequence[tuple[bytes, str]]) -> None:
         """Embed texts and keep their vectors under their hashes."""
-        found = dict(zip((h for h, _ in part), embedder.embed([t for _, t in part]), strict=True))
+        vectors = dict(zip((h for h, _ in part), embedder.embed([t for _, t in part]), strict=True))
         with self._writing():
-            for hash_ in self._rows_of(embedder.name, list(found)):
-                del found[hash_]  # another process was faster
+            for hash_ in self._rows_of(embedder.name, list(vectors)):
+                del vectors[hash_]  # another process was faster
             (top,) = self._db.execute(
                 "SELECT coalesce(max(row), -1) FROM vectors WHERE model = ?", (embedder.name,)
             ).fetchone()
-            self._vectors_of(embedder.name, embedder.size).write(top + 1, list(found.values()))
+            self._vectors_of(embedder.name, embedder.size).write(top + 1, list(vectors.values()))
             self._db.executemany(
                 "INSERT INTO vectors VALUES (?,?,?)",
-                [(embedder.name, hash_, top + 1 + i) for i, hash_ in enumerate(found)],
+                [(embedder.name, hash_, top + 1 + i) for i, hash_ in enumerate(vectors)],
             )
 
     def vectors(self, model: str, ids: Sequence[str]) -> list[Sequence[float] | None]:
         """The vectors of messages, `None` for those that have none."""
         rows = self._rows(model, ids)
-        found = self._vectors_of(model).read(list(rows.values())) if rows else ()
-        vectors = dict(zip(rows, found, strict=True))
+        numbers = self._vectors_of(model).read(list(rows.values())) if rows else ()
+        vectors = dict(zip(rows, numbers, strict=True))
         return [vectors.get(id_) for id_ in ids]
 
     def _rows(self, model: str, ids: Sequence[str]) -> dict[str, int]:
-        found: dict[str, int] = {}
+        row_of_id: dict[str, int] = {}
         for begin in range(0, len(ids), 500):
             part = ids[begin : begin + 500]
-            found.update(
+            row_of_id.update(
                 self._db.execute(
                     "SELECT id, row FROM messages JOIN vectors USING (hash) "
-                    f"WHERE model = ? AND id IN ({_marks(part)})", [model, *part],
+                    f"WHERE model = ? AND id IN ({_question_marks(part)})", [model, *part],
                 )
             )  # fmt: skip
-        return found
+        return row_of_id
 
     def nearest(
         self,
@@ -589,23 +588,30 @@ class MessageStore(MessageStorage):
                     f"(SELECT hash FROM messages WHERE {condition})", [model, *values],
                 )
             ]  # fmt: skip
-        found: list[tuple[str, float]] = []
+        scored: list[tuple[str, float]] = []
         extra = f" AND {condition}" if condition else ""
         for row, score in vectors.nearest(vector, limit, rows):
-            found += [
+            scored += [
                 (id_, score) for (id_,) in self._db.execute(
                     "SELECT id FROM messages WHERE hash = (SELECT hash FROM vectors WHERE "
                     f"model = ? AND row = ?){extra} ORDER BY at, n", [model, row, *values],
                 )
             ]  # fmt: skip
-            if len(found) >= limit:
+            if len(scored) >= limit:
                 break
-        return found[:limit]
+        return scored[:limit]
 
     def documents(self) -> Iterator[str]:
         """The ids of all messages, oldest first."""
         for (id_,) in self._db.execute("SELECT id FROM messages ORDER BY at, n"):
             yield id_
+
+
+def _load_vectors() -> type[Vectors]:
+    """The class of vectors; most commands need none, so that numpy is loaded for the first ones."""
+    from orgflow.store.vectors import Vectors
+
+    return Vectors
 
 
 def _keep_a_log(database: sqlite3.Connection) -> None:
@@ -632,5 +638,5 @@ def _make_tables(database: sqlite3.Connection) -> None:
             database.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def _marks(values: Sized) -> str:
+def _question_marks(values: Sized) -> str:
     return ",".join("?" * len(values))

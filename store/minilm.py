@@ -31,8 +31,8 @@ class ModelMissing(LookupError):
 
 def model_archive() -> str:
     """The zip file with the model. Raises `ModelMissing`."""
-    found = importlib.util.find_spec(PACKAGE)
-    for folder in (found.submodule_search_locations or ()) if found is not None else ():
+    spec = importlib.util.find_spec(PACKAGE)
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
         path = os.path.join(folder, "model.zip")
         if os.path.isfile(path):
             return path
@@ -45,7 +45,7 @@ class MiniLM:
     def __init__(self) -> None:
         with zipfile.ZipFile(model_archive()) as archive:
             vocabulary = json.loads(archive.read("tokenizer.json"))["model"]["vocab"]
-            self._weights = _tensors(archive.read("model.safetensors"))
+            self._weights = _read_tensors(archive.read("model.safetensors"))
         self._words = WordPiece(vocabulary)
 
     @property
@@ -67,8 +67,8 @@ class MiniLM:
         batches = [[ids[i] for i in part] for part in parts]
         pool = ThreadPoolExecutor(WORKERS)
         try:
-            for part, found in zip(parts, pool.map(self._batch, batches), strict=True):
-                vectors[part] = found
+            for part, batch_vectors in zip(parts, pool.map(self._batch, batches), strict=True):
+                vectors[part] = batch_vectors
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
         every: Sequence[Sequence[float]] = vectors
@@ -78,9 +78,9 @@ class MiniLM:
         longest = max(map(len, ids))
         tokens: Any = np.zeros((len(ids), longest), np.int64)
         mask: Any = np.zeros((len(ids), longest), np.float32)
-        for row, found in enumerate(ids):
-            tokens[row, : len(found)] = found
-            mask[row, : len(found)] = 1
+        for row, token_ids in enumerate(ids):
+            tokens[row, : len(token_ids)] = token_ids
+            mask[row, : len(token_ids)] = 1
         w = self._weights
         x = (
             w["embeddings.word_embeddings.weight"][tokens]
@@ -95,7 +95,7 @@ class MiniLM:
                 x + self._attention(x, away, name), f"{name}.attention.output.LayerNorm"
             )
             inner = self._linear(x, f"{name}.intermediate.dense")
-            inner = self._linear(_gelu(inner), f"{name}.output.dense")
+            inner = self._linear(_apply_gelu(inner), f"{name}.output.dense")
             x = self._normal(x + inner, f"{name}.output.LayerNorm")
         mean = (x * mask[:, :, None]).sum(1) / mask.sum(1, keepdims=True)
         return mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-9)
@@ -104,8 +104,8 @@ class MiniLM:
         rows, longest, _ = x.shape
 
         def heads(part: str) -> Any:
-            found = self._linear(x, f"{name}.attention.self.{part}")
-            return found.reshape(rows, longest, _HEADS, -1).transpose(0, 2, 1, 3)
+            projected = self._linear(x, f"{name}.attention.self.{part}")
+            return projected.reshape(rows, longest, _HEADS, -1).transpose(0, 2, 1, 3)
 
         query, key, value = heads("query"), heads("key"), heads("value")
         scores = query @ key.transpose(0, 1, 3, 2) / np.float32(np.sqrt(_SIZE // _HEADS)) + away
@@ -117,9 +117,9 @@ class MiniLM:
 
     def _linear(self, x: Any, name: str) -> Any:
         weight = self._weights[f"{name}.weight"]
-        found = x.reshape(-1, x.shape[-1]) @ weight.T
-        found += self._weights[f"{name}.bias"]
-        return found.reshape(*x.shape[:-1], len(weight))
+        product = x.reshape(-1, x.shape[-1]) @ weight.T
+        product += self._weights[f"{name}.bias"]
+        return product.reshape(*x.shape[:-1], len(weight))
 
     def _normal(self, x: Any, name: str) -> Any:
         x = x - x.mean(-1, keepdims=True)
@@ -127,7 +127,7 @@ class MiniLM:
         return x * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
 
 
-def _gelu(x: Any) -> Any:
+def _apply_gelu(x: Any) -> Any:
     """x Φ(x), with Φ after Abramowitz and Stegun 7.1.26 (error below 1.5e-7); in blocks that stay
     in the processor's cache, since each step reads all numbers."""
     flat = x.reshape(-1)
@@ -157,7 +157,7 @@ def _gelu(x: Any) -> Any:
 _BLOCK = 1 << 14
 
 
-def _tensors(data: bytes) -> dict[str, Any]:
+def _read_tensors(data: bytes) -> dict[str, Any]:
     """The tensors of a safetensors file: the length of a JSON header, the header, the numbers."""
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(io.BytesIO(data[8 : 8 + length]).read())

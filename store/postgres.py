@@ -19,7 +19,7 @@ from orgflow.store.columns import (
     embedded_text,
     lists_of,
     message_of,
-    storable,
+    storable_text,
 )
 from orgflow.store.forgetting import (
     CHANGED,
@@ -28,13 +28,13 @@ from orgflow.store.forgetting import (
     Held,
     Known,
     Traces,
-    admitted,
     message_hash,
     person_hash,
-    unknown,
+    select_admitted,
+    unknown_person,
 )  # fmt: skip
 from orgflow.store.identities import Identity, Renamed, ids_of
-from orgflow.store.threads import Linked, conversations
+from orgflow.store.threads import Linked, link_conversations
 
 from orgflow_ir.model.message import Message, Person
 from orgflow_ir.pipeline.agent_services import Embedder
@@ -48,6 +48,7 @@ from orgflow_ir.plugins.message_stores import (
     seconds,
     words_of,
 )
+from orgflow_ir.plugins.packages import install_command
 
 T = TypeVar("T")
 VERSION = 1
@@ -127,14 +128,14 @@ class PostgresStore(MessageStorage):
 
     @classmethod
     def _connected(cls, location: str, *, make: bool) -> PostgresStore:
-        asyncpg = _asyncpg()
+        asyncpg = _load_driver()
         loop = asyncio.new_event_loop()
 
         async def connected() -> Any:
             settings = {"search_path": "orgflow, public", "application_name": "orgflow"}
             connection = await asyncpg.connect(location, server_settings=settings, timeout=30)
             try:
-                await _check(connection, make=make)
+                await _check_schema(connection, make=make)
             except BaseException:
                 await connection.close()
                 raise
@@ -146,22 +147,24 @@ class PostgresStore(MessageStorage):
                 ValueError) as error:  # fmt: skip
             loop.close()
             where = _without_password(location)
-            raise StoreError(f"{where} cannot be used: {_line(error)}{_remedy(error)}") from None
+            raise StoreError(
+                f"{where} cannot be used: {_first_line(error)}{_connection_remedy(error)}"
+            ) from None
         except StoreError:
             loop.close()
             raise
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        asyncpg = _asyncpg()
+        asyncpg = _load_driver()
         try:
             return self._loop.run_until_complete(work)
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             if self._connection.is_closed():
                 raise StoreError(
-                    f"the connection to PostgreSQL was lost ({_line(error)}); run the command "
-                    "again; it continues after the messages that are already written"
+                    f"the connection to PostgreSQL was lost ({_first_line(error)}); run the "
+                    "command again; it continues after the messages that are already written"
                 ) from error
-            raise StoreError(f"the store on PostgreSQL failed: {_line(error)}") from error
+            raise StoreError(f"the store on PostgreSQL failed: {_first_line(error)}") from error
 
     def close(self) -> None:
         """End the connection."""
@@ -171,8 +174,8 @@ class PostgresStore(MessageStorage):
             self._loop.close()
 
     def _rows(self, query: str, *values: Any) -> list[Any]:
-        found: list[Any] = self._run(self._connection.fetch(query, *values))
-        return found
+        rows: list[Any] = self._run(self._connection.fetch(query, *values))
+        return rows
 
     def _count(self, query: str, *values: Any) -> int:
         return int(self._run(self._connection.fetchval(query, *values)))
@@ -194,9 +197,9 @@ class PostgresStore(MessageStorage):
     async def _add(self, given: list[Message], renamed: Renamed) -> int:
         async with self._connection.transaction():
             asked = renamed.unique(given, await self._identities(ids_of(given)))
-            batch = {storable(m.id): m for m in await self._admitted(asked)}
+            batch = {storable_text(m.id): m for m in await self._admitted(asked)}
             people = await self._people_of(batch.values())
-            rows = [_row(id_, message, people) for id_, message in batch.items()]
+            rows = [_row_of_message(id_, message, people) for id_, message in batch.items()]
             names = ", ".join(name for name, _ in _WRITTEN)
             arrays = ", ".join(f"${i}::{kind}[]" for i, (_, kind) in enumerate(_WRITTEN, 1))
             taken = ", ".join(
@@ -208,7 +211,9 @@ class PostgresStore(MessageStorage):
                 "ON CONFLICT (id) DO NOTHING RETURNING id, n",
                 *([row[i] for row in rows] for i in range(len(_WRITTEN))),
             )
-            pairs = {(n, people[storable(p.key)]) for id_, n in new for p in batch[id_].receivers}
+            pairs = {
+                (n, people[storable_text(p.key)]) for id_, n in new for p in batch[id_].receivers
+            }
             await self._connection.executemany(
                 "INSERT INTO receivers VALUES ($1, $2)", sorted(pairs)
             )
@@ -227,35 +232,35 @@ class PostgresStore(MessageStorage):
         """The messages that are not left out; those that are there stay among them."""
         forgotten = await self._connection.fetch("SELECT hash FROM forgotten")
         since = await self._connection.fetchval("SELECT max(since) FROM retention")
-        return admitted(batch.values(), frozenset(hash_ for (hash_,) in forgotten), since)
+        return select_admitted(batch.values(), frozenset(hash_ for (hash_,) in forgotten), since)
 
     async def _people_of(self, messages: Iterable[Message]) -> dict[str, int]:
         """The numbers of everybody in some messages, by key. They are written in one order by all
         processes, so that none waits for another in a circle."""
-        found: dict[str, Person] = {}
+        people: dict[str, Person] = {}
         for person in (p for message in messages for p in message.people):
-            key = storable(person.key)
-            if not found.get(key, Person("")).name:
-                found[key] = person
-        keys = sorted(found)
+            key = storable_text(person.key)
+            if not people.get(key, Person("")).name:
+                people[key] = person
+        keys = sorted(people)
         rows = await self._connection.fetch(
             "INSERT INTO people (key, name, address) SELECT * FROM unnest($1::text[], $2::text[], "
             "$3::text[]) ON CONFLICT (key) DO UPDATE SET name = CASE WHEN people.name = '' THEN "
             "excluded.name ELSE people.name END RETURNING key, n",
             keys,
-            [storable(found[key].name) for key in keys],
-            [storable(found[key].address) for key in keys],
+            [storable_text(people[key].name) for key in keys],
+            [storable_text(people[key].address) for key in keys],
         )
         return dict(rows)
 
     def link(self) -> int:
         """Find the conversation of every message again."""
-        found = list(conversations(self._linked()))
+        conversations = list(link_conversations(self._linked()))
 
         async def write() -> None:
             async with self._connection.transaction():
-                for begin in range(0, len(found), 10 * BATCH):
-                    part = found[begin : begin + 10 * BATCH]
+                for begin in range(0, len(conversations), 10 * BATCH):
+                    part = conversations[begin : begin + 10 * BATCH]
                     await self._connection.execute(
                         "UPDATE messages SET conversation = first FROM unnest($1::text[], "
                         "$2::text[]) AS found (id, first) WHERE messages.id = found.id AND "
@@ -265,7 +270,7 @@ class PostgresStore(MessageStorage):
                     )
 
         self._run(write())
-        return len({first for _, first in found})
+        return len({first for _, first in conversations})
 
     def _linked(self) -> Iterator[Linked]:
         columns = (
@@ -281,7 +286,7 @@ class PostgresStore(MessageStorage):
     ) -> Iterator[Any]:
         """Rows of messages by time, a page at a time, messages without a time first; the first two
         columns are the time and the number, by which the next page is found."""
-        base = _numbered(f" AND {condition}" if condition else "")
+        base = _number_places(f" AND {condition}" if condition else "")
         count = len(values)
         last: tuple[float, int] = (float("-inf"), 0)
         while True:
@@ -299,7 +304,7 @@ class PostgresStore(MessageStorage):
     def delete_person(self, key: str) -> Forgotten:
         """Delete everything that a person wrote, quotes of it, and the person as a receiver;
         replace the address and the name in messages of others."""
-        key = storable(key).lower()
+        key = storable_text(key).lower()
 
         async def delete() -> Forgotten:
             async with self._connection.transaction():
@@ -308,7 +313,7 @@ class PostgresStore(MessageStorage):
                 row = await self._connection.fetchrow(
                     "SELECT n, name, address FROM people WHERE key = $1", key
                 )
-                person = Known(*row) if row is not None else unknown(key)
+                person = Known(*row) if row is not None else unknown_person(key)
                 own = [held async for held in self._held("sender = $1", person.n)]
                 near = await self._connection.fetch(
                     "SELECT DISTINCT coalesce(conversation, '') FROM messages WHERE sender = $1 "
@@ -335,9 +340,9 @@ class PostgresStore(MessageStorage):
             files = {held.file for held in own} | {held.file for held, _ in changes}
             return Forgotten(len(own), len(changes), tuple(sorted(files)))
 
-        found = self._run(delete())
+        forgotten = self._run(delete())
         self._forget()
-        return found
+        return forgotten
 
     async def _held(self, condition: str, person: int) -> AsyncIterator[Held]:
         query = (
@@ -357,7 +362,7 @@ class PostgresStore(MessageStorage):
         await self._connection.executemany(
             f"UPDATE messages SET {fields}, words = to_tsvector('simple', ${count + 2}) "
             f"WHERE n = ${count + 1}",
-            [(*change, _indexed(change.subject, change.body)) for change in changes],
+            [(*change, _indexed_words(change.subject, change.body)) for change in changes],
         )
 
     def delete_before(self, date: datetime) -> int:
@@ -374,11 +379,11 @@ class PostgresStore(MessageStorage):
                 )
                 await self._connection.execute("DELETE FROM retention")
                 await self._connection.execute("INSERT INTO retention VALUES ($1)", seconds(date))
-                return _affected(done)
+                return _affected_rows(done)
 
-        found = self._run(delete())
+        count = self._run(delete())
         self._forget()
-        return found
+        return count
 
     def _forget(self) -> None:
         """Delete the vectors of texts that no message has any more, and write the tables again, so
@@ -395,7 +400,7 @@ class PostgresStore(MessageStorage):
             try:
                 for table in ("messages", "people", "receivers", "vectors"):
                     await self._connection.execute(f"VACUUM (FULL, ANALYZE) orgflow.{table}")
-            except _asyncpg().LockNotAvailableError:
+            except _load_driver().LockNotAvailableError:
                 raise StoreError(
                     "another process uses the store on PostgreSQL: the messages are deleted, but "
                     "their bytes are not overwritten yet; end it and run the same command again"
@@ -419,12 +424,12 @@ class PostgresStore(MessageStorage):
         """The messages that match a filter, one page at a time."""
         condition, values = wanted.sql()
         for row in self._pages(_JOINED, condition, values):
-            yield _message(row[2:])
+            yield _message_of_row(row[2:])
 
     def message(self, id_: str) -> Message | None:
         """A message by its id."""
         rows = self._rows(f"SELECT {_JOINED} FROM messages WHERE id = $1", id_)
-        return _message(rows[0]) if rows else None
+        return _message_of_row(rows[0]) if rows else None
 
     def people(self) -> Iterator[tuple[Person, int, int]]:
         """Everybody with the number of messages sent and received, highest first."""
@@ -444,7 +449,7 @@ class PostgresStore(MessageStorage):
             return []
         condition, values = wanted.sql()
         count = len(values)
-        some = f" AND {_numbered(condition)}" if condition else ""
+        some = f" AND {_number_places(condition)}" if condition else ""
         rows = self._rows(
             f"SELECT id, ts_rank(words, q, 1) AS rank FROM messages, to_tsquery('simple', "
             f"${count + 1}) AS q WHERE words @@ q{some} "
@@ -481,14 +486,14 @@ class PostgresStore(MessageStorage):
     def embedded(self, embedder: Embedder, texts: Sequence[str]) -> list[Sequence[float]]:
         """The vector of each text, from the database if it was embedded before."""
         hashes = [content_hash(text) for text in texts]
-        found = self._kept(embedder.name, hashes)
-        missing = {h: text for h, text in zip(hashes, texts, strict=True) if h not in found}
+        vectors = self._kept(embedder.name, hashes)
+        missing = {h: text for h, text in zip(hashes, texts, strict=True) if h not in vectors}
         ordered = sorted(missing.items(), key=lambda item: len(item[1]))
         for begin in range(0, len(ordered), _EMBEDDED):
             self._write(embedder, ordered[begin : begin + _EMBEDDED])
         if missing:
-            found.update(self._kept(embedder.name, list(missing)))
-        return [found[h] for h in hashes]
+            vectors.update(self._kept(embedder.name, list(missing)))
+        return [vectors[h] for h in hashes]
 
     def _kept(self, model: str, hashes: Sequence[bytes]) -> dict[bytes, Sequence[float]]:
         rows = self._rows(
@@ -526,13 +531,13 @@ class PostgresStore(MessageStorage):
 
     def vectors(self, model: str, ids: Sequence[str]) -> list[Sequence[float] | None]:
         """The vectors of messages, `None` for those that have none."""
-        found = dict(
+        vectors = dict(
             self._rows(
                 "SELECT id, vector::real[] FROM messages JOIN vectors USING (hash) "
                 "WHERE model = $1 AND id = ANY($2::text[])", model, list(ids),
             )
         )  # fmt: skip
-        return [found.get(id_) for id_ in ids]
+        return [vectors.get(id_) for id_ in ids]
 
     def nearest(
         self, model: str, vector: Sequence[float], limit: int = 10, wanted: Filter = EVERYTHING
@@ -545,7 +550,7 @@ class PostgresStore(MessageStorage):
         asked = f"${count + 1}::real[]::vector({size})"
         literal = model.replace("'", "''")
         some = (
-            f" AND hash IN (SELECT hash FROM messages WHERE {_numbered(condition)})"
+            f" AND hash IN (SELECT hash FROM messages WHERE {_number_places(condition)})"
             if condition else ""
         )  # fmt: skip
         distance = f"(vector::vector({size}) <=> {asked})" + (" + 0" if condition else "")
@@ -553,28 +558,28 @@ class PostgresStore(MessageStorage):
             f"WITH near AS MATERIALIZED (SELECT hash, {distance} AS distance FROM vectors WHERE "
             f"model = '{literal}'{some} ORDER BY {distance} LIMIT ${count + 2}) "
             "SELECT id, 1 - distance FROM near JOIN messages USING (hash)"
-            f"{f' WHERE {_numbered(condition)}' if condition else ''} "
+            f"{f' WHERE {_number_places(condition)}' if condition else ''} "
             f"ORDER BY distance, at, n LIMIT ${count + 2}"
         )
 
         async def fetch() -> list[Any]:
             async with self._connection.transaction():
-                await self._connection.execute(f"SET LOCAL hnsw.ef_search = {_breadth(limit)}")
-                found: list[Any] = await self._connection.fetch(
+                await self._connection.execute(
+                    f"SET LOCAL hnsw.ef_search = {_search_breadth(limit)}"
+                )
+                rows: list[Any] = await self._connection.fetch(
                     query, *values, [float(x) for x in vector], limit
                 )
-                return found
+                return rows
 
         return [(id_, float(score)) for id_, score in self._run(fetch())]
 
 
-def _asyncpg() -> Any:
+def _load_driver() -> Any:
     """The driver, which has no types. Raises `StoreError` where it is not installed."""
     try:
         return importlib.import_module("asyncpg")
     except ImportError:
-        from orgflow_ir.plugins.packages import install_command
-
         raise StoreError(
             "asyncpg and numpy are needed for a store on PostgreSQL: "
             f"{install_command('asyncpg', 'numpy')}"
@@ -589,62 +594,62 @@ _JOINED = (
 )
 
 
-def _message(row: Any) -> Message:
+def _message_of_row(row: Any) -> Message:
     *columns, sender, receivers = row
     return message_of(columns, Person(*sender) if sender else None,
                       (Person(*r) for r in receivers or ()))  # fmt: skip
 
 
-def _row(id_: str, m: Message, people: dict[str, int]) -> tuple[Any, ...]:
+def _row_of_message(id_: str, m: Message, people: dict[str, int]) -> tuple[Any, ...]:
     references, attachments = lists_of(m)
-    subject, body = storable(m.subject), storable(m.body)
+    subject, body = storable_text(m.subject), storable_text(m.body)
     return (
         id_,
         seconds(m.date) if m.date is not None else None,
         m.date.isoformat() if m.date is not None else None,
         m.channel,
-        people[storable(m.sender.key)] if m.sender is not None else None,
+        people[storable_text(m.sender.key)] if m.sender is not None else None,
         subject,
         body,
-        storable(m.quoted),
-        storable(m.signature),
-        storable(m.thread),
+        storable_text(m.quoted),
+        storable_text(m.signature),
+        storable_text(m.thread),
         references,
         attachments,
         content_hash(m.text),
-        storable(m.file),
+        storable_text(m.file),
         m.line,
-        _indexed(subject, body),
+        _indexed_words(subject, body),
     )
 
 
-def _indexed(subject: str, body: str) -> str:
+def _indexed_words(subject: str, body: str) -> str:
     """The words that full-text search finds a message by."""
     return " ".join(word[:500] for word in words_of(f"{subject} {body}"[:INDEXED]))
 
 
-def _breadth(limit: int) -> int:
+def _search_breadth(limit: int) -> int:
     """How many candidates the index looks at: more find more, and take longer."""
     return max(1, min(1000, max(100, 4 * limit)))
 
 
-def _numbered(condition: str) -> str:
+def _number_places(condition: str) -> str:
     """A condition with the numbered places that PostgreSQL wants for question marks."""
     parts = condition.split("?")
     return "".join(part + (f"${i}" if i < len(parts) else "") for i, part in enumerate(parts, 1))
 
 
-def _affected(done: str) -> int:
+def _affected_rows(done: str) -> int:
     """The number at the end of what a command reports, as `DELETE 3`."""
     return int(done.rpartition(" ")[2])
 
 
-def _line(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     """The message of an error without PostgreSQL's details and hints."""
     return str(error).partition("\n")[0] or type(error).__name__
 
 
-def _remedy(error: Exception) -> str:
+def _connection_remedy(error: Exception) -> str:
     """How to get a connection or the tables after all, as the end of a sentence; empty where the
     error says it."""
     state = getattr(error, "sqlstate", None)
@@ -677,7 +682,7 @@ _COMPLETE = (
 )
 
 
-async def _check(connection: Any, *, make: bool) -> None:
+async def _check_schema(connection: Any, *, make: bool) -> None:
     """Raises `StoreError` where the database holds no store, or one of another version."""
     there = await connection.fetchval(_THERE)
     if not there and make:

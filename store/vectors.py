@@ -35,13 +35,13 @@ class Vectors:
     def __init__(self, folder: str, model: str, size: int = 0) -> None:
         """`size`: how many numbers a vector has; 0 where the file exists and says so itself."""
         name = re.sub(r"[^\w.-]", "_", model)
-        found = [
+        files = [
             entry for entry in sorted(os.listdir(folder))
             if re.fullmatch(re.escape(f"vectors-{name}-") + r"\d+\.f32", entry)
         ]  # fmt: skip
-        if not size and not found:
+        if not size and not files:
             raise FileNotFoundError(f"{folder} has no vectors of the model {model}")
-        self.size = size or int(found[0].rpartition("-")[2].removesuffix(".f32"))
+        self.size = size or int(files[0].rpartition("-")[2].removesuffix(".f32"))
         self.path = os.path.join(folder, f"vectors-{name}-{self.size}.f32")
         self.signs_path = self.path.removesuffix("f32") + "signs"
         self._sign_bytes = -(-self.size // 64) * 8
@@ -65,7 +65,7 @@ class Vectors:
     def write(self, row: int, vectors: Sequence[Sequence[float]]) -> None:
         """Write vectors from a row on; leftovers of a crashed process are overwritten."""
         data = np.ascontiguousarray(vectors, np.float32).reshape(-1, self.size)
-        with _opened(self.path) as file, _opened(self.signs_path) as signs:
+        with _open_in_place(self.path) as file, _open_in_place(self.signs_path) as signs:
             file.seek(row * 4 * self.size)
             file.write(data.tobytes())
             signs.seek(row * self._sign_bytes)
@@ -74,7 +74,7 @@ class Vectors:
 
     def erase(self, rows: Sequence[int]) -> None:
         """Overwrite rows with zeros."""
-        with _opened(self.path) as file, _opened(self.signs_path) as signs:
+        with _open_in_place(self.path) as file, _open_in_place(self.signs_path) as signs:
             for row in rows:
                 file.seek(row * 4 * self.size)
                 file.write(bytes(4 * self.size))
@@ -135,15 +135,15 @@ class Vectors:
             return self._signs
         words = self._sign_bytes // 8
         try:
-            found = np.fromfile(self.signs_path, np.uint64)
+            signs = np.fromfile(self.signs_path, np.uint64)
         except FileNotFoundError:
-            found = np.zeros(0, np.uint64)
-        if len(found) < words * len(everything):
-            with _opened(self.signs_path) as file:
+            signs = np.zeros(0, np.uint64)
+        if len(signs) < words * len(everything):
+            with _open_in_place(self.signs_path) as file:
                 for begin in range(0, len(everything), _PART):
                     file.write(self._signs_of(everything[begin : begin + _PART]).tobytes())
-            found = np.fromfile(self.signs_path, np.uint64)
-        rows = found[: words * len(everything)].reshape(-1, words)
+            signs = np.fromfile(self.signs_path, np.uint64)
+        rows = signs[: words * len(everything)].reshape(-1, words)
         self._signs = np.ascontiguousarray(rows.T)
         return self._signs
 
@@ -153,7 +153,7 @@ class Vectors:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[BinaryIO]:
+def _open_in_place(path: str) -> Iterator[BinaryIO]:
     """A file to change in place, readable by its owner only; on the disk when this ends."""
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(path, flags, 0o600), "r+b") as file:

@@ -22,12 +22,12 @@ class WordPiece:
 
     def ids(self, text: str, longest: int) -> list[int]:
         """The ids of a text between the begin and end marks, at most `longest`."""
-        found: list[int] = [self._begin]
+        ids: list[int] = [self._begin]
         for word in self._words(text):
-            found += self._cut(word)
-            if len(found) >= longest:
+            ids += self._cut(word)
+            if len(ids) >= longest:
                 break
-        return [*found[: longest - 1], self._end]
+        return [*ids[: longest - 1], self._end]
 
     def _words(self, text: str) -> list[str]:
         if not text.isascii():
@@ -51,9 +51,9 @@ class WordPiece:
             end = len(word)
             while end > begin:
                 piece = word[begin:end] if begin == 0 else "##" + word[begin:end]
-                found = self._ids.get(piece)
-                if found is not None:
-                    pieces.append(found)
+                piece_id = self._ids.get(piece)
+                if piece_id is not None:
+                    pieces.append(piece_id)
                     break
                 end -= 1
             else:

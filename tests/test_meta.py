@@ -339,6 +339,20 @@ def test_the_layer_check_can_fail(module: str, imported: str, ok: bool) -> None:
     assert allowed(module, imported) is ok
 
 
+READERS = ("orgflow.agents.text", "orgflow.agents.discovery")
+"""Rooms that read with `orgflow.agents.language` and know nothing of each other."""
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "agents").rglob("*.py")), ids=lambda p: p.stem)
+def test_the_reader_of_sentences_is_below_its_users(path: Path) -> None:
+    module = module_name(path)
+    own = next((room for room in READERS if f"{module}.".startswith(f"{room}.")), "")
+    others = [room for room in READERS if room != own]
+    if own or f"{module}.".startswith("orgflow.agents.language."):
+        used = sorted(name for name in imports(path) for room in others if name.startswith(room))
+        assert used == []
+
+
 def test_one_constant_names_the_default_target() -> None:
     folders = [ROOT / name for name in ("commands", "evaluation")]
     files = [ROOT / name for name in ROOT_MODULES]

@@ -54,7 +54,7 @@ def test_the_wheel_holds_every_shipped_file_and_nothing_else(wheel: Path) -> Non
     for folder in ("frontends", "backends", "passes", "agents", "evaluation", "commands"):
         expected |= {f"orgflow/{p.relative_to(ROOT)}" for p in (ROOT / folder).rglob("*.py")}
     expected |= {str(p.relative_to(ROOT)) for p in (ROOT / "orgflow_ir").rglob("*.py")}
-    for data in ("*.json", "*.cjs", "*.j2"):
+    for data in ("*.json", "*.cjs", "*.j2", "*.toml"):
         for folder in ("orgflow_ir", "frontends", "backends", "agents", "commands"):
             expected |= {
                 name if folder == "orgflow_ir" else f"orgflow/{name}"

@@ -10,7 +10,7 @@ from pathlib import Path
 import orgflow
 import pytest
 from cli_cases import orgflowc
-from orgflow.agents.text.bleu import bleu
+from orgflow.agents.text.bleu import bleu_score
 from orgflow.evaluation.paged_metrics import by_bleu, paged_scores
 from orgflow.evaluation.text_metrics import Remembering, Step, assign, match_steps, relations, score
 from orgflow.evaluation.text_suite import Drafted, evaluate_texts, split_halves
@@ -149,12 +149,16 @@ def test_a_text_is_embedded_once() -> None:
 
 def test_bleu_by_hand() -> None:
     # Words 2/3, pairs (0+1)/(2+1), triples (0+1)/(1+1); nothing is too short.
-    assert bleu("check the order", "check order") == pytest.approx((2 / 3 / 3 / 2) ** (1 / 3))
+    assert bleu_score("check the order", "check order") == pytest.approx((2 / 3 / 3 / 2) ** (1 / 3))
     # Words 2/2, pairs (0+1)/(1+1), shorter by half: exp(1 - 3/2).
-    assert bleu("check order", "check the order") == pytest.approx(0.5**0.5 * 2.718281828**-0.5)
-    assert bleu("Check the order!", "check the order") == 1
-    assert bleu("sing", "check order") == bleu("", "order") == bleu("order", "") == 0
-    assert bleu("", "") == 1
+    assert bleu_score("check order", "check the order") == pytest.approx(
+        0.5**0.5 * 2.718281828**-0.5
+    )
+    assert bleu_score("Check the order!", "check the order") == 1
+    assert (
+        bleu_score("sing", "check order") == bleu_score("", "order") == bleu_score("order", "") == 0
+    )
+    assert bleu_score("", "") == 1
 
 
 PAGED_TRUTH = """\

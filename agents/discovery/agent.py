@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from orgflow.agents.discovery.described import Saved, UnusableProcess, read_saved
-from orgflow.agents.discovery.discover import Discovery, Found, Stages, describe
-from orgflow.agents.discovery.growing import Known, found_of
-from orgflow.agents.discovery.toolbox import SAVE, TOOLS, Toolbox, spaced
+from orgflow.agents.discovery.discover import Discovery, FoundProcess, Stages, describe_processes
+from orgflow.agents.discovery.growing import Known, build_process
+from orgflow.agents.discovery.toolbox import SAVE, TOOLS, Toolbox, pick_evenly
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
 from orgflow.agents.model_client.usage import Expected, estimate_tokens, message_texts
-from orgflow.agents.prompting import fenced, render
+from orgflow.agents.prompting import fence_text, render_prompt
 
 from orgflow_ir.pipeline.agent_services import Embedder, ModelClient, Reply
 from orgflow_ir.pipeline.services import OverBudget
@@ -96,18 +96,18 @@ class _Run:
 
     def __init__(
         self,
-        found: Stages,
+        stages: Stages,
         embedder: Embedder,
         client: ModelClient,
         progress: Callable[[int, int, str], None],
         tokens_a_message: int,
     ) -> None:
-        self.found, self.embedder, self.client = found, embedder, client
+        self.stages, self.embedder, self.client = stages, embedder, client
         self._progress = progress
-        self._limit = tokens_a_message * len(found.traits.messages)
-        self._messages = found.traits.messages
+        self._limit = tokens_a_message * len(stages.traits.messages)
+        self._messages = stages.traits.messages
         self._vectors: Any = np.array(embedder.embed([m.text for m in self._messages]), np.float32)
-        self._cased = {p for group in found.processes for c in group for p in found.cases[c]}
+        self._cased = {p for group in stages.processes for c in group for p in stages.cases[c]}
         self.known: list[Known] = []
         self.of: dict[int, Known] = {}  # the process of each case that was read
         self.none: set[int] = set()  # the cases that are none
@@ -116,9 +116,9 @@ class _Run:
         self._forced: Known | None = None  # the process that this case then is of, if it is known
         self.merged: dict[Known, Known] = {}
         self.taken: set[int] = set()
-        cased = {case for group in found.processes for case in group}
+        cased = {case for group in stages.processes for case in group}
         self.excluded = {  # cases that a person rejected
-            p for number, case in enumerate(found.cases) if number not in cased for p in case
+            p for number, case in enumerate(stages.cases) if number not in cased for p in case
         }
         self.asked = self.tokens = 0
         self.refused: list[str] = []
@@ -127,9 +127,9 @@ class _Run:
 
     def cases(self) -> None:
         """Read every case that was found without a model."""
-        total = sum(map(len, self.found.processes))
-        for number, group in enumerate(self.found.processes):
-            fixed = number in self.found.names  # a person decided that these are one process
+        total = sum(map(len, self.stages.processes))
+        for number, group in enumerate(self.stages.processes):
+            fixed = number in self.stages.names  # a person decided that these are one process
             for case in group:
                 self._progress(len(self.of) + len(self.none), total, "cases")
                 twins = [self.of[c] for c in group if c in self.of]
@@ -137,19 +137,19 @@ class _Run:
                 self._forced = twins[-1] if fixed and twins else None
                 outcome = self._case(case, twins)
                 if fixed and outcome.known is not None and not twins:
-                    outcome.known.name = self.found.names[number]
+                    outcome.known.name = self.stages.names[number]
                     self.fixed.add(outcome.known)
                 if outcome.known is not None:
                     self.of[case] = outcome.known
                 elif outcome.none and not fixed:
                     self.none.add(case)
-                    self.excluded.update(self.found.cases[case])
+                    self.excluded.update(self.stages.cases[case])
 
     def rest(self) -> None:
         """Look for processes among the messages that are in none, a sample at a time: evenly spaced
         ones while these bring something, then those that are least like any process."""
         for turn in range(MOST_ROUNDS):
-            places = spaced(self._uncovered(), SAMPLE)
+            places = pick_evenly(self._uncovered(), SAMPLE)
             self._progress(turn, MOST_ROUNDS, "messages in no process")
             if not places or self._look("Messages outside all saved processes", places) is None:
                 break
@@ -169,52 +169,49 @@ class _Run:
         start or end alike."""
         if len(self.known) < 2:
             return
-        prompt = render("discover_review", inventory=self._inventory(range(len(self.known))))
-        reply = self._ask([_system(), {"role": "user", "content": prompt}], tools=False)
-        try:
-            value = read_json(reply.text).value
-        except UnreadableAnswer:
-            return
-        pairs = value.get("same") if isinstance(value, dict) else None
+        prompt = render_prompt("discover_review", inventory=self._inventory(range(len(self.known))))
+        reply = self._ask([_system_message(), {"role": "user", "content": prompt}], tools=False)
         gone: dict[int, int] = {}
-        for pair in pairs if isinstance(pairs, list) else ():
-            if not isinstance(pair, list) or not all(isinstance(n, int) for n in pair):
-                continue
-            numbers = sorted({n - 1 for n in pair if 1 <= n <= len(self.known)})
+        for numbers in _read_same(reply.text, len(self.known)):
             for other in numbers[1:]:
                 first = numbers[0]
                 while first in gone:
                     first = gone[first]
-                one, two = self.known[first], self.known[other]
-                if other in gone or other == first or {one, two} <= self.fixed:
-                    continue
-                if self._same_ends(one, two):
-                    one.absorb(two, self.embedder)
-                    if two in self.fixed:
-                        one.name = two.name
-                        self.fixed.add(one)
+                if other not in gone and other != first and self._merge(first, other):
                     gone[other] = first
         self.merged = {self.known[a]: self.known[b] for a, b in gone.items()}
-        self.known = [one for number, one in enumerate(self.known) if number not in gone]
+        self.known = [known for number, known in enumerate(self.known) if number not in gone]
+
+    def _merge(self, first: int, other: int) -> bool:
+        """Whether two saved processes became one; a decision of a person keeps its name, and two
+        of them stay apart."""
+        kept, absorbed = self.known[first], self.known[other]
+        if {kept, absorbed} <= self.fixed or not self._same_ends(kept, absorbed):
+            return False
+        kept.absorb(absorbed, self.embedder)
+        if absorbed in self.fixed:
+            kept.name = absorbed.name
+            self.fixed.add(kept)
+        return True
 
     def owner(self, case: int) -> Known:
         """The process of a case that was read."""
-        one = self.of[case]
-        while one in self.merged:
-            one = self.merged[one]
-        return one
+        known = self.of[case]
+        while known in self.merged:
+            known = self.merged[known]
+        return known
 
     # -- conversations ------------------------------------------------------------------------
 
     def _case(self, case: int, twins: Sequence[Known]) -> _Outcome:
-        places = self.found.cases[case]
-        shown = spaced(places, CASE_MESSAGES)
+        places = self.stages.cases[case]
+        shown = pick_evenly(places, CASE_MESSAGES)
         tools = self._toolbox(places)
         twin = twins[-1] if twins else None
         near = self._nearest(places)
         if twin is not None and (number := self.known.index(twin)) not in near:
             near = [number, *near[:-1]]
-        prompt = render(
+        prompt = render_prompt(
             "discover_case",
             inventory=self._inventory(near),
             omitted=len(self.known) - len(near),
@@ -228,7 +225,7 @@ class _Run:
     def _look(self, title: str, places: Sequence[int]) -> Known | None:
         tools = self._toolbox(places)
         near = self._nearest(places)
-        prompt = render(
+        prompt = render_prompt(
             "discover_rest",
             inventory=self._inventory(near),
             omitted=len(self.known) - len(near),
@@ -240,12 +237,12 @@ class _Run:
 
     def _talk(self, prompt: str, tools: Toolbox, case: Sequence[int] | None) -> _Outcome:
         """A conversation until something is saved, nothing is there to save, or it is too long."""
-        messages: list[dict[str, Any]] = [_system(), {"role": "user", "content": prompt}]
+        messages: list[dict[str, Any]] = [_system_message(), {"role": "user", "content": prompt}]
         for _ in range(MOST_STEPS):
             reply = self._ask(messages)
             if not reply.calls:
                 return self._without_call(reply, tools, case)
-            messages.append(_assistant(reply))
+            messages.append(_assistant_message(reply))
             for call in reply.calls:
                 if call.name == SAVE:
                     saved = self._save(call.arguments, tools, case)
@@ -253,7 +250,7 @@ class _Run:
                         return _Outcome(saved)
                     result = saved
                 else:
-                    result = fenced(tools.call(call.name, call.arguments), "result")
+                    result = fence_text(tools.call(call.name, call.arguments), "result")
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
         return _Outcome()
 
@@ -292,45 +289,45 @@ class _Run:
             if not members & set(saved.cited):
                 raise UnusableProcess("None of its steps is based on a message of the case.")
         if self._forced is not None and case is not None:
-            one = self._forced
+            known = self._forced
         elif saved.same_as is not None and not (self._decided and case is not None):
             if not 1 <= saved.same_as <= len(self.known):
                 raise UnusableProcess(
                     f"There is no process {saved.same_as}; {len(self.known)} processes are saved."
                 )
-            one = self.known[saved.same_as - 1]
+            known = self.known[saved.same_as - 1]
         else:
             if not self._decided or case is None:
                 self._refuse_twin(saved)
-            one = Known(self._free_name(saved), saved.description, saved.trigger, saved.goal)
-            self.known.append(one)
-        one.add(saved, sorted(members), self.embedder)
+            known = Known(self._free_name(saved), saved.description, saved.trigger, saved.goal)
+            self.known.append(known)
+        known.add(saved, sorted(members), self.embedder)
         self.taken |= members
         self.excluded |= set(saved.excluded) - self.taken
-        return one
+        return known
 
     def _refuse_twin(self, saved: Saved) -> None:
         """Raises `UnusableProcess` for a process that is saved already, naming it."""
-        for number, one in enumerate(self.known, 1):
-            if self._likeness(saved.text, one.text) < TWIN:
+        for number, known in enumerate(self.known, 1):
+            if self._likeness(saved.text, known.text) < TWIN:
                 continue
-            if self._same_ends(saved, one):
+            if self._same_ends(saved, known):
                 raise UnusableProcess(
-                    f"It is process {number} `{one.name}`: it starts with `{one.trigger}` and ends "
-                    f"with `{one.goal}`. Save it with same_as {number}; if it is a variant, state "
-                    "the trigger or goal that distinguishes it."
+                    f"It is process {number} `{known.name}`: it starts with `{known.trigger}` and "
+                    f"ends with `{known.goal}`. Save it with same_as {number}; if it is a variant, "
+                    "state the trigger or goal that distinguishes it."
                 )
 
-    def _same_ends(self, one: Saved | Known, other: Known) -> bool:
+    def _same_ends(self, process: Saved | Known, other: Known) -> bool:
         """Whether two processes start and end alike; what is not stated does not differ."""
-        pairs = ((one.trigger, other.trigger), (one.goal, other.goal))
+        pairs = ((process.trigger, other.trigger), (process.goal, other.goal))
         return all(
             not a or not b or self._likeness(a, b) >= SAME_EVENT for a, b in pairs
         )  # fmt: skip
 
     def _free_name(self, saved: Saved) -> str:
         """Its name, with what starts it where another has the name."""
-        if all(saved.name.casefold() != one.name.casefold() for one in self.known):
+        if all(saved.name.casefold() != known.name.casefold() for known in self.known):
             return saved.name
         return f"{saved.name} ({saved.trigger or saved.goal or len(self.known) + 1})"
 
@@ -357,14 +354,14 @@ class _Run:
         novel = [p for p in self._novel() if p not in own]
         everything = self._inventory(range(len(self.known)))
         return Toolbox(
-            self.found.traits, self._vectors, self.embedder, uncovered, novel, everything
+            self.stages.traits, self._vectors, self.embedder, uncovered, novel, everything
         )
 
     def _inventory(self, numbers: Sequence[int] | range) -> str:
         return "\n".join(
-            f"{n + 1} {one.name} (starts with: {one.trigger or '?'}; goal: {one.goal or '?'})"
+            f"{n + 1} {known.name} (starts with: {known.trigger or '?'}; goal: {known.goal or '?'})"
             for n in sorted(numbers)
-            for one in (self.known[n],)
+            for known in (self.known[n],)
         )
 
     def _uncovered(self) -> list[int]:
@@ -374,7 +371,7 @@ class _Run:
 
     def _similarity(self, places: Sequence[int]) -> Any:
         """A row for each message: its likeness to each saved process."""
-        texts: Any = np.array(self.embedder.embed([one.text for one in self.known]), np.float32)
+        texts: Any = np.array(self.embedder.embed([known.text for known in self.known]), np.float32)
         return self._vectors[list(places)] @ texts.T
 
     def _novel(self) -> list[int]:
@@ -395,8 +392,8 @@ class _Run:
         mean = self._similarity(places).mean(0)
         return [int(n) for n in np.argsort(-mean, kind="stable")[:NEAREST]]
 
-    def _likeness(self, one: str, other: str) -> float:
-        vectors: Any = np.array(self.embedder.embed([one, other]))
+    def _likeness(self, text: str, other: str) -> float:
+        vectors: Any = np.array(self.embedder.embed([text, other]))
         return float(vectors[0] @ vectors[1])
 
 
@@ -406,11 +403,31 @@ TOOL_TOKENS = estimate_tokens(
 """Tokens of the tools in every request."""
 
 
-def _system() -> dict[str, Any]:
-    return {"role": "system", "content": render("discover_rules")}
+def _read_same(text: str, count: int) -> list[list[int]]:
+    """The groups of equal processes in an answer to the review, by their places; none in an answer
+    that cannot be read.
+
+    Args:
+        text: the answer, with numbers from 1.
+        count: the number of processes.
+    """
+    try:
+        value = read_json(text).value
+    except UnreadableAnswer:
+        return []
+    pairs = value.get("same") if isinstance(value, dict) else None
+    groups = []
+    for pair in pairs if isinstance(pairs, list) else ():
+        if isinstance(pair, list) and all(isinstance(n, int) for n in pair):
+            groups.append(sorted({n - 1 for n in pair if 1 <= n <= count}))
+    return groups
 
 
-def _assistant(reply: Reply) -> dict[str, Any]:
+def _system_message() -> dict[str, Any]:
+    return {"role": "system", "content": render_prompt("discover_rules")}
+
+
+def _assistant_message(reply: Reply) -> dict[str, Any]:
     calls = [
         {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
         for c in reply.calls
@@ -419,7 +436,7 @@ def _assistant(reply: Reply) -> dict[str, Any]:
 
 
 def discover_with_model(
-    found: Stages,
+    stages: Stages,
     embedder: Embedder,
     client: ModelClient,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
@@ -428,7 +445,7 @@ def discover_with_model(
 ) -> tuple[Discovery, AgentReport]:
     """Describe the processes in messages with a language model.
 
-    `found` is the result without a model. Cases that a person combined stay combined. Cases that
+    `stages` is the result without a model. Cases that a person combined stay combined. Cases that
     the model did not read because of the token limit, or about which it gave no usable answer, are
     described as without a model.
 
@@ -436,7 +453,7 @@ def discover_with_model(
         ServiceError: the endpoint or the embedder fails.
         Cancelled: the user stopped the run.
     """
-    run = _Run(found, embedder, client, progress, tokens_a_message)
+    run = _Run(stages, embedder, client, progress, tokens_a_message)
     stopped, over_budget = "", False
     try:
         run.cases()
@@ -444,24 +461,24 @@ def discover_with_model(
         run.review()
     except _Enough as error:
         stopped, over_budget = str(error), isinstance(error.__cause__, OverBudget)
-    read, cases = len(run.of) + len(run.none), sum(map(len, found.processes))
+    read, cases = len(run.of) + len(run.none), sum(map(len, stages.processes))
     report = AgentReport(
         run.asked, run.tokens, read, cases, tuple(run.refused), stopped, over_budget
     )
-    return _discovery(run), report
+    return _build_discovery(run), report
 
 
-def expected_discovery(found: Stages) -> Expected:
+def expected_discovery(stages: Stages) -> Expected:
     """The approximate usage of `discover_with_model` if each case takes one reply, and a sample of
     the other messages and the review take one each. The maximum is `MOST_STEPS` replies per
     conversation, within the token limit."""
-    texts = [message.text for message in found.traits.messages]
-    chosen = [case for group in found.processes for case in group]
-    cased = {place for case in chosen for place in found.cases[case]}
+    texts = [message.text for message in stages.traits.messages]
+    chosen = [case for group in stages.processes for case in group]
+    cased = {place for case in chosen for place in stages.cases[case]}
     others = [place for place in range(len(texts)) if place not in cased]
-    shown = [spaced(found.cases[case], CASE_MESSAGES) for case in chosen]
-    shown += [spaced(others, SAMPLE)]
-    rules = estimate_tokens([render("discover_rules")]) + TOOL_TOKENS
+    shown = [pick_evenly(stages.cases[case], CASE_MESSAGES) for case in chosen]
+    shown += [pick_evenly(others, SAMPLE)]
+    rules = estimate_tokens([render_prompt("discover_rules")]) + TOOL_TOKENS
     read = sum(estimate_tokens(texts[place] for place in places) for places in shown)
     calls = len(shown) + 1
     # each sample of the first kind but the last ends with messages saved, each of the second is new
@@ -473,28 +490,32 @@ def expected_discovery(found: Stages) -> Expected:
     )
 
 
-def _discovery(run: _Run) -> Discovery:
+def _build_discovery(run: _Run) -> Discovery:
     """What the model saved, and what is described without it."""
-    found = run.found
+    stages = run.stages
     plain: list[list[int]] = []
     names: dict[int, str] = {}
-    for place, group in enumerate(found.processes):
+    for place, group in enumerate(stages.processes):
         unread = [c for c in group if c not in run.of and c not in run.none]
         owners = Counter(run.owner(c) for c in group if c in run.of)
         if unread and owners:  # one of the process that most cases of its group are of
             owner, _ = owners.most_common(1)[0]
-            rests = ([p for p in found.cases[c] if p not in run.taken] for c in unread)
+            rests = ([p for p in stages.cases[c] if p not in run.taken] for c in unread)
             owner.cases += [rest for rest in rests if rest]
         elif unread:
-            if place in found.names:
-                names[len(plain)] = found.names[place]
+            if place in stages.names:
+                names[len(plain)] = stages.names[place]
             plain.append(unread)
-    described = describe(found.traits, found.cases, plain, found.said, run.embedder, names).found
+    described = describe_processes(
+        stages.traits, stages.cases, plain, stages.phrases, run.embedder, names
+    ).processes
     named = [
-        found_of(one, f"process_{number}", found.traits)
-        for number, one in enumerate(run.known, len(plain) + 1)
+        build_process(process, f"process_{number}", stages.traits)
+        for number, process in enumerate(run.known, len(plain) + 1)
     ]
-    every: list[Found] = sorted((*named, *described), key=lambda one: -len(one.cases))
-    kept = {id_ for one in every for case in one.cases for id_ in case}
-    noise = tuple(m.id for m in found.traits.messages if m.id not in kept)
+    every: list[FoundProcess] = sorted(
+        (*named, *described), key=lambda process: -len(process.cases)
+    )
+    kept = {id_ for process in every for case in process.cases for id_ in case}
+    noise = tuple(m.id for m in stages.traits.messages if m.id not in kept)
     return Discovery(tuple(every), noise)

@@ -54,39 +54,50 @@ _VARIES = re.compile(r"\S*[\d@/#]\S*|(?<=[^\n.!?] )[^\W\d_]*[A-Z]\w*")
 """What differs in messages of one template: numbers, addresses, names."""
 
 
-def automatic(messages: Sequence[Message]) -> frozenset[int]:
+def find_automatic_messages(messages: Sequence[Message]) -> frozenset[int]:
     """The places of messages that are mail of programs: by their address or subject, by what
     stands at the end of such mail, as notes of absence, or since what their sender writes is from
     templates."""
     receivers = {person.key for message in messages for person in message.receivers}
     sent: dict[str, list[int]] = {}
-    found: set[int] = set()
+    places: set[int] = set()
     for place, message in enumerate(messages):
         sender = message.sender
         if sender is not None and message.receivers:  # in a chat room nobody seems to receive
             sent.setdefault(sender.key, []).append(place)
-        if (
-            _SUBJECT.match(message.subject)
-            or (len(message.body) < SHORT and _AWAY.search(message.body))
-            or (sender is not None and _ADDRESS.match(sender.address or sender.name))
-            or (message.channel == "email" and _LIST.search(f"{message.body}\n{message.signature}"))
-        ):
-            found.add(place)
-    for key, places in sent.items():
-        if key in receivers or len(places) < SENT:
-            continue
-        templates = Counter(_template(messages[place]) for place in places)
-        if sum(n for n in templates.values() if n > 1) >= REPEATED * len(places):
-            found.update(places)
-    return frozenset(found)
+        if _is_automatic(message):
+            places.add(place)
+    for key, own in sent.items():
+        if key not in receivers and _repeat_template([messages[place] for place in own]):
+            places.update(own)
+    return frozenset(places)
 
 
-def _template(message: Message) -> str:
+def _is_automatic(message: Message) -> bool:
+    """Whether a message by itself is recognised as mail of a program."""
+    sender = message.sender
+    return bool(
+        _SUBJECT.match(message.subject)
+        or (len(message.body) < SHORT and _AWAY.search(message.body))
+        or (sender is not None and _ADDRESS.match(sender.address or sender.name))
+        or (message.channel == "email" and _LIST.search(f"{message.body}\n{message.signature}"))
+    )
+
+
+def _repeat_template(messages: Sequence[Message]) -> bool:
+    """Whether most messages of a sender repeat each other but for what varies."""
+    if len(messages) < SENT:
+        return False
+    templates = Counter(map(_read_template, messages))
+    return sum(n for n in templates.values() if n > 1) >= REPEATED * len(messages)
+
+
+def _read_template(message: Message) -> str:
     """The beginning of a text without what varies."""
     return " ".join(_VARIES.sub("", message.text).lower().split())[:120]
 
 
-def exchanged(messages: Sequence[Message], case: Sequence[int], programs: frozenset[int]) -> bool:
+def is_exchange(messages: Sequence[Message], case: Sequence[int], programs: frozenset[int]) -> bool:
     """Whether people exchange anything in a case: at least two of them write what is no mail of
     programs. Where a format names no senders, nobody knows."""
     own = [messages[place].sender for place in case if place not in programs]

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from orgflow.agents.discovery.described import UnusableProcess, read_saved
 from orgflow.agents.discovery.discover import Discovery
-from orgflow.agents.discovery.growing import Known, found_of
-from orgflow.agents.discovery.toolbox import Toolbox, spaced
+from orgflow.agents.discovery.growing import Known, build_process
+from orgflow.agents.discovery.toolbox import Toolbox, pick_evenly
 from orgflow.agents.discovery.traits import Traits, traits_of
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
 from orgflow.agents.model_client.usage import Expected, estimate_tokens
-from orgflow.agents.prompting import render
+from orgflow.agents.prompting import render_prompt
 
 from orgflow_ir.model.message import Message
 from orgflow_ir.pipeline.agent_services import Embedder, ModelClient
@@ -33,7 +33,7 @@ ROUNDS = 50
 """Maximum number of iterations of K-Means, which usually converges in fewer."""
 
 
-def one_call(
+def discover_in_one_call(
     messages: Sequence[Message],
     embedder: Embedder,
     client: ModelClient,
@@ -49,10 +49,13 @@ def one_call(
     tools = Toolbox(traits, None, embedder, (), (), "")
     sizes = [estimate_tokens([tools.whole(place)]) for place in places]
     most = int(prompt_tokens / (sum(sizes) / len(sizes))) if sizes else 0
-    return _found(traits, _asked(traits, spaced(places, most), embedder, client, one=False))
+    return _build_discovery(
+        traits,
+        _ask_about_messages(traits, pick_evenly(places, most), embedder, client, cluster=False),
+    )
 
 
-def one_call_a_cluster(
+def discover_by_clusters(
     messages: Sequence[Message],
     embedder: Embedder,
     client: ModelClient,
@@ -72,14 +75,16 @@ def one_call_a_cluster(
     """
     traits = traits_of(messages, embedder)
     vectors: Any = np.array(embedder.embed([m.text for m in traits.messages]), np.float32)
-    labels, centres = k_means(vectors, clusters, seed)
+    labels, centres = cluster_by_k_means(vectors, clusters, seed)
     known: list[Known] = []
     for number, centre in enumerate(centres):
         progress(number, len(centres), "clusters")
         own = np.flatnonzero(labels == number)
         near = own[np.argsort(-(vectors[own] @ centre), kind="stable")][:CLUSTER_MESSAGES]
-        known += _asked(traits, sorted(int(p) for p in near), embedder, client, one=True)
-    return _found(traits, known)
+        known += _ask_about_messages(
+            traits, sorted(int(p) for p in near), embedder, client, cluster=True
+        )
+    return _build_discovery(traits, known)
 
 
 def expected_baseline(messages: Sequence[Message], calls: int) -> Expected:
@@ -87,13 +92,16 @@ def expected_baseline(messages: Sequence[Message], calls: int) -> Expected:
     messages each."""
     texts = [message.text for message in messages]
     rules = estimate_tokens(
-        [render("discover_baseline"), render("discover_all", messages="", left_out=0, one=False)]
+        [
+            render_prompt("discover_baseline"),
+            render_prompt("discover_all", messages="", left_out=0, one=False),
+        ]
     )
     read = min(estimate_tokens(texts), PROMPT_TOKENS * calls)
     return Expected(calls, rules * calls + read, calls * _ANSWER, calls)
 
 
-def k_means(vectors: Any, clusters: int, seed: int) -> tuple[Any, Any]:
+def cluster_by_k_means(vectors: Any, clusters: int, seed: int) -> tuple[Any, Any]:
     """The cluster of each row, and the centres (Lloyd's algorithm; first centres as k-means++,
     Arthur and Vassilvitskii 2007)."""
     count = len(vectors)
@@ -110,29 +118,29 @@ def k_means(vectors: Any, clusters: int, seed: int) -> tuple[Any, Any]:
     labels = np.zeros(count, int)
     for _ in range(ROUNDS):
         distances = (vectors**2).sum(1)[:, None] - 2 * vectors @ centres.T + (centres**2).sum(1)
-        found = distances.argmin(1)
+        nearest_centres = distances.argmin(1)
         moved = np.array(
-            [vectors[found == n].mean(0) if (found == n).any() else centre
+            [vectors[nearest_centres == n].mean(0) if (nearest_centres == n).any() else centre
              for n, centre in enumerate(centres)]
         )  # fmt: skip
-        if (found == labels).all() and np.allclose(moved, centres):
+        if (nearest_centres == labels).all() and np.allclose(moved, centres):
             break
-        labels, centres = found, moved
+        labels, centres = nearest_centres, moved
     return labels, centres
 
 
-def _asked(
-    traits: Traits, places: Sequence[int], embedder: Embedder, client: ModelClient, *, one: bool
+def _ask_about_messages(
+    traits: Traits, places: Sequence[int], embedder: Embedder, client: ModelClient, *, cluster: bool
 ) -> list[Known]:
     """The processes of one answer; one that cannot be used is left out."""
     if not places:
         return []
     tools = Toolbox(traits, None, embedder, (), (), "")
     shown = "\n".join(tools.whole(place) for place in places)
-    left_out = 0 if one else len(traits.messages) - len(places)
-    prompt = render("discover_all", messages=shown, left_out=left_out, one=one)
+    left_out = 0 if cluster else len(traits.messages) - len(places)
+    prompt = render_prompt("discover_all", messages=shown, left_out=left_out, one=cluster)
     reply = client.ask(
-        [{"role": "system", "content": render("discover_baseline")},
+        [{"role": "system", "content": render_prompt("discover_baseline")},
          {"role": "user", "content": prompt}]
     )  # fmt: skip
     try:
@@ -152,15 +160,15 @@ def _asked(
     return known
 
 
-def _found(traits: Traits, known: Sequence[Known]) -> Discovery:
+def _build_discovery(traits: Traits, known: Sequence[Known]) -> Discovery:
     """The processes with their cited messages as one case each; a message that several cite is the
     first one's."""
     taken: set[int] = set()
-    found = []
+    processes = []
     for number, process in enumerate(known, 1):
         process.cases = [[p for p in process.cases[0] if p not in taken]]
         taken.update(process.cases[0])
-        found.append(found_of(process, f"process_{number}", traits))
-    kept = tuple(one for one in found if one.cases[0])
+        processes.append(build_process(process, f"process_{number}", traits))
+    kept = tuple(process for process in processes if process.cases[0])
     noise = tuple(m.id for place, m in enumerate(traits.messages) if place not in taken)
     return Discovery(kept, noise)

@@ -41,21 +41,21 @@ def find_groups(traits: Traits, weights: Sequence[float] = WEIGHTS) -> tuple[lis
         weights: the weight of each of `MEASURES`.
     """
     pairs = Pairs(traits, weights)
-    begun = [pairs.group(part) for part in conversations(traits)]
-    groups, smallest = grown(pairs, begun), SMALLEST
-    if usual_size(groups) < SMALLEST and usual_size(begun) > 1:
-        groups, smallest = grown(pairs, begun, CERTAIN), 2
+    begun = [pairs.group(part) for part in split_conversations(traits)]
+    groups, smallest = merge_groups(pairs, begun), SMALLEST
+    if median_group_size(groups) < SMALLEST and median_group_size(begun) > 1:
+        groups, smallest = merge_groups(pairs, begun, CERTAIN), 2
     return sorted(sorted(g.members) for g in groups), smallest
 
 
-def usual_size(groups: Sequence[Group]) -> int:
+def median_group_size(groups: Sequence[Group]) -> int:
     """The size of the group that contains the median message, by the size of groups; 0 for none."""
     sizes = sorted(len(group.members) for group in groups)
     each = [size for size in sizes for _ in range(size)]
     return each[len(each) // 2] if each else 0
 
 
-def conversations(traits: Traits) -> list[list[int]]:
+def split_conversations(traits: Traits) -> list[list[int]]:
     """Messages of one thread; a message without a thread alone."""
     threads: dict[str, list[int]] = {}
     for place, message in enumerate(traits.messages):
@@ -63,24 +63,28 @@ def conversations(traits: Traits) -> list[list[int]]:
     return list(threads.values())
 
 
-def grown(pairs: Pairs, groups: Sequence[Group], least: float = 0.0) -> list[Group]:
+def merge_groups(pairs: Pairs, groups: Sequence[Group], least: float = 0.0) -> list[Group]:
     """Groups merged, the best pair first, while the log-odds that a pair is one case are above
     `least`."""
+    # 1. the gain of every pair of neighbours, best first; a group has a number for good
     alive = dict(enumerate(groups))
-    near = _neighbours(pairs, groups)
+    near = _find_neighbours(pairs, groups)
     heap = [
         (-gain, a, b) for a, others in enumerate(near) for b in sorted(others)
         if a < b and (gain := pairs.gain(alive[a], alive[b])) > least
     ]  # fmt: skip
     heapq.heapify(heap)
     while heap:
+        # 2. the best pair, unless one of the two has been merged since
         _, a, b = heapq.heappop(heap)
         if a not in alive or b not in alive:
             continue
+        # 3. the merged group is a new one; its neighbours are those of both
         joined = pairs.joined(alive.pop(a), alive.pop(b))
         number = len(near)
         near.append({other for other in near[a] | near[b] if other in alive})
         near[a], near[b] = set(), set()
+        # 4. its gain with each of them
         for other in sorted(near[number]):
             near[other].add(number)
             gain = pairs.gain(alive[other], joined)
@@ -90,13 +94,15 @@ def grown(pairs: Pairs, groups: Sequence[Group], least: float = 0.0) -> list[Gro
     return list(alive.values())
 
 
-def _neighbours(pairs: Pairs, groups: Sequence[Group]) -> list[set[int]]:
+def _find_neighbours(pairs: Pairs, groups: Sequence[Group]) -> list[set[int]]:
     """For each group those that share a trait with it and are near in time among these."""
+    # 1. the groups that have a trait, in the order of time
     holding: dict[tuple[int, str], list[int]] = {}
     for place in sorted(range(len(groups)), key=lambda g: pairs.begins(groups[g])):
         for kind, counts in enumerate(groups[place].counts):
             for trait in counts:
                 holding.setdefault((kind, trait), []).append(place)
+    # 2. each with the next few of them
     near: list[set[int]] = [set() for _ in groups]
     for (kind, _), places in holding.items():
         most = NEIGHBOURS if kind == PEOPLE else NEIGHBOURS * 2 // 3

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from orgflow.agents.discovery.discover import Stages, said_in
+from orgflow.agents.discovery.discover import Stages, find_message_phrases
 
 FILE = "discovery-decisions.json"
 """The name of the file of decisions in the folder of a store."""
@@ -50,11 +50,11 @@ def read_decisions(path: Path) -> tuple[Decided, ...]:
             raise DecisionsError(f"has version {data['version']!r}, not {VERSION}")
         return tuple(
             Decided(
-                str(one["name"]),
-                "rejected" if one["state"] == "rejected" else "accepted",
-                tuple(tuple(str(id_) for id_ in case) for case in one["cases"]),
+                str(entry["name"]),
+                "rejected" if entry["state"] == "rejected" else "accepted",
+                tuple(tuple(str(id_) for id_ in case) for case in entry["cases"]),
             )
-            for one in data["processes"]
+            for entry in data["processes"]
         )
     except FileNotFoundError:
         return ()
@@ -66,7 +66,7 @@ def read_decisions(path: Path) -> tuple[Decided, ...]:
 
 def write_decisions(path: Path, decided: Sequence[Decided]) -> None:
     """Write the decisions, completely or not at all. Raises `OSError`."""
-    data = {"version": VERSION, "processes": [one._asdict() for one in decided]}
+    data = {"version": VERSION, "processes": [decision._asdict() for decision in decided]}
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:
@@ -89,24 +89,28 @@ def forget_decisions(
     if not decided:
         return
     kept = []
-    for one in decided:
-        cases = (tuple(filter(known, case)) for case in one.cases)
-        made = Decided(clean(one.name), one.state, tuple(case for case in cases if case))
-        if made.cases:
-            kept.append(made)
+    for decision in decided:
+        cases = (tuple(filter(known, case)) for case in decision.cases)
+        cleaned = Decided(
+            clean(decision.name), decision.state, tuple(case for case in cases if case)
+        )
+        if cleaned.cases:
+            kept.append(cleaned)
     write_decisions(path, kept)
 
 
-def decided_about(case: Sequence[str], decided: Sequence[Decided]) -> int | None:
+def find_decision(case: Sequence[str], decided: Sequence[Decided]) -> int | None:
     """The decision about a case: the one that contains most of its messages."""
-    of = {id_: number for number, one in enumerate(decided) for c in one.cases for id_ in c}
+    of = {
+        id_: number for number, decision in enumerate(decided) for c in decision.cases for id_ in c
+    }
     counts = Counter(of[id_] for id_ in case if id_ in of)
     if not counts or counts.total() < KNOWN_SHARE * len(case):
         return None
     return min(counts, key=lambda number: (-counts[number], number))
 
 
-def honoured(found: Stages, decided: Sequence[Decided]) -> Stages:
+def apply_decisions(stages: Stages, decided: Sequence[Decided]) -> Stages:
     """The processes after the decisions of people.
 
     Cases with a decision are combined as before, with the same messages, even if they are found
@@ -114,16 +118,16 @@ def honoured(found: Stages, decided: Sequence[Decided]) -> Stages:
     even if they are rejected.
     """
     if not decided:
-        return found
-    found = _with_decided_cases(found, decided)
-    messages = found.traits.messages
+        return stages
+    stages = _restore_decided_cases(stages, decided)
+    messages = stages.traits.messages
     about = {
-        case: decided_about([messages[p].id for p in found.cases[case]], decided)
-        for group in found.processes for case in group
+        case: find_decision([messages[p].id for p in stages.cases[case]], decided)
+        for group in stages.processes for case in group
     }  # fmt: skip
     of_decision: dict[int, list[int]] = {}
     undecided: list[list[int]] = []
-    for group in found.processes:
+    for group in stages.processes:
         known = Counter(number for case in group if (number := about[case]) is not None)
         most = min(known, key=lambda n: (-known[n], n)) if known else None
         rest = []
@@ -136,41 +140,41 @@ def honoured(found: Stages, decided: Sequence[Decided]) -> Stages:
         if rest:
             undecided.append(rest)
     kept = [
-        (sorted(cases, key=found.cases.__getitem__), decided[number].name)
+        (sorted(cases, key=stages.cases.__getitem__), decided[number].name)
         for number, cases in sorted(of_decision.items()) if decided[number].state == "accepted"
     ]  # fmt: skip
     processes = sorted(
         [*kept, *((group, "") for group in undecided)], key=lambda item: (-len(item[0]), item[0])
     )
-    return found._replace(
+    return stages._replace(
         processes=[group for group, _ in processes],
         names={number: name for number, (_, name) in enumerate(processes) if name},
     )
 
 
-def _with_decided_cases(found: Stages, decided: Sequence[Decided]) -> Stages:
+def _restore_decided_cases(stages: Stages, decided: Sequence[Decided]) -> Stages:
     """The cases with their messages after the decisions of people: a message with a decision leaves
     cases without a decision or with another one. It is added to the rest of its own case; messages
     of rejected cases are in no case."""
-    messages = found.traits.messages
+    messages = stages.traits.messages
     place_of = {message.id: place for place, message in enumerate(messages)}
     of = {
         place_of[id_]: (number, case)
-        for number, one in enumerate(decided) for case, ids in enumerate(one.cases)
+        for number, decision in enumerate(decided) for case, ids in enumerate(decision.cases)
         for id_ in ids if id_ in place_of
     }  # fmt: skip
     cases: list[list[int]] = []
     homes: dict[tuple[int, int], tuple[int, int]] = {}  # of a decided case: how many, and where
     left = dict(of)
-    for number, case in enumerate(found.cases):
-        owner = decided_about([messages[p].id for p in case], decided)
+    for number, case in enumerate(stages.cases):
+        owner = find_decision([messages[p].id for p in case], decided)
         cases.append([p for p in case if p not in of or of[p][0] == owner])
         inside = Counter(of[p] for p in cases[-1] if p in of)
         for key, many in inside.items():
             homes[key] = max(homes.get(key, (0, 0)), (many, -number))
         for place in cases[-1]:
             left.pop(place, None)
-    processes = [[case for case in group if cases[case]] for group in found.processes]
+    processes = [[case for case in group if cases[case]] for group in stages.processes]
     moved: list[int] = []
     for place, key in sorted(left.items()):
         if decided[key[0]].state != "accepted":
@@ -181,11 +185,13 @@ def _with_decided_cases(found: Stages, decided: Sequence[Decided]) -> Stages:
             cases.append([])
         cases[-homes[key][1]].append(place)
         moved.append(place)
-    said = found.said
-    unread = [place for place in moved if not said[place]]
+    phrases = stages.phrases
+    unread = [place for place in moved if not phrases[place]]
     if unread:
-        more = said_in(found.traits, [unread])
-        said = [before or new for before, new in zip(said, more, strict=True)]
-    return found._replace(
-        cases=[sorted(case) for case in cases], processes=[g for g in processes if g], said=said
+        more = find_message_phrases(stages.traits, [unread])
+        phrases = [before or new for before, new in zip(phrases, more, strict=True)]
+    return stages._replace(
+        cases=[sorted(case) for case in cases],
+        processes=[g for g in processes if g],
+        phrases=phrases,
     )

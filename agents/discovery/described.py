@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from orgflow.agents.prompting import visible
+from orgflow.agents.prompting import visible_text
 
 MOST_STEPS = 40
 FEWEST_STEPS = 2
@@ -70,9 +70,9 @@ class Saved(NamedTuple):
     @property
     def cited(self) -> tuple[int, ...]:
         """All messages that support it, in order."""
-        places = {p for step in self.steps for p in step.evidence}
-        places |= {p for d in self.decisions for o in d.options for p in o.evidence}
-        return tuple(sorted(places))
+        cited = {p for step in self.steps for p in step.evidence}
+        cited |= {p for d in self.decisions for o in d.options for p in o.evidence}
+        return tuple(sorted(cited))
 
 
 _IDS = {"type": "array", "items": {"type": "string"}}
@@ -136,92 +136,91 @@ def read_saved(value: Any, shown: Mapping[str, int]) -> Saved:
     """
     if not isinstance(value, Mapping):
         raise UnusableProcess("It is no JSON object.")
-    name = _line(value.get("name"), "name")
+    name = _cut_line(value.get("name"), "name")
     if not name:
         raise UnusableProcess("The process has no name.")
     given = value.get("steps")
     if not isinstance(given, list) or not FEWEST_STEPS <= len(given) <= MOST_STEPS:
         raise UnusableProcess(f"A process needs {FEWEST_STEPS} to {MOST_STEPS} steps.")
-    steps = tuple(_step(number, step, shown) for number, step in enumerate(given, 1))
+    steps = tuple(_read_step(number, step, shown) for number, step in enumerate(given, 1))
     stated = value.get("decisions")
     decisions = stated if isinstance(stated, list) else []
     if len(decisions) > MOST_DECISIONS:
         raise UnusableProcess(f"A process has at most {MOST_DECISIONS} decisions.")
     return Saved(
         name,
-        _line(value.get("description"), "text"),
-        _line(value.get("trigger"), "text"),
-        _line(value.get("goal"), "text"),
+        _cut_line(value.get("description"), "text"),
+        _cut_line(value.get("trigger"), "text"),
+        _cut_line(value.get("goal"), "text"),
         steps,
         tuple(
-            _decision(number, decision, len(steps), shown)
+            _read_decision(number, decision, len(steps), shown)
             for number, decision in enumerate(decisions, 1)
         ),
-        places(value.get("excluded"), shown),
-        _number(value.get("same_as")),
+        read_places(value.get("excluded"), shown),
+        _read_number(value.get("same_as")),
     )
 
 
-def _number(value: Any) -> int | None:
+def _read_number(value: Any) -> int | None:
     """A number, which may be in quotes; `None` for anything else."""
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,9}\s*", value):
         return int(value)
     return value if type(value) is int else None
 
 
-def _step(number: int, value: Any, shown: Mapping[str, int]) -> SavedStep:
+def _read_step(number: int, value: Any, shown: Mapping[str, int]) -> SavedStep:
     entry = value if isinstance(value, Mapping) else {"name": value}
-    name = re.sub(r"^\s*(?:step\s*)?\d+[.):]\s*", "", _line(entry.get("name"), "name"))
+    name = re.sub(r"^\s*(?:step\s*)?\d+[.):]\s*", "", _cut_line(entry.get("name"), "name"))
     if not name:
         raise UnusableProcess(f"Step {number} has no name.")
-    evidence = places(entry.get("evidence"), shown)
+    evidence = read_places(entry.get("evidence"), shown)
     if not evidence:
         raise UnusableProcess(f"Step {number} `{name}` names none of the messages that were shown.")
-    return SavedStep(name[:1].upper() + name[1:], _line(entry.get("actor"), "actor"), evidence)
+    return SavedStep(name[:1].upper() + name[1:], _cut_line(entry.get("actor"), "actor"), evidence)
 
 
-def _decision(number: int, value: Any, steps: int, shown: Mapping[str, int]) -> Decision:
+def _read_decision(number: int, value: Any, steps: int, shown: Mapping[str, int]) -> Decision:
     entry = value if isinstance(value, Mapping) else {}
     options = entry.get("options")
-    found = []
+    choices = []
     for option in options if isinstance(options, list) else ():
-        one = option if isinstance(option, Mapping) else {}
-        condition = _line(one.get("condition"), "name")
-        named = one.get("steps")
-        numbers = [
-            n for n in map(_number, named if isinstance(named, list) else [named]) if n is not None
-        ]  # fmt: skip
+        branch = option if isinstance(option, Mapping) else {}
+        condition = _cut_line(branch.get("condition"), "name")
+        named = branch.get("steps")
+        given = named if isinstance(named, list) else [named]
+        numbers = [n for n in map(_read_number, given) if n is not None]
         wrong = next((n for n in numbers if not 1 <= n <= steps), None)
         if wrong is not None:
             raise UnusableProcess(f"Decision {number} names step {wrong} of {steps}.")
         if not condition:
             raise UnusableProcess(f"An option of decision {number} has no condition.")
-        evidence = places(one.get("evidence"), shown)
-        found.append(Option(condition, tuple(sorted({n - 1 for n in numbers})), evidence))
-    if len(found) > MOST_OPTIONS:
+        evidence = read_places(branch.get("evidence"), shown)
+        choices.append(Option(condition, tuple(sorted({n - 1 for n in numbers})), evidence))
+    if len(choices) > MOST_OPTIONS:
         raise UnusableProcess(f"Decision {number} has more than {MOST_OPTIONS} options.")
-    if len(found) < 2:
+    if len(choices) < 2:
         raise UnusableProcess(f"Decision {number} has fewer than two options.")
-    return Decision(_line(entry.get("question"), "name"), tuple(found))
+    return Decision(_cut_line(entry.get("question"), "name"), tuple(choices))
 
 
 _NUMBER = re.compile(r"(?<![0-9])[0-9]{1,9}(?![0-9])")
 
 
-def places(value: Any, shown: Mapping[str, int]) -> tuple[int, ...]:
+def read_places(value: Any, shown: Mapping[str, int]) -> tuple[int, ...]:
     """The places of the named messages, in order; names that were never shown are omitted. `m3`,
     `[M3]` and 3 are equivalent."""
     given: Iterable[Any] = value if isinstance(value, list | tuple) else [value]
-    found = set()
+    places = set()
     for item in given:
         for number in _NUMBER.findall(str(item)) if isinstance(item, str | int) else ():
             if f"m{int(number)}" in shown:
-                found.add(shown[f"m{int(number)}"])
-    return tuple(sorted(found))
+                places.add(shown[f"m{int(number)}"])
+    return tuple(sorted(places))
 
 
-def _line(value: Any, kind: str) -> str:
+def _cut_line(value: Any, kind: str) -> str:
     """A text in one line, cut to a length that pictures can show."""
-    text = " ".join(visible(value).split()) if isinstance(value, str) else ""
+    text = " ".join(visible_text(value).split()) if isinstance(value, str) else ""
     most = _LONGEST[kind]
     return text if len(text) <= most else text[: most - 1].rsplit(" ", 1)[0] + "…"

@@ -3,37 +3,39 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from orgflow.agents.discovery.automatic import automatic, exchanged
+from orgflow.agents.discovery.automatic import find_automatic_messages, is_exchange
 from orgflow.agents.discovery.case_weights import WEIGHTS
 from orgflow.agents.discovery.cases import SMALLEST, find_groups
-from orgflow.agents.discovery.german import ACTS as GERMAN_ACTS
-from orgflow.agents.discovery.german import german_phrases
-from orgflow.agents.discovery.languages import ENGLISH, GERMAN, languages, small_words
-from orgflow.agents.discovery.phrases import (
-    ACTS,
-    CLEAR,
-    FUNCTION,
-    Phrase,
-    phrases,
-    subject_phrase,
-    titled,
+from orgflow.agents.discovery.processes import adopt_groups, find_processes, select_recurring
+from orgflow.agents.discovery.steps import Step, find_steps, phrase_key
+from orgflow.agents.discovery.structure import AGENT, build_process_model
+from orgflow.agents.discovery.traits import Traits, bare_name, role_of_person, traits_of
+from orgflow.agents.language.german_phrases import find_german_phrases
+from orgflow.agents.language.identification import (
+    ENGLISH,
+    GERMAN,
+    function_words,
+    identify_languages,
 )
-from orgflow.agents.discovery.processes import adopted, find_processes, recurring
-from orgflow.agents.discovery.steps import Step, find_steps, key
-from orgflow.agents.discovery.structure import AGENT, process_of
-from orgflow.agents.discovery.traits import Traits, bare_name, role, traits_of
-from orgflow.agents.english import parser
+from orgflow.agents.language.lexicon import EnglishLexicon, GermanLexicon, load_lexicon
+from orgflow.agents.language.parsing import load_parser
+from orgflow.agents.language.phrases import CLEAR, Phrase, find_phrases, phrase_of_subject
+from orgflow.agents.language.stems import stem_topic
+from orgflow.agents.language.subjects import subject_phrase
 
 from orgflow_ir.model import Model, Process
 from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.model.message import Message
 from orgflow_ir.pipeline.agent_services import Embedder
+
+_ACTS = load_lexicon(EnglishLexicon).verbs.acts
+_GERMAN_ACTS = load_lexicon(GermanLexicon).verbs.acts
+_TOPICLESS = load_lexicon(EnglishLexicon).words.topicless
 
 MATTERS = 12
 """Number of words that a description names."""
@@ -54,7 +56,7 @@ MOST_QUOTES = 5
 """Maximum number of passages kept for one element; a step may have many messages."""
 
 
-class Found(NamedTuple):
+class FoundProcess(NamedTuple):
     """A discovered process.
 
     Attributes:
@@ -64,7 +66,7 @@ class Found(NamedTuple):
         actors: the participants.
         cases: the ids of the messages of each case.
         matters: the words that are most specific to this process, over all of its cases.
-        said: the description by a language model, instead of `matters`.
+        summary: the description by a language model, instead of `matters`.
         people: the participants that are people without a role.
         language: the code of the language of most of its messages.
     """
@@ -75,15 +77,15 @@ class Found(NamedTuple):
     actors: tuple[str, ...]
     cases: tuple[tuple[str, ...], ...]
     matters: tuple[str, ...] = ()
-    said: str = ""
+    summary: str = ""
     people: frozenset[str] = frozenset()
     language: str = ENGLISH
 
-    def renamed(self, name: str) -> Found:
+    def renamed(self, name: str) -> FoundProcess:
         """The same process under another name."""
         return self._replace(name=name, process=self.process.replace(name=name))
 
-    def with_id(self, id: str) -> Found:
+    def with_id(self, id: str) -> FoundProcess:
         """The same process with other ids: the ids of its elements begin with that of the
         process."""
         old = self.process.id
@@ -109,15 +111,17 @@ class Found(NamedTuple):
     def description(self) -> str:
         """Subject, roles and steps of the process, in English sentences or, in other languages, as
         lists. People without a role are left out: their names do not describe a process."""
-        roles = ", ".join([one for one in self.actors if one not in self.people][:MOST_ACTORS])
+        roles = ", ".join(
+            [actor for actor in self.actors if actor not in self.people][:MOST_ACTORS]
+        )
         matters, steps = ", ".join(self.matters), ". ".join(self.steps)
         if self.language != ENGLISH:
-            parts = [roles, matters, self.said.rstrip("."), steps]
+            parts = [roles, matters, self.summary.rstrip("."), steps]
             return " ".join(f"{part}." for part in parts if part)
         parts = [
             f"This process involves the {roles}." if roles else "",
             f"It is about {matters}." if matters else "",
-            f"{self.said.rstrip('.')}." if self.said else "",
+            f"{self.summary.rstrip('.')}." if self.summary else "",
             f"They {steps.lower()}.",
         ]
         return " ".join(part for part in parts if part)
@@ -127,11 +131,11 @@ class Discovery(NamedTuple):
     """What messages show.
 
     Attributes:
-        found: the processes, in descending order of their number of cases.
+        processes: the processes, in descending order of their number of cases.
         noise: ids of the messages that belong to no process.
     """
 
-    found: tuple[Found, ...]
+    processes: tuple[FoundProcess, ...]
     noise: tuple[str, ...]
 
     @property
@@ -139,7 +143,7 @@ class Discovery(NamedTuple):
         """All processes as one model."""
         return Model(
             id="discovered", name="Discovered processes", origin=AGENT,
-            processes=tuple(found.process for found in self.found),
+            processes=tuple(entry.process for entry in self.processes),
         )  # fmt: skip
 
 
@@ -150,24 +154,24 @@ class Stages(NamedTuple):
         traits: of messages.
         cases: the places of the messages of each case.
         processes: the places of the cases of each process.
-        said: the phrases of messages.
+        phrases: the phrases of messages.
         names: names of processes that a person decided on, by their places.
     """
 
     traits: Traits
     cases: list[list[int]]
     processes: list[list[int]]
-    said: list[list[Phrase]]
+    phrases: list[list[Phrase]]
     names: Mapping[int, str] = MappingProxyType({})
 
     def described(self, embedder: Embedder) -> Discovery:
         """Steps and models of the processes, without a language model."""
-        return describe(
-            self.traits, self.cases, self.processes, self.said, embedder, self.names
+        return describe_processes(
+            self.traits, self.cases, self.processes, self.phrases, embedder, self.names
         )  # fmt: skip
 
 
-def discover(
+def discover_processes(
     messages: Sequence[Message],
     embedder: Embedder,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
@@ -175,12 +179,12 @@ def discover(
 ) -> Discovery:
     """Find the processes in messages; `weights` are those of `find_groups`. Raises the exceptions
     of the embedder."""
-    found = grouped(messages, embedder, progress, weights)
+    stages = group_messages(messages, embedder, progress, weights)
     progress(4, STAGES, "steps")
-    return found.described(embedder)
+    return stages.described(embedder)
 
 
-def grouped(
+def group_messages(
     messages: Sequence[Message],
     embedder: Embedder,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
@@ -192,114 +196,123 @@ def grouped(
     traits = traits_of(messages, embedder)
     progress(1, STAGES, "cases")
     groups, smallest = find_groups(traits, weights)
-    programs = automatic(traits.messages)
+    programs = find_automatic_messages(traits.messages)
     groups = [group for group in groups if not programs.issuperset(group)]
     cases = [
         group for group in groups
-        if len(group) >= smallest and exchanged(traits.messages, group, programs)
+        if len(group) >= smallest and is_exchange(traits.messages, group, programs)
     ]  # fmt: skip
     progress(2, STAGES, "phrases")
-    said = said_in(traits, cases)
-    parsed = frozenset(_parsed(traits))
+    phrases = find_message_phrases(traits, cases)
+    parsed = frozenset(_find_parsed(traits))
     cases = [
         case for case in cases
-        if len(case) < SMALLEST or not _only_talk(case, said, parsed)
+        if len(case) < SMALLEST or not _is_only_talk(case, phrases, parsed)
     ]  # in one of two mails nobody may say it  # fmt: skip
     progress(3, STAGES, "processes")
-    found = find_processes(traits, cases, embedder if smallest < SMALLEST else None)
-    processes = recurring(traits, cases, found)
+    similar = find_processes(traits, cases, embedder if smallest < SMALLEST else None)
+    processes = select_recurring(traits, cases, similar)
     if smallest == SMALLEST:
         known = {case[0] for case in cases}
         rest = [group for group in groups if group[0] not in known]
-        parts = adopted(traits, cases, processes, rest)
-        more = said_in(traits, [rest[place] for place in parts])
+        parts = adopt_groups(traits, cases, processes, rest)
+        more = find_message_phrases(traits, [rest[place] for place in parts])
         for place, process in parts.items():
             processes[process].append(len(cases))
             cases.append(rest[place])
-        said = [before or new for before, new in zip(said, more, strict=True)]
+        phrases = [before or new for before, new in zip(phrases, more, strict=True)]
     processes = sorted(processes, key=lambda process: -len(process))
     kept = sorted(place for process in processes for place in process)
     fresh = {place: number for number, place in enumerate(kept)}
     return Stages(
-        traits, [cases[place] for place in kept], [[fresh[c] for c in p] for p in processes], said
+        traits,
+        [cases[place] for place in kept],
+        [[fresh[c] for c in p] for p in processes],
+        phrases,
     )
 
 
-def said_in(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[Phrase]]:
+def find_message_phrases(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[Phrase]]:
     """The phrases of every message in cases, by its place; those of other messages are empty.
     Without a parser for the language of a message, its subject is the phrase, also in German
     if no message of the case has any."""
-    said: list[list[Phrase]] = [[] for _ in traits.messages]
-    parsed = frozenset(_parsed(traits))
-    tongues = languages(traits.messages)
+    phrases: list[list[Phrase]] = [[] for _ in traits.messages]
+    parsed = frozenset(_find_parsed(traits))
+    tongues = identify_languages(traits.messages)
     everywhere = sorted(place for case in cases for place in case)
     english = [place for place in everywhere if place in parsed]
     german = [place for place in everywhere if tongues[place] == GERMAN]
-    for readable, read in ((english, phrases), (german, german_phrases)):
+    for readable, read in ((english, find_phrases), (german, find_german_phrases)):
         texts = [traits.messages[place].body for place in readable]
         topics = [subject_phrase(traits.messages[place].subject) for place in readable]
-        for place, found in zip(readable, read(texts, traits.names, topics), strict=True):
-            said[place] = found
+        for place, own in zip(readable, read(texts, traits.names, topics), strict=True):
+            phrases[place] = own
     unread = set(everywhere).difference(english, german)
     for case in cases:
         without = [place for place in case if tongues[place] == GERMAN]
-        if not any(said[place] for place in without):
+        if not any(phrases[place] for place in without):
             unread.update(without)
     for place in unread:
-        said[place] = titled(traits.messages[place].subject)
-    return said
+        phrases[place] = phrase_of_subject(traits.messages[place].subject)
+    return phrases
 
 
-def _parsed(traits: Traits) -> list[int]:
+def _find_parsed(traits: Traits) -> list[int]:
     """The places of messages that there is a parser for."""
-    if parser() is None:
+    if load_parser() is None:
         return []
-    return [place for place, code in enumerate(languages(traits.messages)) if code == ENGLISH]
+    return [
+        place for place, code in enumerate(identify_languages(traits.messages)) if code == ENGLISH
+    ]
 
 
-def _only_talk(
-    case: Sequence[int], said: Sequence[Sequence[Phrase]], parsed: frozenset[int]
+def _is_only_talk(
+    case: Sequence[int], phrases: Sequence[Sequence[Phrase]], parsed: frozenset[int]
 ) -> bool:
     """Whether nobody says in a short case that anything is done."""
     if len(case) >= TALK or not parsed.issuperset(case):
         return False
-    return not any(p.score >= CLEAR and p.verb in ACTS for i in case for p in said[i])
+    return not any(p.score >= CLEAR and p.verb in _ACTS for i in case for p in phrases[i])
 
 
-def describe(
+def describe_processes(
     traits: Traits,
     cases: Sequence[Sequence[int]],
     processes: Sequence[Sequence[int]],
-    said: Sequence[Sequence[Phrase]],
+    phrases: Sequence[Sequence[Phrase]],
     embedder: Embedder,
     names: Mapping[int, str] = MappingProxyType({}),
 ) -> Discovery:
     """Steps and models of known processes: places of messages by case, and places of cases by
-    process; `said` are the phrases of messages, `names` those that people gave to processes, by
+    process; `phrases` are the phrases of messages, `names` those that people gave to processes, by
     their places."""
-    weights = _weights(traits, [[i for c in p for i in cases[c]] for p in processes])
-    common = _common(processes, cases, said)
-    tongues = languages(traits.messages)
+    weights = _weigh_words(traits, [[i for c in p for i in cases[c]] for p in processes])
+    common = _share_phrases(processes, cases, phrases)
+    tongues = identify_languages(traits.messages)
     found_all = []
     for number, process in enumerate(processes):
         own = [cases[c] for c in process]
-        one = _found(number, traits, own, said, weights[number], common, embedder)
-        if one is not None:
+        described = _describe_process(
+            number, traits, own, phrases, weights[number], common, embedder
+        )
+        if described is not None:
             spoken = Counter(tongues[place] for case in own for place in case)
-            one = one._replace(language=min(spoken, key=lambda code: (-spoken[code], code)))
-        found_all.append(one)
+            described = described._replace(
+                language=min(spoken, key=lambda code: (-spoken[code], code))
+            )
+        found_all.append(described)
     used = {place for process in processes for c in process for place in cases[c]}
     return Discovery(
         tuple(
-            found.renamed(names[number]) if number in names else found
-            for number, found in enumerate(found_all)
-            if found is not None
+            entry.renamed(names[number]) if number in names else entry
+            for number, entry in enumerate(found_all)
+            if entry is not None
         ),
         tuple(m.id for i, m in enumerate(traits.messages) if i not in used),
     )
 
 
-def _weights(traits: Traits, groups: Sequence[Sequence[int]]) -> list[dict[str, float]]:
+def _weigh_words(traits: Traits, groups: Sequence[Sequence[int]]) -> list[dict[str, float]]:
     """For each process, how much a word belongs to it: its share of messages times its rarity."""
     counts = [Counter(w for i in group for w in traits.words[i]) for group in groups]
     having = Counter(word for count in counts for word in count)
@@ -313,33 +326,33 @@ def _weights(traits: Traits, groups: Sequence[Sequence[int]]) -> list[dict[str, 
     return weights
 
 
-def _common(
+def _share_phrases(
     processes: Sequence[Sequence[int]],
     cases: Sequence[Sequence[int]],
-    said: Sequence[Sequence[Phrase]],
+    phrases: Sequence[Sequence[Phrase]],
 ) -> dict[str, float]:
     """The share of processes that have a phrase, where there are enough to tell."""
     if len(processes) < FEW:
         return {}
     having = Counter(
-        one for process in processes
-        for one in {key(phrase) for c in process for i in cases[c] for phrase in said[i]}
+        key for process in processes
+        for key in {phrase_key(phrase) for c in process for i in cases[c] for phrase in phrases[i]}
     )  # fmt: skip
-    return {one: number / len(processes) for one, number in having.items()}
+    return {key: number / len(processes) for key, number in having.items()}
 
 
-def _found(
+def _describe_process(
     number: int,
     traits: Traits,
     cases: Sequence[Sequence[int]],
-    said: Sequence[Sequence[Phrase]],
+    phrases: Sequence[Sequence[Phrase]],
     weights: Mapping[str, float],
     common: Mapping[str, float],
     embedder: Embedder,
-) -> Found | None:
+) -> FoundProcess | None:
     # a part of a run shows neither where it begins nor what is left out
     whole = [case for case in cases if len(case) >= SMALLEST] or cases
-    steps = find_steps(traits, whole, said, weights, common, embedder)
+    steps = find_steps(traits, whole, phrases, weights, common, embedder)
     if not steps:
         return None
 
@@ -347,49 +360,52 @@ def _found(
         wanted = step.members if which is None else [c for c in which if c in step.members]
         places = [place for case in wanted for place in step.members[case]]
         quoted = [place for place in places if traits.messages[place].text.strip()]  # no pictures
-        return tuple(_evidence(traits, place, step) for place in quoted[:MOST_QUOTES])
+        return tuple(_cite_message(traits, place, step) for place in quoted[:MOST_QUOTES])
 
-    matters = _matters(traits, whole, weights)
+    matters = _choose_matters(traits, whole, weights)
     name = _process_name(steps, matters)
-    process = process_of(f"process_{number + 1}", name, steps, frozenset(range(len(whole))), cite)
+    process = build_process_model(
+        f"process_{number + 1}", name, steps, frozenset(range(len(whole))), cite
+    )
     senders = {traits.messages[i].sender for case in cases for i in case}
-    return Found(
+    return FoundProcess(
         process,
         name,
         tuple(step.name for step in steps),
         tuple(dict.fromkeys(step.actor for step in steps if step.actor)),
         tuple(tuple(traits.messages[i].id for i in case) for case in cases),
         matters,
-        people=frozenset(bare_name(one) for one in senders if one is not None and not role(one)),
+        people=frozenset(
+            bare_name(sender)
+            for sender in senders
+            if sender is not None and not role_of_person(sender)
+        ),
     )
 
 
-def _matters(
+def _choose_matters(
     traits: Traits, cases: Sequence[Sequence[int]], weights: Mapping[str, float]
 ) -> tuple[str, ...]:
     """The words that belong to a process most: those of one case alone name its things, not the
     process."""
     shares = [Counter(w for i in case for w in traits.words[i]) for case in cases]
-    small = small_words()
+    small = function_words()
     own = {
         word: weight * min(1.0, sum(share[word] > 0 for share in shares) / len(cases)) ** 2
         for word, weight in weights.items()
         if word.isalpha()
         and len(word) > 3
         and word not in traits.names
-        and word not in FUNCTION
+        and word not in _TOPICLESS
         and word not in small
     }
     best: dict[str, str] = {}
     for word in sorted(own, key=lambda word: (-own[word], word)):
-        best.setdefault(_ENDING.sub("", word), word)  # `offer` and `offers` are one
+        best.setdefault(stem_topic(word), word)  # `offer` and `offers` are one
     return tuple(best.values())[:MATTERS]
 
 
-_ENDING = re.compile(r"(?<=\w{3})(?:ies|es|s|ied|ed|ing|e|y)$")
-
-
-def _evidence(traits: Traits, place: int, step: Step) -> Evidence:
+def _cite_message(traits: Traits, place: int, step: Step) -> Evidence:
     """The sentence of a message that says that a step is done, else how the message begins."""
     message = traits.messages[place]
     phrase = step.quotes.get(place)
@@ -409,7 +425,7 @@ def _process_name(steps: Sequence[Step], matters: Sequence[str]) -> str:
 
     def own(step: Step) -> float:
         first, *words = step.name.lower().split()
-        act = first in ACTS or (bool(words) and words[-1] in GERMAN_ACTS)
+        act = first in _ACTS or (bool(words) and words[-1] in _GERMAN_ACTS)
         about = max(
             (len(matters) - matters.index(w) for w in (first, *words) if w in matters), default=0
         )

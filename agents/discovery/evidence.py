@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from orgflow.agents.discovery.languages import languages
 from orgflow.agents.discovery.traits import WORD, Traits, bare_name
+from orgflow.agents.language.identification import identify_languages
 
 from orgflow_ir.model.message import bare_subject
 
@@ -97,9 +97,9 @@ class Pairs:
         self._people = traits.people
         self._messages = traits.messages
         self._vectors = traits.vectors
-        self._traits = _kinds(traits)
-        self._base = [_shares(groups) for groups in self._traits]
-        self._subjects = [next(iter(one), "") for one in self._traits[SUBJECT]]
+        self._traits = _collect_traits(traits)
+        self._base = [_count_shares(groups) for groups in self._traits]
+        self._subjects = [next(iter(subjects), "") for subjects in self._traits[SUBJECT]]
         self._senders = ["" if m.sender is None else m.sender.key for m in traits.messages]
         self._receivers = [frozenset(p.key for p in m.receivers) for m in traits.messages]
         count = len(traits.messages)
@@ -116,35 +116,38 @@ class Pairs:
         counts = tuple(Counter(t for i in ordered for t in groups[i]) for groups in self._traits)
         return self._group(ordered, counts, self._vectors[list(ordered)].sum(0))
 
-    def joined(self, one: Group, other: Group) -> Group:
+    def joined(self, group: Group, other: Group) -> Group:
         """Two groups merged."""
         counts = []
-        for few, many in zip(one.counts, other.counts, strict=True):
+        for few, many in zip(group.counts, other.counts, strict=True):
             total = dict(many)
             for trait, number in few.items():
                 total[trait] = total.get(trait, 0) + number
             counts.append(total)
-        members = self._ordered((*one.members, *other.members))
-        return self._group(members, tuple(counts), one.meaning + other.meaning)
+        members = self._ordered((*group.members, *other.members))
+        return self._group(members, tuple(counts), group.meaning + other.meaning)
 
     def begins(self, group: Group) -> float:
         """The hour of its first message."""
         return self._hours[group.members[0]]
 
-    def gain(self, one: Group, other: Group) -> float:
+    def gain(self, group: Group, other: Group) -> float:
         """The log-odds that two groups are one case."""
-        found = self._told(one, other)
-        so_far = sum(w * m for w, m in zip(self.weights, found, strict=False))
-        smaller = math.log(min(len(one.members), len(other.members)))
+        # 1. what is cheap to measure
+        measures = self._measure_context(group, other)
+        so_far = sum(w * m for w, m in zip(self.weights, measures, strict=False))
+        # 2. a bound: the meaning adds at most this, since a cosine is at most 1
+        smaller = math.log(min(len(group.members), len(other.members)))
         alike, many, again = self.weights[_LIKENESS:]
         if again <= 0 and so_far + abs(alike + many * smaller) <= 0:
             return so_far  # whatever the messages mean
-        likeness = self._likeness(one, other)
+        # 3. the meaning
+        likeness = self._likeness(group, other)
         return so_far + alike * likeness[0] + many * likeness[1] + again * likeness[2]
 
-    def measured(self, one: Group, other: Group) -> Measured:
+    def measured(self, group: Group, other: Group) -> Measured:
         """`MEASURES` of two groups."""
-        return [*self._told(one, other), *self._likeness(one, other)]
+        return [*self._measure_context(group, other), *self._likeness(group, other)]
 
     def _group(
         self, members: tuple[int, ...], counts: tuple[Mapping[str, int], ...], meaning: Any
@@ -155,49 +158,58 @@ class Pairs:
     def _ordered(self, members: Iterable[int]) -> tuple[int, ...]:
         return tuple(sorted(members, key=lambda i: (self._hours[i], i)))
 
-    def _told(self, one: Group, other: Group) -> Measured:
-        """What time, people and words tell: all measures but those of meaning."""
-        if self.begins(one) > self.begins(other):
-            one, other = other, one
-        first, second = one.members, other.members
+    def _measure_context(self, group: Group, other: Group) -> Measured:
+        """What time, people and words tell: all of `MEASURES` but those of meaning, in their
+        order."""
+        # 1. always, the links of the rows, interleaved, and the duration
+        if self.begins(group) > self.begins(other):
+            group, other = other, group
+        first, second = group.members, other.members
         end = max(self._hours[first[-1]], self._hours[second[-1]])
-        found = [1.0, *self._row(first, second), math.log1p(end - self._hours[first[0]])]
+        measures = [1.0, *self._row(first, second), math.log1p(end - self._hours[first[0]])]
+        # 2. repeated people, numbers, names and subjects: what speaks for it, and what against it
         for place in range(len(REPEATED)):
-            repeated = self._repeated(place, one, other)
-            found += (min(repeated, 15.0), 0.0) if repeated > 0 else (0.0, max(repeated, -15.0))
+            repeated = self._repeated(place, group, other)
+            measures += (min(repeated, 15.0), 0.0) if repeated > 0 else (0.0, max(repeated, -15.0))
+        # 3. the sizes, smaller and larger
         sizes = sorted((len(first), len(second)))
-        found += (math.log(sizes[0]), math.log(sizes[1]))
+        measures += (math.log(sizes[0]), math.log(sizes[1]))
+        # 4. newcomers: people of few messages that only one of the groups has
         new = (
             sum(p in self._seldom for p in few.counts[PEOPLE] if p not in many.counts[PEOPLE])
-            for few, many in ((one, other), (other, one))
+            for few, many in ((group, other), (other, group))
         )
-        found.append(math.log1p(min(new)))
-        team = max(0.0, min(self._repeated(PEOPLE, one, other), 15.0))
-        found.append(team * math.log(sizes[0]))
-        found += (self._rivals(kind, one, other) for kind in (NUMBERS, NAMES))
-        return found
+        measures.append(math.log1p(min(new)))
+        # 5. shared people count differently where both groups are large; rival numbers and names
+        team = max(0.0, min(self._repeated(PEOPLE, group, other), 15.0))
+        measures.append(team * math.log(sizes[0]))
+        measures += (self._rivals(kind, group, other) for kind in (NUMBERS, NAMES))
+        return measures
 
     @staticmethod
-    def _rivals(kind: int, one: Group, other: Group) -> float:
+    def _rivals(kind: int, group: Group, other: Group) -> float:
         """How often each of two groups repeats something that the other never has."""
-        few, many = one.counts[kind], other.counts[kind]
+        few, many = group.counts[kind], other.counts[kind]
         own = (
             max((n for trait, n in mine.items() if trait not in others), default=0)
             for mine, others in ((few, many), (many, few))
         )
         return math.log(max(1, min(own)))
 
-    def _row(self, one: Sequence[int], other: Sequence[int]) -> Measured:
+    def _row(self, row: Sequence[int], other: Sequence[int]) -> Measured:
         """What the rows of messages tell: the links from message to message that one case has, less
         those that the two have; and how often the two change places."""
-        if self._hours[one[-1]] <= self._hours[other[0]]:  # one after the other
-            return [*self._bounded(self._link(one[-1], other[0])), 0.0]
+        # 1. one after the other: a single link
+        if self._hours[row[-1]] <= self._hours[other[0]]:
+            return [*self._bounded(self._link(row[-1], other[0])), 0.0]
+        # 2. interleaved: of each message the one before it in its own row
         before: dict[int, int] = {}
-        for part in (one, other):
+        for part in (row, other):
             before.update(zip(part[1:], part, strict=False))
-        total = [0.0] * len(self._link(one[0], other[0]))
+        # 3. where the common row changes from one to the other, its link replaces the own one
+        total = [0.0] * len(self._link(row[0], other[0]))
         changes = 0
-        for first, second in pairwise(self._ordered((*one, *other))):
+        for first, second in pairwise(self._ordered((*row, *other))):
             was = before.get(second)
             if was == first:
                 continue
@@ -219,10 +231,12 @@ class Pairs:
         the subject is the same."""
         known = self._links.get((first, second))
         if known is None:
+            # 1. the pause: log-normal, or of any length, against a message of a new case
             hours = max(self._hours[second] - self._hours[first], 0.02)
             deviation = (math.log(hours) - PAUSE) / SPREAD
             density = math.exp(-0.5 * deviation * deviation) / (hours * SPREAD * 2.5066)
             pause = math.log(density + FORGOTTEN / self._period) - self._begin
+            # 2. who writes to whom, one of six; and the subject
             how = self._how(first, second)
             subject = self._subjects[first]
             known = (
@@ -233,6 +247,7 @@ class Pairs:
         return known
 
     def _how(self, first: int, second: int) -> int:
+        """How a message follows another, by their senders and receivers."""
         sender, answering = self._senders[first], self._senders[second]
         receivers, answered = self._receivers[first], self._receivers[second]
         if sender == answering:
@@ -244,35 +259,43 @@ class Pairs:
             return STRANGERS
         return OTHER_SENDER
 
-    def _repeated(self, place: int, one: Group, other: Group) -> float:
-        """The Dirichlet-multinomial likelihood of two groups as one, less that of two."""
+    def _repeated(self, place: int, group: Group, other: Group) -> float:
+        """The Dirichlet-multinomial log-likelihood of two groups as one, less that of two.
+
+        The prior of a trait is its share of all messages times the concentration `REPEATED`; traits
+        of one group alone cancel out, so that only shared ones are summed.
+        """
         spread, base = REPEATED[place], self._base[place]
-        few, many = one.counts[place], other.counts[place]
+        few, many = group.counts[place], other.counts[place]
         if len(few) > len(many):
             few, many = many, few
-        m, n = one.totals[place], other.totals[place]
+        m, n = group.totals[place], other.totals[place]
         if not m or not n:
             return 0.0
+        # the normalisations of the groups, then the terms of the shared traits
         log = math.lgamma
-        found = log(spread + m) + log(spread + n) - log(spread) - log(spread + m + n)
+        log_odds = log(spread + m) + log(spread + n) - log(spread) - log(spread + m + n)
         for trait, number in few.items():
             others = many.get(trait)
             if others:
                 z = spread * base[trait]
-                found += log(z + number + others) + log(z) - log(z + number) - log(z + others)
-        return found
+                log_odds += log(z + number + others) + log(z) - log(z + number) - log(z + others)
+        return log_odds
 
-    def _likeness(self, one: Group, other: Group) -> Measured:
+    def _likeness(self, group: Group, other: Group) -> Measured:
         """How alike the messages of two groups are. Few messages alike are about one thing; many
         are two cases of one process, most of all where the steps of one come again."""
-        if len(one.members) > len(other.members):
-            one, other = other, one
-        alike = float(one.meaning @ other.meaning) / (one.length * other.length)
-        count = len(one.members)
+        if len(group.members) > len(other.members):
+            group, other = other, group
+        # 1. the cosine of the sums of their vectors
+        alike = float(group.meaning @ other.meaning) / (group.length * other.length)
+        count = len(group.members)
         if count == 1:
             return [alike, 0.0, 0.0]
+        # 2. the same, by the size of the smaller group
         many = max(0.0, alike) * math.log(count)
-        telling = [i for i in one.members if self._telling[i]]
+        # 3. its messages of some length that have a near one in the larger group
+        telling = [i for i in group.members if self._telling[i]]
         if not telling:
             return [alike, many, 0.0]
         each = self._vectors[telling] @ self._vectors[list(other.members)].T
@@ -280,35 +303,37 @@ class Pairs:
         return [alike, many, min(6.0, float(again))]
 
 
-def _kinds(traits: Traits) -> list[list[frozenset[str]]]:
+def _collect_traits(traits: Traits) -> list[list[frozenset[str]]]:
     """The traits of each message by kind; words that all have or one has say nothing."""
+    # 1. how often a word is used, and which words are names
     having = Counter(word for words in traits.words for word in words)
     most = max(FEW, COMMON_WORD * len(traits.messages))
-    proper = _proper_names(traits)
-    found: list[list[frozenset[str]]] = [list(traits.people), [], [], [], []]
+    proper = _find_proper_names(traits)
+    traits_by_kind: list[list[frozenset[str]]] = [list(traits.people), [], [], [], []]
     for message, words in zip(traits.messages, traits.words, strict=True):
-        # who writes and receives is known: their names in the text are nothing new
+        # 2. who writes and receives is known: their names in the text are nothing new
         own = {w.lower() for p in message.people for w in WORD.findall(bare_name(p))}
-        said = [word for word in words if 1 < having[word] <= most and word not in own]
-        numbers = frozenset(word for word in said if any(map(str.isdigit, word)))
-        names = frozenset(word for word in said if word in proper) - numbers
+        telling = [word for word in words if 1 < having[word] <= most and word not in own]
+        # 3. numbers, names, other words
+        numbers = frozenset(word for word in telling if any(map(str.isdigit, word)))
+        names = frozenset(word for word in telling if word in proper) - numbers
         subject = bare_subject(message.subject)[0]
-        found[NUMBERS].append(numbers)
-        found[NAMES].append(names)
-        found[WORDS].append(frozenset(said) - numbers - names)
-        found[SUBJECT].append(frozenset([subject] if subject else []))
-    return found
+        traits_by_kind[NUMBERS].append(numbers)
+        traits_by_kind[NAMES].append(names)
+        traits_by_kind[WORDS].append(frozenset(telling) - numbers - names)
+        traits_by_kind[SUBJECT].append(frozenset([subject] if subject else []))
+    return traits_by_kind
 
 
 _BEGINS = re.compile(r"(?:^|[.!?:>\n])[\s\"'(]*$")
 
 
-def _proper_names(traits: Traits) -> frozenset[str]:
+def _find_proper_names(traits: Traits) -> frozenset[str]:
     """Words that are mostly written with a capital inside sentences, in languages that do not write
     every noun so."""
     of_language: dict[str, Counter[str]] = {}
     written: dict[str, list[int]] = {}
-    for message, language in zip(traits.messages, languages(traits.messages), strict=True):
+    for message, language in zip(traits.messages, identify_languages(traits.messages), strict=True):
         capital = of_language.setdefault(language, Counter())
         small_large = written.setdefault(language, [0, 0])
         body = message.body
@@ -325,7 +350,7 @@ def _proper_names(traits: Traits) -> frozenset[str]:
     return frozenset(word for word, surplus in total.items() if surplus > 0)
 
 
-def _shares(groups: Sequence[frozenset[str]]) -> dict[str, float]:
+def _count_shares(groups: Sequence[frozenset[str]]) -> dict[str, float]:
     counts = Counter(trait for group in groups for trait in group)
     total = max(1, sum(counts.values()))
     return {trait: number / total for trait, number in counts.items()}

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from orgflow.agents.discovery.described import Decision, Saved, SavedStep
-from orgflow.agents.discovery.discover import MOST_QUOTES, Found
+from orgflow.agents.discovery.discover import MOST_QUOTES, FoundProcess
 from orgflow.agents.discovery.steps import Step
-from orgflow.agents.discovery.structure import AGENT, Choice, Condition, process_of
+from orgflow.agents.discovery.structure import AGENT, Choice, Condition, build_process_model
 from orgflow.agents.discovery.traits import Traits
+from orgflow.agents.language.sentences import split_for_quotes
 
 from orgflow_ir.model.evidence import Evidence
 from orgflow_ir.pipeline.agent_services import Embedder
@@ -72,7 +73,7 @@ class Known:
             if step.actor:
                 known.actors.setdefault(number, step.actor)
         for decision in saved.decisions:
-            self.decisions.append(_decision(number, decision, own))
+            self.decisions.append(_keep_decision(number, decision, own))
         return own
 
     def absorb(self, other: Known, embedder: Embedder) -> None:
@@ -92,7 +93,7 @@ class Known:
 
     def _aligned(self, steps: Sequence[SavedStep], embedder: Embedder) -> list[KnownStep]:
         """The known step of each step in order, made where there is none."""
-        same = _same(steps, self.steps, embedder)
+        same = _match_steps(steps, self.steps, embedder)
         own: list[KnownStep] = []
         at = 0
         for number, step in enumerate(steps):
@@ -105,7 +106,7 @@ class Known:
         return own
 
 
-def _same(
+def _match_steps(
     steps: Sequence[SavedStep], known: Sequence[KnownStep], embedder: Embedder
 ) -> dict[int, KnownStep]:
     """The known step that each step is, by its name in whatever case, else by meaning; no two steps
@@ -119,18 +120,18 @@ def _same(
         for b, other in enumerate(known):
             if step.name.casefold() == other.name.casefold():
                 likeness[a, b] = 2.0
-    found: dict[int, KnownStep] = {}
+    matches: dict[int, KnownStep] = {}
     order = np.argsort(-likeness, axis=None, kind="stable")
     for flat in order:
         a, b = divmod(int(flat), len(known))
         if likeness[a, b] < SAME_STEP:
             break
-        if a not in found and known[b] not in found.values():
-            found[a] = known[b]
-    return found
+        if a not in matches and known[b] not in matches.values():
+            matches[a] = known[b]
+    return matches
 
 
-def _decision(case: int, decision: Decision, own: Sequence[KnownStep]) -> KnownDecision:
+def _keep_decision(case: int, decision: Decision, own: Sequence[KnownStep]) -> KnownDecision:
     options = [
         (option.condition, tuple(own[n] for n in option.steps), option.evidence)
         for option in decision.options
@@ -138,7 +139,7 @@ def _decision(case: int, decision: Decision, own: Sequence[KnownStep]) -> KnownD
     return KnownDecision(case, decision.question, options)
 
 
-def found_of(known: Known, id: str, traits: Traits) -> Found:
+def build_process(known: Known, id: str, traits: Traits) -> FoundProcess:
     """The process as a model.
 
     It is mined from the cases that were read. A branch that a person stated and no case took is a
@@ -161,7 +162,7 @@ def found_of(known: Known, id: str, traits: Traits) -> Found:
     steps = {
         known_step: Step(
             {n: list(p) for n, p in sorted(members[known_step].items())}, known_step.name,
-            _actor(known_step),
+            _usual_actor(known_step),
         )
         for known_step in known.steps if members[known_step]
     }  # fmt: skip
@@ -169,32 +170,34 @@ def found_of(known: Known, id: str, traits: Traits) -> Found:
     def cite(step: Step, which: Sequence[int] | None) -> tuple[Evidence, ...]:
         wanted = sorted(step.members) if which is None else [c for c in which if c in step.members]
         places = dict.fromkeys(place for case in wanted for place in step.members[case])
-        return tuple(_quoted(traits, place, step.name) for place in list(places)[:MOST_QUOTES])
+        return tuple(
+            _quote_message(traits, place, step.name) for place in list(places)[:MOST_QUOTES]
+        )
 
     def conditions(choice: Choice) -> list[Condition | None]:
-        return _conditions(choice, known.decisions, steps, traits)
+        return _find_conditions(choice, known.decisions, steps, traits)
 
-    process = process_of(
+    process = build_process_model(
         id, known.name, list(steps.values()), frozenset(runs), cite, conditions
     )  # fmt: skip
     about = ". ".join(part for part in (known.description, known.trigger, known.goal) if part)
-    return Found(
+    return FoundProcess(
         process,
         known.name,
         tuple(step.name for step in steps.values()),
         tuple(dict.fromkeys(step.actor for step in steps.values() if step.actor)),
         tuple(tuple(traits.messages[i].id for i in case) for case in known.cases),
-        said=about,
+        summary=about,
     )
 
 
-def _actor(step: KnownStep) -> str:
+def _usual_actor(step: KnownStep) -> str:
     """Who does a step in most cases, the first of these in the alphabet."""
     actors = list(step.actors.values())
     return min(actors, key=lambda a: (-actors.count(a), a), default="")
 
 
-def _conditions(
+def _find_conditions(
     choice: Choice,
     decisions: Sequence[KnownDecision],
     steps: Mapping[KnownStep, Step],
@@ -202,12 +205,12 @@ def _conditions(
 ) -> list[Condition | None]:
     """What was said to decide each way of a choice; nothing where a way fits no option, or two ways
     would have one condition."""
-    found: list[Condition | None] = []
-    for way, _ in choice.ways:
+    conditions: list[Condition | None] = []
+    for way, _ in choice.branches:
         here: dict[frozenset[Step], Condition] = {}  # several cases state the same decision
         for decision in decisions:
             bound = {steps[s] for _, own, _ in decision.options for s in own if s in steps}
-            if not bound & {step for other, _ in choice.ways for step in other}:
+            if not bound & {step for other, _ in choice.branches for step in other}:
                 continue
             taken = bound & set(way)
             fitting = [
@@ -217,43 +220,43 @@ def _conditions(
             ]
             if len(fitting) == 1 and frozenset(bound) not in here:
                 condition, evidence = fitting[0]
-                quotes = tuple(_quoted(traits, place, condition) for place in evidence)
+                quotes = tuple(_quote_message(traits, place, condition) for place in evidence)
                 here[frozenset(bound)] = Condition(decision.question, condition, quotes)
-        unique = {one.text.casefold(): one for one in here.values()}
-        found.append(
-            Condition(
-                "; ".join(dict.fromkeys(one.question for one in unique.values() if one.question)),
-                " and ".join(one.text for one in unique.values()),
-                tuple(dict.fromkeys(e for one in unique.values() for e in one.evidence)),
-            )
-            if unique
-            else None
-        )  # fmt: skip
-    texts = [one.text.casefold() for one in found if one is not None]
+        conditions.append(_join_conditions(here.values()))
+    texts = [condition.text.casefold() for condition in conditions if condition is not None]
     return [
-        one if one is not None and texts.count(one.text.casefold()) == 1 else None for one in found
+        condition if condition is not None and texts.count(condition.text.casefold()) == 1 else None
+        for condition in conditions
     ]
 
 
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+def _join_conditions(stated: Iterable[Condition]) -> Condition | None:
+    """One condition of several, each text once; `None` without any."""
+    unique = {condition.text.casefold(): condition for condition in stated}.values()
+    if not unique:
+        return None
+    return Condition(
+        "; ".join(dict.fromkeys(c.question for c in unique if c.question)),
+        " and ".join(c.text for c in unique),
+        tuple(dict.fromkeys(e for c in unique for e in c.evidence)),
+    )
+
+
 _WORD = re.compile(r"[^\W_]{3,}")
 
 
-def _quoted(traits: Traits, place: int, name: str) -> Evidence:
+def _quote_message(traits: Traits, place: int, name: str) -> Evidence:
     """The sentence of a message that has most words of a name; the first where none has any."""
     message = traits.messages[place]
-    wanted = {word.lower()[:5] for word in _WORD.findall(name)}
-
-    def fit(match: re.Match[str]) -> tuple[int, int]:
-        words = {word.lower()[:5] for word in _WORD.findall(match.group())}
-        return len(words & wanted), -match.start()
-
-    sentences = [m for m in _SENTENCE.finditer(message.text) if m.group().strip()]
+    wanted = _word_beginnings(name)
+    sentences = split_for_quotes(message.text)
     if not sentences:
         return Evidence(document=message.id, quote=message.text.strip() or message.id, agent=AGENT)
-    best = max(sentences, key=fit)
-    begin = best.start() + len(best.group()) - len(best.group().lstrip())
-    end = begin + len(best.group().strip())
-    return Evidence(
-        document=message.id, quote=message.text[begin:end], span=(begin, end), agent=AGENT
-    )
+    begin, sentence = max(sentences, key=lambda s: (len(_word_beginnings(s[1]) & wanted), -s[0]))
+    span = (begin, begin + len(sentence))
+    return Evidence(document=message.id, quote=sentence, span=span, agent=AGENT)
+
+
+def _word_beginnings(text: str) -> set[str]:
+    """The first five letters of each word, by which its forms are one."""
+    return {word.lower()[:5] for word in _WORD.findall(text)}

@@ -32,7 +32,7 @@ class Journal:
 
     def __init__(self, client: ModelClient, path: str | os.PathLike[str]) -> None:
         self._client, self._path = client, Path(path)
-        self._answers = _read(self._path)
+        self._answers = _read_answers(self._path)
         self._asked: dict[str, int] = {}
         self.replayed = 0
 
@@ -80,24 +80,24 @@ class Journal:
             raise ServiceError(f"answers cannot be kept in {self._path}: {error}") from None
 
 
-def _read(path: Path) -> dict[str, Reply]:
+def _read_answers(path: Path) -> dict[str, Reply]:
     """The answers in a journal; a line that a crash cut off is none."""
-    found: dict[str, Reply] = {}
+    answers: dict[str, Reply] = {}
     try:
         lines = path.read_text("utf-8", "replace").splitlines()
     except FileNotFoundError:
-        return found
+        return answers
     except OSError as error:
         raise ServiceError(f"{path} cannot be read: {error}") from None
     for line in lines:
         try:
             entry = json.loads(line)
             reply = entry["reply"]
-            found[str(entry["question"])] = Reply(
+            answers[str(entry["question"])] = Reply(
                 str(reply["text"]), int(reply["tokens_in"]), int(reply["tokens_out"]),
                 tuple(ToolCall(*(str(part) for part in call)) for call in reply["calls"]),
                 bool(reply["truncated"]),
             )  # fmt: skip
         except (ValueError, KeyError, TypeError):
             continue
-    return found
+    return answers

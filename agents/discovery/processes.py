@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from orgflow.agents.discovery.cases import SMALLEST
 from orgflow.agents.discovery.evidence import TELLING
-from orgflow.agents.discovery.languages import languages
-from orgflow.agents.discovery.linkage import linked
-from orgflow.agents.discovery.traits import Traits, role
+from orgflow.agents.discovery.linkage import link_groups
+from orgflow.agents.discovery.traits import Traits, role_of_person
+from orgflow.agents.language.identification import identify_languages
+from orgflow.agents.language.lexicon import LanguagesLexicon, load_lexicon
 
 from orgflow_ir.pipeline.agent_services import Embedder
 
@@ -57,22 +58,8 @@ OTHERS = 5
 """Minimum number of messages without a case from which the distance between cases and noise is
 known."""
 
-SMALL_TALK = {
-    "en": (
-        "Happy birthday, there is cake in the kitchen.", "Has anybody seen my umbrella?",
-        "The car park is closed on Monday.", "I am stuck in traffic and will be late.",
-        "Did you watch the match last night?", "Shall we have lunch together at noon?",
-        "The lift is out of order again.", "Half price on everything this weekend only.",
-    ),
-    "de": (
-        "Alles Gute zum Geburtstag, es gibt Kuchen.", "Hat jemand meinen Schirm gesehen?",
-        "Der Parkplatz ist am Montag gesperrt.", "Ich stehe im Stau und komme später.",
-        "Habt ihr gestern das Spiel gesehen?", "Gehen wir um zwölf zusammen essen?",
-        "Der Aufzug ist schon wieder kaputt.", "Nur dieses Wochenende alles zum halben Preis.",
-    ),
-}  # fmt: skip
-"""Minimum number of messages without a case in a language: a folder of one process may contain
-none."""
+_SMALL_TALK = load_lexicon(LanguagesLexicon).small_talk
+"""What messages of no case say, by language: a folder of one process may contain none."""
 
 
 def find_processes(
@@ -90,73 +77,83 @@ def find_processes(
         cases: places of messages.
         short: an embedder if threads are cases, which may all be of one process.
     """
-    only = _of_one_kind(traits, cases, short) if short is not None else []
+    only = _find_single_kind(traits, cases, short) if short is not None else []
     rest = [place for place in range(len(cases)) if place not in set(only)]
-    groups = [[rest[p] for p in group] for group in _alike(traits, [cases[p] for p in rest])]
+    groups = [[rest[p] for p in group] for group in _group_alike(traits, [cases[p] for p in rest])]
     return sorted([only, *groups] if only else groups, key=lambda group: (-len(group), group))
 
 
-def _alike(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[int]]:
+def _group_alike(traits: Traits, cases: Sequence[Sequence[int]]) -> list[list[int]]:
     """Cases that are more alike than those of different processes."""
     if len(cases) < 2:
         return [[place] for place in range(len(cases))]
-    alike = likeness(traits, cases)
-    middle, spread = _different(alike[np.triu_indices(len(cases), 1)])
-    return linked(alike.copy(), np.zeros_like(alike), max(middle + CHANCE * spread, 0.15))
+    alike = measure_likeness(traits, cases)
+    middle, spread = _measure_difference(alike[np.triu_indices(len(cases), 1)])
+    return link_groups(alike.copy(), np.zeros_like(alike), max(middle + CHANCE * spread, 0.15))
 
 
-def _of_one_kind(traits: Traits, cases: Sequence[Sequence[int]], embedder: Embedder) -> list[int]:
+def _find_single_kind(
+    traits: Traits, cases: Sequence[Sequence[int]], embedder: Embedder
+) -> list[int]:
     """The cases that are of the same process where nearly all are; none elsewhere.
 
     Pairs of cases then tell nothing of how alike cases of different processes are. Messages of no
     case do, those of the mailbox or small talk: they are as far from a case as what has nothing to
     do with it.
     """
+    # 1. messages that are of no process: those of no case, or small talk
     used = {place for case in cases for place in case}
     others = [place for place in range(len(traits.messages)) if place not in used]
-    (language, _), *_ = Counter(languages(traits.messages)).most_common(1)
-    talk = SMALL_TALK.get(language, ()) if len(others) < OTHERS else ()
+    (language, _), *_ = Counter(identify_languages(traits.messages)).most_common(1)
+    talk = _SMALL_TALK.get(language, ()) if len(others) < OTHERS else ()
     if len(cases) < RECURS or len(others) + len(talk) < OTHERS:
         return []
-    means = _units(np.array([_units(traits.meanings(case)).mean(0) for case in cases]))
+    # 2. the mean meaning of each case, and the meanings beside cases
+    means = _normalise_rows(
+        np.array([_normalise_rows(traits.meanings(case)).mean(0) for case in cases])
+    )
     beside = traits.meanings(others)
     if talk:
         beside = np.concatenate([beside, np.array(embedder.embed(talk), np.float32)])
-    beside = _units(beside)
+    beside = _normalise_rows(beside)
+    # 3. of one kind if the usual pair is nearer to the nearest ones than to other messages
     pairs = means @ means.T
     nearest = float(np.median((pairs - 2 * np.eye(len(cases))).max(1)))
     apart = float(np.median(means @ beside.T))
     usual = float(np.median(pairs[np.triu_indices(len(cases), 1)]))
     if usual - apart <= ONE_KIND * (nearest - apart):
         return []
-    middle = _units(means.mean(0, keepdims=True))[0]
+    # 4. cases that are nearer to the usual case than halfway to other messages
+    middle = _normalise_rows(means.mean(0, keepdims=True))[0]
     own, far = means @ middle, float(np.median(beside @ middle))
     return [int(place) for place in np.flatnonzero(own > (float(np.median(own)) + far) / 2)]
 
 
-def _units(vectors: Any) -> Any:
+def _normalise_rows(vectors: Any) -> Any:
     """Vectors of length 1."""
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
-def _different(pairs: Any) -> tuple[float, float]:
+def _measure_difference(pairs: Any) -> tuple[float, float]:
     """How alike cases of different processes are: the middle and the deviation.
 
     They are those of all pairs where these are of one kind. Where processes are so few that many
     pairs are of the same one, the densest third of all pairs is of different ones: of two
     processes of one size half are.
     """
+    # 1. the median, and the deviation by the median of the absolute deviations
     middle = float(np.median(pairs))
     spread = DEVIATION * float(np.median(np.abs(pairs - middle))) + 1e-6
+    # 2. pairs of two kinds spread wider than their densest half
     ordered = np.sort(pairs)
-    _, half = _densest(ordered, 2)
+    _, half = _find_densest(ordered, 2)
     if len(ordered) > 2 and spread > TWO_KINDS * DEVIATION * half:
-        middle, third = _densest(ordered, 3)
+        middle, third = _find_densest(ordered, 3)
         return middle, DEVIATION_OF_THIRD * third + 1e-6
     return middle, spread
 
 
-def _densest(ordered: Any, parts: int) -> tuple[float, float]:
+def _find_densest(ordered: Any, parts: int) -> tuple[float, float]:
     """The middle and half the width of the shortest interval that has one of so many equal parts
     of the numbers."""
     count = max(2, -(-len(ordered) // parts))
@@ -167,7 +164,7 @@ def _densest(ordered: Any, parts: int) -> tuple[float, float]:
     return float(ordered[begin] + ordered[begin + count - 1]) / 2, float(widths[begin]) / 2
 
 
-def recurring(
+def select_recurring(
     traits: Traits, cases: Sequence[Sequence[int]], processes: Sequence[Sequence[int]]
 ) -> list[list[int]]:
     """The processes without those that only a few short cases show, a single case with most
@@ -185,11 +182,13 @@ def recurring(
     def notices(process: Sequence[int]) -> bool:
         """Whether more unanswered messages than cases are similar to the first message of a case;
         or many, if answers are a few words that fit anything."""
+        # messages of no case that are as near to a first message as most first messages are
         firsts = traits.vectors[[cases[c][0] for c in process]]
         count = len(process)
         nearest = (firsts @ firsts.T - 2 * np.eye(count)).max(1)
         near = (traits.vectors[alone] @ firsts.T).max(1)
         unanswered = int((near >= np.quantile(nearest, 0.25)).sum())
+        # cases of which all but the first message are a few words
         nods = sum(all(len(traits.words[i]) < TELLING for i in cases[c][1:]) for c in process)
         return unanswered > count * (FEW_UNANSWERED if 2 * nods > count else 1.0)
 
@@ -205,7 +204,7 @@ def recurring(
     ]  # fmt: skip
 
 
-def adopted(
+def adopt_groups(
     traits: Traits,
     cases: Sequence[Sequence[int]],
     processes: Sequence[Sequence[int]],
@@ -226,15 +225,19 @@ def adopted(
     longer = [place for place, group in enumerate(groups) if len(group) > 1]
     if not longer or not processes:
         return {}
+    # 1. the likeness of each group to each case, a part at a time
     left = [groups[place] for place in longer]
-    alike = np.concatenate([
-        likeness(traits, [*cases, *left[begin : begin + AT_ONCE]])[len(cases) :, : len(cases)]
-        for begin in range(0, len(left), AT_ONCE)
-    ])  # fmt: skip
+    parts = []
+    for begin in range(0, len(left), AT_ONCE):
+        everything = measure_likeness(traits, [*cases, *left[begin : begin + AT_ONCE]])
+        parts.append(everything[len(cases) :, : len(cases)])
+    alike = np.concatenate(parts)
+    # 2. to each process: the mean over its cases, and of the meaning alone
     together = np.array([alike[:, list(process)].mean(1) for process in processes]).T
     kinds = [[i for c in process for i in cases[c]] for process in processes]
-    meaning = _means(traits, left) @ _means(traits, kinds).T
-    together, meaning = _deviations(together), _deviations(meaning)
+    meaning = _mean_meanings(traits, left) @ _mean_meanings(traits, kinds).T
+    # 3. how far above chance; the best process, if it is far in both
+    together, meaning = _count_deviations(together), _count_deviations(meaning)
     worth = np.where(meaning > MEANING, together, -np.inf)
     return {
         place: int(row.argmax())
@@ -243,35 +246,37 @@ def adopted(
     }
 
 
-def _deviations(values: Any) -> Any:
+def _count_deviations(values: Any) -> Any:
     """How many deviations numbers are above their middle."""
     apart = values - np.median(values)
     return apart / (DEVIATION * float(np.median(np.abs(apart))) + 1e-6)
 
 
-def _means(traits: Traits, groups: Sequence[Sequence[int]]) -> Any:
+def _mean_meanings(traits: Traits, groups: Sequence[Sequence[int]]) -> Any:
     """The mean meaning of each group of messages, of length 1."""
-    return _units(np.array([traits.vectors[list(group)].mean(0) for group in groups]))
+    return _normalise_rows(np.array([traits.vectors[list(group)].mean(0) for group in groups]))
 
 
-def likeness(traits: Traits, cases: Sequence[Sequence[int]]) -> Any:
-    """The similarity of each pair of cases, about -0.2 to 1.5."""
-    means = _means(traits, cases)
-    words = [_words(traits, case) for case in cases]
+def measure_likeness(traits: Traits, cases: Sequence[Sequence[int]]) -> Any:
+    """The similarity of each pair of cases, about -0.2 to 1.5: a square matrix."""
+    means = _mean_meanings(traits, cases)
+    words = [_count_words(traits, case) for case in cases]
     roles = [
-        Counter(r for i in case for p in traits.messages[i].people if (r := role(p).lower()))
+        Counter(
+            r for i in case for p in traits.messages[i].people if (r := role_of_person(p).lower())
+        )
         for case in cases
     ]
-    together = 0.5 * (means @ means.T) + _cosines(words)
+    together = 0.5 * (means @ means.T) + _measure_cosines(words)
     people = sum(len(traits.messages[i].people) for case in cases for i in case)
     if any(roles):
         # where few people have a role, it is no trait of processes: that of a program, say
         known = sum(map(sum, (r.values() for r in roles))) / people
-        together += 0.25 * known * _cosines([Counter(set(r)) for r in roles])
+        together += 0.25 * known * _measure_cosines([Counter(set(r)) for r in roles])
     return together
 
 
-def _words(traits: Traits, case: Sequence[int]) -> Counter[str]:
+def _count_words(traits: Traits, case: Sequence[int]) -> Counter[str]:
     """In how many messages of a case each word is; names and numbers are left out."""
     return Counter(
         word
@@ -281,10 +286,12 @@ def _words(traits: Traits, case: Sequence[int]) -> Counter[str]:
     )
 
 
-def _cosines(counts: Sequence[Counter[str]]) -> Any:
+def _measure_cosines(counts: Sequence[Counter[str]]) -> Any:
     """The cosines of groups of words, the rarer the heavier."""
+    # 1. a column for each word of two groups or more
     frequency = Counter(word for count in counts for word in count)
     places = {w: i for i, w in enumerate(sorted(w for w in frequency if frequency[w] > 1))}
+    # 2. TF-IDF with a logarithm of the count (Salton and Buckley 1988), rows of length 1
     matrix: Any = np.zeros((len(counts), max(1, len(places))))
     for row, count in enumerate(counts):
         for word, number in count.items():

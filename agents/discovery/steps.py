@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from orgflow.agents.discovery.linkage import linked
-from orgflow.agents.discovery.phrases import CLEAR, Phrase
-from orgflow.agents.discovery.traits import Traits, bare_name, role
+from orgflow.agents.discovery.linkage import link_groups
+from orgflow.agents.discovery.traits import Traits, bare_name, role_of_person
+from orgflow.agents.language.phrases import CLEAR, Phrase
 
 from orgflow_ir.pipeline.agent_services import Embedder
 
@@ -91,59 +91,65 @@ def find_steps(
         common: the share of all processes that have a phrase with this verb and last word.
         embedder: compares phrases.
     """
+    # 1. the best phrases of each message, without idioms
     mentions = [
         Mention(number, place, order / max(1, len(case) - 1), phrase)
         for number, case in enumerate(cases)
         for order, place in enumerate(case)
         for phrase in phrases[place][:_CHOICES]
-        if common.get(key(phrase), 0.0) <= COMMON
+        if common.get(phrase_key(phrase), 0.0) <= COMMON
     ]
     if not mentions:
         return []
+    # 2. how much each word belongs to this process, by its cases
     most = max(weights.values(), default=0.0) or 1.0
     spread = Counter(w for case in cases for w in {w for i in case for w in traits.words[i]})
     shares = {w: number / len(cases) for w, number in spread.items()}
     own = {w: weight / most * shares.get(w, 0.0) ** 2 for w, weight in weights.items()}
     if len(cases) > 1:  # a word of one case alone names one of its things, and no step
         own.update((w, ONE_CASE) for w, number in spread.items() if number == 1)
-    labels = one_label([_actor(traits, place) for case in cases for place in case])
+    labels = unify_labels([_actor_of_message(traits, place) for case in cases for place in case])
+    # 3. a step of each group, with the usual place in its cases
     steps = [
-        (float(np.median([m.at for m in group])), *_step(traits, group, own, common, labels))
-        for group in _groups(mentions, embedder)
+        (float(np.median([m.at for m in group])), *_build_step(traits, group, own, common, labels))
+        for group in _group_mentions(mentions, embedder)
     ]
-    # those that are said clearly; where there are few of them, the best of the others, too
+    # 4. those that are said clearly; where there are few of them, the best of the others, too
     steps.sort(key=lambda item: (not item[2], item[3] < FAIR, -item[1].support, item[1].name))
     usual = max(FEWEST, round(SHARE * float(np.median([len(case) for case in cases]))))
-    clear = sum(one[2] for one in steps)
-    fair = sum(one[2] or one[3] >= FAIR for one in steps)
+    clear = sum(candidate[2] for candidate in steps)
+    fair = sum(candidate[2] or candidate[3] >= FAIR for candidate in steps)
     kept = steps[: min(MOST, max(clear, min(usual, max(fair, FEWEST))))]
     kept.sort(key=lambda item: (item[0], item[1].name))
-    return _attached(cases, _joined([one[1] for one in kept]))
+    return _attach_messages(cases, _join_equal_steps([candidate[1] for candidate in kept]))
 
 
-def key(phrase: Phrase) -> str:
+def phrase_key(phrase: Phrase) -> str:
     """Verb and last word of the object, which equal phrases share."""
     return f"{phrase.verb} {phrase.object[-1]}"
 
 
-def _groups(mentions: Sequence[Mention], embedder: Embedder) -> list[list[Mention]]:
+def _group_mentions(mentions: Sequence[Mention], embedder: Embedder) -> list[list[Mention]]:
     """Mentions of what seems to be the same step, by average linkage of their likeness."""
+    # 1. the cosine of the phrases, less the threshold
     names = sorted({m.phrase.name for m in mentions})
     vectors: Any = np.array(embedder.embed(names), np.float32)
     row = {name: i for i, name in enumerate(names)}
     chosen = vectors[[row[m.phrase.name] for m in mentions]]
-    at = np.array([m.at for m in mentions], np.float32)
     alike: Any = chosen @ chosen.T - ALIKE
+    # 2. less where they stand at different points of their cases
+    at = np.array([m.at for m in mentions], np.float32)
     alike -= APART * np.abs(at[:, None] - at[None, :])
+    # 3. more for the same verb and the same last word, less for different ones
     for values in ([m.phrase.verb for m in mentions], [m.phrase.object[-1] for m in mentions]):
         numbers = {value: number for number, value in enumerate(sorted(set(values)))}
         codes = np.array([numbers[value] for value in values])
         same = codes[:, None] == codes[None, :]
         alike += np.where(same, np.float32(0.06), np.float32(-0.04))
-    return [[mentions[i] for i in group] for group in linked(alike, np.zeros_like(alike))]
+    return [[mentions[i] for i in group] for group in link_groups(alike, np.zeros_like(alike))]
 
 
-def _step(
+def _build_step(
     traits: Traits,
     group: Sequence[Mention],
     own: Mapping[str, float],
@@ -151,9 +157,10 @@ def _step(
     labels: Mapping[str, str],
 ) -> tuple[Step, bool, float]:
     """The step of a group, whether it is said clearly enough, and how clearly at best."""
+    # 1. how well each phrase names a step, and the best phrase of each message
     cases = {m.case for m in group}
     places = {m.place for m in group}
-    scores = {m: _worth(m.phrase, own, common) for m in group}
+    scores = {m: _weigh_phrase(m.phrase, own, common) for m in group}
     best: dict[int, float] = {}
     for mention, value in scores.items():
         best[mention.place] = max(best.get(mention.place, -9.0), value)
@@ -164,33 +171,36 @@ def _step(
         typical = sum(words[w] for w in {m.phrase.verb, *m.phrase.object}) / len(group)
         return (scores[m] + 0.6 * typical, len(m.phrase.object), m.phrase.name)
 
+    # 2. the name: the phrase of the most typical words
     named = max(group, key=fit).phrase
     step = Step(name=named.name[:1].upper() + named.name[1:])
     step.support = sum(best.values()) / (1 + 0.5 * (len(places) - 1)) + 0.8 * (len(cases) - 1)
+    # 3. its messages by case, each with its best phrase
     for m in sorted(group, key=lambda m: (m.place, -scores[m])):
         members = step.members.setdefault(m.case, [])
         if m.place not in members:
             members.append(m.place)
             step.quotes[m.place] = m.phrase
-    actors = Counter(labels[_actor(traits, place)] for place in step.quotes)
+    # 4. the actor of more than half of its messages
+    actors = Counter(labels[_actor_of_message(traits, place)] for place in step.quotes)
     actor, number = min(actors.items(), key=lambda item: (-item[1], item[0]))
     step.actor = actor if number * 2 > sum(actors.values()) or len(cases) == 1 else ""
     return step, clear >= CLEAR + (0.2 if len(places) == 1 else -0.3), clear
 
 
-def _worth(phrase: Phrase, own: Mapping[str, float], common: Mapping[str, float]) -> float:
+def _weigh_phrase(phrase: Phrase, own: Mapping[str, float], common: Mapping[str, float]) -> float:
     """How well a phrase names a step of this process: what all say is worth little."""
     words = phrase.object
     return (
         phrase.score
         + 1.2 * sum(own.get(w, 0.0) for w in words) / len(words)
-        - 1.5 * max(0.0, common.get(key(phrase), 0.0) - 0.2)
+        - 1.5 * max(0.0, common.get(phrase_key(phrase), 0.0) - 0.2)
     )
 
 
-def _actor(traits: Traits, place: int) -> str:
+def _actor_of_message(traits: Traits, place: int) -> str:
     sender = traits.messages[place].sender
-    return "" if sender is None else role(sender) or bare_name(sender)
+    return "" if sender is None else role_of_person(sender) or bare_name(sender)
 
 
 _UNIT = re.compile(
@@ -200,7 +210,7 @@ _UNIT = re.compile(
 )
 
 
-def one_label(actors: Sequence[str]) -> dict[str, str]:
+def unify_labels(actors: Sequence[str]) -> dict[str, str]:
     """One label for each actor: `HR`, `the HR department` and `HR team` are one. It is the most
     frequent one, and the shortest among equals."""
     used = Counter(actors)
@@ -216,7 +226,7 @@ def one_label(actors: Sequence[str]) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _attached(cases: Sequence[Sequence[int]], steps: list[Step]) -> list[Step]:
+def _attach_messages(cases: Sequence[Sequence[int]], steps: list[Step]) -> list[Step]:
     """The steps, with every other message of a case put to the step of the message before (at the
     beginning: the one after)."""
     for number, case in enumerate(cases):
@@ -229,12 +239,12 @@ def _attached(cases: Sequence[Sequence[int]], steps: list[Step]) -> list[Step]:
     return steps
 
 
-def _joined(steps: Sequence[Step]) -> list[Step]:
+def _join_equal_steps(steps: Sequence[Step]) -> list[Step]:
     """Steps of one name that stand next to each other as one, also where one name has less."""
     joined: list[Step] = []
     for step in steps:
         last = joined[-1] if joined else None
-        if last is not None and _same_but_less(last.name, step.name):
+        if last is not None and _is_shorter_name(last.name, step.name):
             last.name = max(last.name, step.name, key=len)
             for case, places in step.members.items():
                 last.members.setdefault(case, []).extend(places)
@@ -244,9 +254,9 @@ def _joined(steps: Sequence[Step]) -> list[Step]:
     return joined
 
 
-def _same_but_less(first: str, second: str) -> bool:
+def _is_shorter_name(first: str, second: str) -> bool:
     """Whether two names have the same verb and last word, and all words of one are in the other:
     `check documents`, `check missing documents`."""
-    one, other = first.lower().split(), second.lower().split()
-    ends = one[0] == other[0] and one[-1] == other[-1]
-    return ends and (set(one) <= set(other) or set(other) <= set(one))
+    words, other = first.lower().split(), second.lower().split()
+    ends = words[0] == other[0] and words[-1] == other[-1]
+    return ends and (set(words) <= set(other) or set(other) <= set(words))

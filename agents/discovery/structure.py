@@ -26,7 +26,7 @@ Cite = Callable[[Step, Sequence[int] | None], tuple[Evidence, ...]]
 class Choice(NamedTuple):
     """A point where cases differ: the steps of each branch, and the cases that took it."""
 
-    ways: tuple[tuple[tuple[Step, ...], frozenset[int]], ...]
+    branches: tuple[tuple[tuple[Step, ...], frozenset[int]], ...]
 
 
 class Condition(NamedTuple):
@@ -41,32 +41,34 @@ Conditions = Callable[[Choice], Sequence[Condition | None]]
 """For each branch of a choice, the stated reason, or `None`."""
 
 
-def _unsaid(choice: Choice) -> list[Condition | None]:
-    return [None] * len(choice.ways)
+def _no_conditions(choice: Choice) -> list[Condition | None]:
+    return [None] * len(choice.branches)
 
 
 Part = Step | Choice
 
 
-def parts(steps: Sequence[Step], cases: frozenset[int]) -> list[Part]:
+def split_into_parts(steps: Sequence[Step], cases: frozenset[int]) -> list[Part]:
     """Steps that every case has, and a choice between them where cases differ.
 
     The cases between two common steps are grouped by their steps there; a group is a branch of the
     choice, which may be empty.
     """
-    found: list[Part] = []
+    parts: list[Part] = []
     stretch: list[Step] = []
     for step in (*steps, None):
         if step is not None and frozenset(step.members) != cases:
             stretch.append(step)
             continue
         if stretch:
-            ways: dict[tuple[int, ...], set[int]] = {}
+            branches: dict[tuple[int, ...], set[int]] = {}
             for case in sorted(cases):
                 taken = tuple(i for i, s in enumerate(stretch) if case in s.members)
-                ways.setdefault(taken, set()).add(case)
-            ordered = sorted(ways.items(), key=lambda item: (-len(item[1]), not item[0], item[0]))
-            found.append(
+                branches.setdefault(taken, set()).add(case)
+            ordered = sorted(
+                branches.items(), key=lambda item: (-len(item[1]), not item[0], item[0])
+            )
+            parts.append(
                 Choice(
                     tuple((tuple(stretch[i] for i in taken), frozenset(which))
                           for taken, which in ordered)
@@ -74,8 +76,8 @@ def parts(steps: Sequence[Step], cases: frozenset[int]) -> list[Part]:
             )  # fmt: skip
             stretch = []
         if step is not None:
-            found.append(step)
-    return found
+            parts.append(step)
+    return parts
 
 
 class _Builder:
@@ -116,13 +118,13 @@ class _Builder:
         return id_
 
 
-def process_of(
+def build_process_model(
     prefix: str,
     name: str,
     steps: Sequence[Step],
     cases: frozenset[int],
     cite: Cite,
-    conditions: Conditions = _unsaid,
+    conditions: Conditions = _no_conditions,
 ) -> Process:
     """A process of aligned steps, sound by construction: every choice is joined again. Without a
     stated reason, the flows of a choice have no condition.
@@ -131,25 +133,25 @@ def process_of(
     everything = tuple(steps)
     start = build.id("start")
     build.nodes.append(
-        Event(id=start, position="start", evidence=_some(cite, everything[:1]), origin=AGENT)
+        Event(id=start, position="start", evidence=_cite_steps(cite, everything[:1]), origin=AGENT)
     )
-    last, arriving = start, _some(cite, everything[:1])
-    for part in parts(everything, cases):
+    last, arriving = start, _cite_steps(cite, everything[:1])
+    for part in split_into_parts(everything, cases):
         if isinstance(part, Step):
             evidence = cite(part, None)
             task = build.task(part, None)
             build.flow(last, task, evidence)
             last, arriving = task, evidence
         else:
-            last = _choice(build, part, last)
+            last = _build_choice(build, part, last)
     end = build.id("end")
-    final = _some(cite, everything[-1:])
+    final = _cite_steps(cite, everything[-1:])
     build.nodes.append(Event(id=end, position="end", evidence=final, origin=AGENT))
     build.flow(last, end, final or arriving)
     lanes = tuple(
         Lane(
             id=build.id("lane"), name=actor, members=tuple(members),
-            evidence=_of_members(build, members), origin=AGENT,
+            evidence=_cite_members(build, members), origin=AGENT,
         )
         for actor, members in build.actors.items()
     )  # fmt: skip
@@ -164,17 +166,21 @@ def process_of(
         )  # fmt: skip
     return Process(
         id=prefix, name=name, executable=True, nodes=tuple(build.nodes), flows=tuple(build.flows),
-        lanes=lanes, evidence=_some(cite, everything[:1]), origin=AGENT,
+        lanes=lanes, evidence=_cite_steps(cite, everything[:1]), origin=AGENT,
     )  # fmt: skip
 
 
-def _choice(build: _Builder, choice: Choice, last: str) -> str:
+def _build_choice(build: _Builder, choice: Choice, last: str) -> str:
     """A choice and its join; returns the join. A step on several ways is drawn on each."""
-    steps = tuple(dict.fromkeys(step for way, _ in choice.ways for step in way))
-    evidence = _some(build.cite, steps)
+    steps = tuple(dict.fromkeys(step for way, _ in choice.branches for step in way))
+    evidence = _cite_steps(build.cite, steps)
     split, join = build.id("split"), build.id("join")
-    said = build.conditions(choice)
-    questions = dict.fromkeys(one.question for one in said if one is not None and one.question)
+    conditions = build.conditions(choice)
+    questions = dict.fromkeys(
+        condition.question
+        for condition in conditions
+        if condition is not None and condition.question
+    )
     build.nodes.append(
         Gateway(
             id=split, name="; ".join(questions), gateway_kind="exclusive", evidence=evidence,
@@ -183,7 +189,7 @@ def _choice(build: _Builder, choice: Choice, last: str) -> str:
     )  # fmt: skip
     build.flow(last, split, evidence)
     into: list[tuple[str, tuple[Evidence, ...], str]] = []
-    for (way, cases), condition in zip(choice.ways, said, strict=True):
+    for (way, cases), condition in zip(choice.branches, conditions, strict=True):
         before, label = split, condition.text if condition is not None else ""
         reasons = condition.evidence if condition is not None else ()
         cited: tuple[Evidence, ...] = reasons or evidence
@@ -199,11 +205,11 @@ def _choice(build: _Builder, choice: Choice, last: str) -> str:
     return join
 
 
-def _some(cite: Cite, steps: Sequence[Step]) -> tuple[Evidence, ...]:
+def _cite_steps(cite: Cite, steps: Sequence[Step]) -> tuple[Evidence, ...]:
     return tuple(dict.fromkeys(e for step in steps for e in cite(step, None)[:2]))
 
 
-def _of_members(build: _Builder, members: Sequence[str]) -> tuple[Evidence, ...]:
+def _cite_members(build: _Builder, members: Sequence[str]) -> tuple[Evidence, ...]:
     wanted = set(members)
-    found = (e for node in build.nodes if node.id in wanted for e in node.evidence[:1])
-    return tuple(dict.fromkeys(found))
+    evidence = (e for node in build.nodes if node.id in wanted for e in node.evidence[:1])
+    return tuple(dict.fromkeys(evidence))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from orgflow.agents.discovery.described import SCHEMA
 from orgflow.agents.discovery.traits import Traits
-from orgflow.agents.prompting import visible
+from orgflow.agents.prompting import visible_text
 
 from orgflow_ir.model.message import Message
 from orgflow_ir.pipeline.agent_services import Embedder, Tool
@@ -24,23 +24,25 @@ BODY, LINE = 700, 110
 _TEXT = {"type": "string"}
 
 
-def _tool(name: str, description: str, **properties: Any) -> Tool:
+def _make_tool(name: str, description: str, **properties: Any) -> Tool:
     return Tool(name, description, {"type": "object", "properties": properties})
 
 
 SAVE = "save_discovered_process"
 TOOLS = (
-    _tool("search_messages", "Messages nearest in meaning.", query=_TEXT),
-    _tool(
+    _make_tool("search_messages", "Messages nearest in meaning.", query=_TEXT),
+    _make_tool(
         "filter_messages", "Messages by sender, receiver, channel or dates (2026-03-02).",
         sender=_TEXT, receiver=_TEXT, channel=_TEXT, since=_TEXT, until=_TEXT,
     ),
-    _tool("list_participants", "The people with the most messages."),
-    _tool("get_message_detail", "One message, whole.", id=_TEXT),
+    _make_tool("list_participants", "The people with the most messages."),
+    _make_tool("get_message_detail", "One message, whole.", id=_TEXT),
     Tool(SAVE, "Save a process with its evidence.", SCHEMA),
-    _tool("list_discovered_processes", "The saved processes."),
-    _tool("find_uncovered_messages", "A sample of the messages that belong to no saved process."),
-    _tool("find_novel_messages", "The messages least like any saved process."),
+    _make_tool("list_discovered_processes", "The saved processes."),
+    _make_tool(
+        "find_uncovered_messages", "A sample of the messages that belong to no saved process."
+    ),
+    _make_tool("find_novel_messages", "The messages least like any saved process."),
 )  # fmt: skip
 
 
@@ -78,18 +80,18 @@ class Toolbox:
             return "The arguments are no JSON object."
         match name:
             case "search_messages":
-                return self._search(_text(given.get("query")))
+                return self._search(_as_text(given.get("query")))
             case "filter_messages":
-                return self._filter({key: _text(value) for key, value in given.items()})
+                return self._filter({key: _as_text(value) for key, value in given.items()})
             case "list_participants":
                 return self._people()
             case "get_message_detail":
-                place = self.shown.get(_text(given.get("id")).strip("[] ").lower())
+                place = self.shown.get(_as_text(given.get("id")).strip("[] ").lower())
                 return "No message has this id." if place is None else self.whole(place)
             case "list_discovered_processes":
                 return self._inventory or "None yet."
             case "find_uncovered_messages":
-                return self.lines(spaced(self._uncovered, SHOWN))
+                return self.lines(pick_evenly(self._uncovered, SHOWN))
             case "find_novel_messages":
                 return self.lines(self._novel[:SHOWN])
         return f"There is no tool {name[:40]!r}. There are {', '.join(t.name for t in TOOLS)}."
@@ -97,13 +99,13 @@ class Toolbox:
     def lines(self, places: Sequence[int]) -> str:
         """Messages, one per line."""
         return "\n".join(
-            f"{self._head(p)}: {_cut(self._messages[p].body, LINE)}" for p in places
+            f"{self._head(p)}: {_cut_line(self._messages[p].body, LINE)}" for p in places
         ) or "None."  # fmt: skip
 
     def whole(self, place: int) -> str:
         """A message with its text."""
         message = self._messages[place]
-        return f"{self._head(place)}\n{_cut(message.body, BODY)}"
+        return f"{self._head(place)}\n{_cut_line(message.body, BODY)}"
 
     @property
     def _messages(self) -> tuple[Message, ...]:
@@ -114,8 +116,8 @@ class Toolbox:
         date = message.date.strftime("%Y-%m-%d %H:%M") if message.date is not None else "no date"
         sender = message.sender.label if message.sender is not None else "unknown"
         to = ", ".join(p.label for p in message.receivers[:3])
-        subject = f' "{_cut(message.subject, 80)}"' if message.subject else ""
-        return visible(
+        subject = f' "{_cut_line(message.subject, 80)}"' if message.subject else ""
+        return visible_text(
             f"[{self.id(place)}] {date} {message.channel} {sender}{f' to {to}' if to else ''}"
             f"{subject}"
         )
@@ -140,10 +142,10 @@ class Toolbox:
                 and (not wanted.get("until") or day <= wanted["until"])
             )
 
-        found = [place for place, message in enumerate(self._messages) if fits(message)]
-        if not found:
+        fitting = [place for place, message in enumerate(self._messages) if fits(message)]
+        if not fitting:
             return "No message fits."
-        return f"{len(found)} messages match, such as\n{self.lines(spaced(found, SHOWN))}"
+        return f"{len(fitting)} messages match, such as\n{self.lines(pick_evenly(fitting, SHOWN))}"
 
     def _people(self) -> str:
         counts: dict[str, int] = {}
@@ -151,20 +153,20 @@ class Toolbox:
             for person in message.people:
                 counts[person.label] = counts.get(person.label, 0) + 1
         most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[: 3 * SHOWN]
-        return "\n".join(f"{visible(name)}: {number}" for name, number in most)
+        return "\n".join(f"{visible_text(name)}: {number}" for name, number in most)
 
 
-def spaced(places: Sequence[int], most: int) -> list[int]:
+def pick_evenly(places: Sequence[int], most: int) -> list[int]:
     """At most this number of places, evenly spaced."""
     if len(places) <= most:
         return list(places)
     return [places[i * len(places) // most] for i in range(most)]
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
 
 
-def _cut(text: str, most: int) -> str:
-    line = " ".join(visible(text).split())
+def _cut_line(text: str, most: int) -> str:
+    line = " ".join(visible_text(text).split())
     return line if len(line) <= most else f"{line[: most - 1]}…"

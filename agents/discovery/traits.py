@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from datetime import UTC
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,10 +49,10 @@ class Traits(NamedTuple):
         return self.vectors[chosen] * self.lengths[chosen] + self.mean
 
 
-def role(person: Person) -> str:
+def role_of_person(person: Person) -> str:
     """The text in parentheses after a name: `Ann (Sales)`; empty without one."""
-    found = _ROLE.search(person.name)
-    return found.group(1).strip() if found else ""
+    match = _ROLE.search(person.name)
+    return match.group(1).strip() if match else ""
 
 
 def bare_name(person: Person) -> str:
@@ -67,7 +68,7 @@ def name_parts(messages: Sequence[Message]) -> frozenset[str]:
     )
 
 
-def masked(text: str, names: Collection[str]) -> str:
+def mask_names(text: str, names: Collection[str]) -> str:
     """A text with `someone` for each part of a name, which leaves its topic without people."""
     return _NAME.sub(
         lambda m: "someone" if m.group()[0].isupper() and m.group().lower() in names else m.group(),
@@ -77,9 +78,11 @@ def masked(text: str, names: Collection[str]) -> str:
 
 def traits_of(messages: Sequence[Message], embedder: Embedder) -> Traits:
     """The traits of messages. Raises the exceptions of the embedder."""
-    ordered = sorted(messages, key=lambda m: (_seconds(m), m.id))
+    ordered = sorted(messages, key=lambda m: (_sent_seconds(m), m.id))
     names = name_parts(ordered)
-    vectors: Any = np.array(embedder.embed([masked(m.text, names) for m in ordered]), np.float32)
+    vectors: Any = np.array(
+        embedder.embed([mask_names(m.text, names) for m in ordered]), np.float32
+    )
     vectors = vectors.reshape(len(ordered), -1)
     mean = vectors.mean(0) if len(ordered) > 2 else np.zeros(vectors.shape[1], np.float32)
     vectors = vectors - mean
@@ -88,7 +91,7 @@ def traits_of(messages: Sequence[Message], embedder: Embedder) -> Traits:
     return Traits(
         tuple(ordered),
         vectors,
-        np.array([_seconds(m) / 86400 for m in ordered]),
+        np.array([_sent_seconds(m) / 86400 for m in ordered]),
         tuple(frozenset(p.key for p in m.people) for m in ordered),
         tuple(frozenset(w.lower() for w in WORD.findall(m.text)) for m in ordered),
         names,
@@ -97,9 +100,7 @@ def traits_of(messages: Sequence[Message], embedder: Embedder) -> Traits:
     )
 
 
-def _seconds(message: Message) -> float:
-    from datetime import UTC
-
+def _sent_seconds(message: Message) -> float:
     date = message.date
     if date is None:
         return 0.0

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 @hookimpl
 def orgflow_agents() -> Iterable[Agent]:
-    """The agents that answer gaps: with a language model, and by rules."""
+    """The agents that answer gaps: with a language model, and by rules. Every run that has agents
+    imports this module, so that they are loaded when they are asked for."""
     from orgflow.agents.filling.filler import OperationFiller
     from orgflow.agents.filling.labels import LabelReader
     from orgflow.agents.filling.proposals import OperationProposer

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from orgflow.agents.filling.choose import Unusable, described
+from orgflow.agents.filling.choose import Unusable, describe_task
 from orgflow.agents.filling.context import TaskContext
-from orgflow.agents.prompting import render
+from orgflow.agents.prompting import render_prompt
 
 from orgflow_ir.model.bindings import Parameter
 from orgflow_ir.pipeline.operation_catalogue import Catalogue, Operation
@@ -36,58 +36,60 @@ def arrange_prompt(
     context: TaskContext, operation: Operation, catalogue: Catalogue, fault: str = ""
 ) -> str:
     """The question for the model."""
-    return render(
+    return render_prompt(
         "fill_arrange",
         operation=operation.title,
-        task=described(context),
+        task=describe_task(context),
         variables=", ".join(context.variables) or "none",
-        parameters=", ".join(readers(operation, catalogue)) or "none",
+        parameters=", ".join(find_input_parameters(operation, catalogue)) or "none",
         wanted=", ".join(context.wanted),
         fault=fault,
     )
 
 
-def readers(operation: Operation, catalogue: Catalogue) -> list[str]:
+def find_input_parameters(operation: Operation, catalogue: Catalogue) -> list[str]:
     """Parameters that are visible initially and may read variables."""
     names = catalogue.schema(operation, {})["properties"]
     return [name for name in names if catalogue.accepts_input(operation, {}, name)][:_MOST]
 
 
-def arrangement(answer: Any, context: TaskContext) -> Arrangement:
+def read_arrangement(answer: Any, context: TaskContext) -> Arrangement:
     """The answer, with every expression parsed. Raises `Unusable`."""
     if not isinstance(answer, dict):
         raise Unusable("it is not an object")
     return Arrangement(
-        tuple(_one(n, t, context.variables) for n, t in _pairs(answer, "inputs")),
-        tuple(_set(_one(n, t, None)) for n, t in _pairs(answer, "outputs")),
+        tuple(_read_expression(n, t, context.variables) for n, t in _read_pairs(answer, "inputs")),
+        tuple(
+            _check_target(_read_expression(n, t, None)) for n, t in _read_pairs(answer, "outputs")
+        ),
     )
 
 
-def _pairs(answer: dict[str, Any], key: str) -> list[tuple[str, str]]:
-    found = answer.get(key) or {}
-    if not isinstance(found, dict) or len(found) > _MOST:
+def _read_pairs(answer: dict[str, Any], key: str) -> list[tuple[str, str]]:
+    pairs = answer.get(key) or {}
+    if not isinstance(pairs, dict) or len(pairs) > _MOST:
         raise Unusable(f"`{key}` is not an object of texts")
-    for name, text in found.items():
+    for name, text in pairs.items():
         if not isinstance(text, str) or len(text) > _LONGEST:
             raise Unusable(f"`{name}` of `{key}` is not a short text")
-    return [(name.strip(), text.strip()) for name, text in found.items() if text.strip()]
+    return [(name.strip(), text.strip()) for name, text in pairs.items() if text.strip()]
 
 
-def _one(name: str, text: str, known: Sequence[str] | None) -> Parameter:
+def _read_expression(name: str, text: str, known: Sequence[str] | None) -> Parameter:
     text = text.removeprefix("=").strip()
     try:
         tree = read_value(text, "feel")
     except ConditionError as error:
         raise Unusable(f"`{text[:80]}` is not valid FEEL: {error}") from None
     used = [path[0] for path in variables(tree)]
-    missing = [one for one in used if known is not None and one not in known]
+    missing = [variable for variable in used if known is not None and variable not in known]
     if missing:
         there = ", ".join(known or ()) or "none"
         raise Unusable(f"there is no process variable `{missing[0]}`; the variables are: {there}")
     return Parameter(name=name, text=text, language="feel")
 
 
-def _set(parameter: Parameter) -> Parameter:
+def _check_target(parameter: Parameter) -> Parameter:
     try:
         variable_name(parameter.name)
     except ConditionError as error:

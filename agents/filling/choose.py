@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from orgflow.agents.filling.context import TaskContext
-from orgflow.agents.filling.search import Candidate, index_of, listed
-from orgflow.agents.prompting import render
+from orgflow.agents.filling.search import Candidate, index_of, list_candidates
+from orgflow.agents.prompting import render_prompt
 
 from orgflow_ir.pipeline.operation_catalogue import Catalogue, Operation
 
@@ -20,40 +20,45 @@ class Unusable(ValueError):
     """An answer that cannot be used; the message gives the reason, as the end of a sentence."""
 
 
-def candidates(context: TaskContext, catalogue: Catalogue) -> list[Candidate]:
+def find_candidates(context: TaskContext, catalogue: Catalogue) -> list[Candidate]:
     """The operations whose words match a task best."""
     return index_of(catalogue).search(context.label, CANDIDATES, more=context.text)
 
 
-def choose_prompt(context: TaskContext, found: Sequence[Candidate], fault: str = "") -> str:
+def choose_prompt(context: TaskContext, candidates: Sequence[Candidate], fault: str = "") -> str:
     """The question for the model."""
-    return render("fill_choose", task=described(context), candidates=listed(found), fault=fault)
+    return render_prompt(
+        "fill_choose",
+        task=describe_task(context),
+        candidates=list_candidates(candidates),
+        fault=fault,
+    )
 
 
-def choose_schema(found: Sequence[Candidate]) -> dict[str, Any]:
+def choose_schema(candidates: Sequence[Candidate]) -> dict[str, Any]:
     """The form of the answer."""
     return {
         "type": "object",
-        "properties": {"operation": {"enum": [*(c.operation.id for c in found), NONE]}},
+        "properties": {"operation": {"enum": [*(c.operation.id for c in candidates), NONE]}},
         "required": ["operation"],
         "additionalProperties": False,
     }
 
 
-def chosen(answer: Any, found: Sequence[Candidate]) -> Operation | None:
+def read_choice(answer: Any, candidates: Sequence[Candidate]) -> Operation | None:
     """The chosen operation, `None` for none. Raises `Unusable`."""
-    said = answer.get("operation") if isinstance(answer, dict) else answer
-    if not isinstance(said, str):
+    chosen = answer.get("operation") if isinstance(answer, dict) else answer
+    if not isinstance(chosen, str):
         raise Unusable('it is not an object with a text under "operation"')
-    if said.strip().lower() == NONE:
+    if chosen.strip().lower() == NONE:
         return None
-    by_id = {c.operation.id: c.operation for c in found}
-    if said.strip() not in by_id:
-        raise Unusable(f"the operation `{said[:80]}` is not in the list")
-    return by_id[said.strip()]
+    by_id = {c.operation.id: c.operation for c in candidates}
+    if chosen.strip() not in by_id:
+        raise Unusable(f"the operation `{chosen[:80]}` is not in the list")
+    return by_id[chosen.strip()]
 
 
-def described(context: TaskContext) -> str:
+def describe_task(context: TaskContext) -> str:
     """A task in the form for prompts."""
     lines = [f"step: {context.label}", f"process: {context.process}"]
     lines += [f"done by: {context.actor}"] if context.actor else []

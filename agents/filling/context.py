@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from orgflow.agents.prompting import visible
+from orgflow.agents.prompting import visible_text
 
 from orgflow_ir.gaps.gap import Gap
 from orgflow_ir.languages.recognise import read_condition
@@ -52,29 +52,32 @@ def task_context(gap: Gap, model: Model, failed: tuple[str, ...] = ()) -> TaskCo
     before = [nodes[f.source].label for f in scope.flows if f.target == task.id]
     after = [nodes[f.target].label for f in scope.flows if f.source == task.id]
     quotes = [e.quote for e in task.evidence if e.quote]
-    process = next((p for p in model.processes if _holds(p, scope)), model.processes[0])
+    process = next((p for p in model.processes if _contains_scope(p, scope)), model.processes[0])
     actor = next((ln.name for ln in process.lanes if task.id in ln.members), "")
-    set_, read = tuple(dict.fromkeys(_set(model))), tuple(dict.fromkeys(_read(model)))
+    set_, read = (
+        tuple(dict.fromkeys(_set_variables(model))),
+        tuple(dict.fromkeys(_read_variables(model))),
+    )
     return TaskContext(
-        label=visible(task.label).strip(),
-        text=visible("\n".join((task.doc, *quotes))).strip()[:_MOST_TEXT],
-        actor=visible(actor).strip(),
-        before=tuple(visible(n) for n in before[:4]),
-        after=tuple(visible(n) for n in after[:4]),
-        process=visible(process.label).strip(),
+        label=visible_text(task.label).strip(),
+        text=visible_text("\n".join((task.doc, *quotes))).strip()[:_MOST_TEXT],
+        actor=visible_text(actor).strip(),
+        before=tuple(visible_text(n) for n in before[:4]),
+        after=tuple(visible_text(n) for n in after[:4]),
+        process=visible_text(process.label).strip(),
         variables=tuple(dict.fromkeys((*set_, *read)))[:_MOST_NAMES],
         wanted=tuple(name for name in read if name not in set_)[:_MOST_NAMES],
         failed=failed,
     )
 
 
-def _holds(process: Scope, scope: Scope) -> bool:
+def _contains_scope(process: Scope, scope: Scope) -> bool:
     if process.id == scope.id:
         return True
-    return any(_holds(n, scope) for n in process.nodes if isinstance(n, Scope))
+    return any(_contains_scope(n, scope) for n in process.nodes if isinstance(n, Scope))
 
 
-def _set(model: Model) -> Iterator[str]:
+def _set_variables(model: Model) -> Iterator[str]:
     """Variables that bindings set, by what they say."""
     for scope in model.scopes():
         for node in scope.nodes:
@@ -88,7 +91,7 @@ def _set(model: Model) -> Iterator[str]:
                 yield binding.result
 
 
-def _read(model: Model) -> Iterator[str]:
+def _read_variables(model: Model) -> Iterator[str]:
     """Variables that conditions read."""
     for scope in model.scopes():
         for flow in scope.flows:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from orgflow.agents.filling.choose import candidates, choose_prompt, choose_schema
+from orgflow.agents.filling.choose import choose_prompt, choose_schema, find_candidates
 from orgflow.agents.filling.context import task_context
 from orgflow.agents.filling.filler import TRIES, OperationFiller
 from orgflow.agents.filling.labels import LabelReader, label_prompt
 from orgflow.agents.model_client.usage import Expected, estimate_tokens
-from orgflow.agents.prompting import render
+from orgflow.agents.prompting import render_prompt
 
 from orgflow_ir.gaps.find import find_gaps
 from orgflow_ir.gaps.gap import Gap
@@ -22,18 +22,18 @@ _ANSWER = 60
 def expected_filling(model: Model, catalogue: Catalogue) -> Expected:
     """The approximate usage for the open gaps of a model: three similar questions for a task that
     has candidates, one for each other gap."""
-    found = Expected()
+    expected = Expected()
     for gap in find_gaps(model, PassContext()):
         if gap.schema is not None:
-            found += _about(gap, model, catalogue)
-    return found
+            expected += _expect_gap(gap, model, catalogue)
+    return expected
 
 
-def _about(gap: Gap, model: Model, catalogue: Catalogue) -> Expected:
-    rules = render("fill_rules")
+def _expect_gap(gap: Gap, model: Model, catalogue: Catalogue) -> Expected:
+    rules = render_prompt("fill_rules")
     if OperationFiller.kinds is not None and gap.kind in OperationFiller.kinds:
         context = task_context(gap, model)
-        known = candidates(context, catalogue) if context is not None and context.label else []
+        known = find_candidates(context, catalogue) if context is not None and context.label else []
         if context is None or not known:
             return Expected()
         prompt = estimate_tokens([rules, choose_prompt(context, known), str(choose_schema(known))])

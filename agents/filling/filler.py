@@ -8,26 +8,26 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 from orgflow.agents.feedback import feedback_about
-from orgflow.agents.filling.arrange import SCHEMA, Arrangement, arrange_prompt, arrangement
+from orgflow.agents.filling.arrange import SCHEMA, Arrangement, arrange_prompt, read_arrangement
 from orgflow.agents.filling.choose import (
     Unusable,
-    candidates,
     choose_prompt,
     choose_schema,
-    chosen,
+    find_candidates,
+    read_choice,
 )
 from orgflow.agents.filling.context import TaskContext, task_context
 from orgflow.agents.filling.parameters import (
     answer_schema,
-    faults,
-    kept,
+    describe_faults,
+    find_faults,
+    keep_valid,
     parameter_prompt,
     read_values,
-    told,
 )
 from orgflow.agents.filling.rules import LeftOutParameter, UnfilledTask
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
-from orgflow.agents.prompting import render, visible
+from orgflow.agents.prompting import render_prompt, visible_text
 
 from orgflow_ir.diagnostics import Rule, Severity
 from orgflow_ir.gaps.gap import Gap, GapKind
@@ -65,17 +65,17 @@ class OperationFiller(GapAgent):
         if context is None or not context.label:
             return None
         try:
-            operation = choose(context, catalogue, client, ctx)
+            operation = choose_operation(context, catalogue, client, ctx)
         except Unusable as error:
             ctx.emit(
                 UnfilledTask,
                 f"`{context.label}` stays open: the answer of the language model is not usable: "
-                f"{visible(str(error))}",
+                f"{visible_text(str(error))}",
                 element=gap.element, help="bind the task, or use a more capable language model",
             )  # fmt: skip
             return None
         if operation is None:
-            known = candidates(context, catalogue)
+            known = find_candidates(context, catalogue)
             why = (
                 f"the language model chose none of {len(known)} operations"
                 if known
@@ -87,35 +87,35 @@ class OperationFiller(GapAgent):
             )  # fmt: skip
             return None
         try:
-            arranged = arrange(context, operation, catalogue, client, ctx)
+            arranged = arrange_variables(context, operation, catalogue, client, ctx)
         except Unusable as error:
             arranged = Arrangement()
             ctx.emit(
                 LeftOutParameter,
-                f"all variables of `{context.label}` were omitted: {visible(str(error))}",
+                f"all variables of `{context.label}` were omitted: {visible_text(str(error))}",
                 element=gap.element,
             )  # fmt: skip
         values, inputs = give_parameters(context, operation, arranged, catalogue, client, ctx, gap)
         return Answer(as_json(catalogue.binding(operation, values, inputs, arranged.outputs)))
 
 
-def choose(
+def choose_operation(
     context: TaskContext, catalogue: Catalogue, client: ModelClient, ctx: PassContext
 ) -> Operation | None:
     """The first step. `None` where nothing fits. Raises `Unusable` if no answer can be used."""
-    found = candidates(context, catalogue)
-    if not found:
+    candidates = find_candidates(context, catalogue)
+    if not candidates:
         return None
-    return _asked(
-        lambda fault: choose_prompt(context, found, fault),
-        choose_schema(found),
-        lambda answer: chosen(answer, found),
+    return _ask_until_usable(
+        lambda fault: choose_prompt(context, candidates, fault),
+        choose_schema(candidates),
+        lambda answer: read_choice(answer, candidates),
         client,
         ctx,
     )
 
 
-def arrange(
+def arrange_variables(
     context: TaskContext,
     operation: Operation,
     catalogue: Catalogue,
@@ -125,10 +125,10 @@ def arrange(
     """The second step. Raises `Unusable` if no answer can be used."""
     if not context.variables and not context.wanted:
         return Arrangement()
-    return _asked(
+    return _ask_until_usable(
         lambda fault: arrange_prompt(context, operation, catalogue, fault),
         SCHEMA,
-        lambda answer: arrangement(answer, context),
+        lambda answer: read_arrangement(answer, context),
         client,
         ctx,
     )
@@ -152,32 +152,32 @@ def give_parameters(
         schema = answer_schema(operation, given, arranged.inputs, catalogue)
         prompt = parameter_prompt(context, operation, arranged.inputs, fault)
         try:
-            given = read_values(_json(prompt, schema, client, ctx))
+            given = read_values(_ask_for_json(prompt, schema, client, ctx))
         except Unusable as error:
-            fault = visible(str(error))
+            fault = visible_text(str(error))
             unusable = True
             continue
         unusable = False
-        found = faults(given, operation, arranged.inputs, catalogue, context)
-        if not found:
+        faults = find_faults(given, operation, arranged.inputs, catalogue, context)
+        if not faults:
             break
-        fault = visible(told(found))
+        fault = visible_text(describe_faults(faults))
     if unusable:  # what an earlier answer gave is kept as far as it can be
         ctx.emit(
             LeftOutParameter, f"parameters of `{context.label}` were omitted: {fault}",
             element=gap.element,
         )  # fmt: skip
-    result, inputs = kept(given, operation, arranged.inputs, catalogue, context)
-    for one in result.left_out:
-        path = ".".join(str(part) for part in one.path) or "all parameters"
+    result, inputs = keep_valid(given, operation, arranged.inputs, catalogue, context)
+    for omitted in result.left_out:
+        path = ".".join(str(part) for part in omitted.path) or "all parameters"
         ctx.emit(
-            LeftOutParameter, f"`{path}` of `{context.label}` was omitted: {one.reason}",
+            LeftOutParameter, f"`{path}` of `{context.label}` was omitted: {omitted.reason}",
             element=gap.element,
         )  # fmt: skip
     return result.values, inputs
 
 
-def _asked(
+def _ask_until_usable(
     prompt: Callable[[str], str],
     schema: Mapping[str, Any],
     read: Callable[[Any], T],
@@ -189,19 +189,21 @@ def _asked(
     fault = ""
     for tried in range(TRIES):
         try:
-            return read(_json(prompt(fault), schema, client, ctx))
+            return read(_ask_for_json(prompt(fault), schema, client, ctx))
         except Unusable as error:
             if tried == TRIES - 1:
                 raise
-            fault = visible(str(error))
+            fault = visible_text(str(error))
     raise AssertionError("a step is asked about at least once")
 
 
-def _json(prompt: str, schema: Mapping[str, Any], client: ModelClient, ctx: PassContext) -> Any:
+def _ask_for_json(
+    prompt: str, schema: Mapping[str, Any], client: ModelClient, ctx: PassContext
+) -> Any:
     """The JSON of an answer. Raises `Unusable`, and as `ModelClient.ask` does."""
     ctx.services.cancellation.check()
     messages = [
-        {"role": "system", "content": render("fill_rules")},
+        {"role": "system", "content": render_prompt("fill_rules")},
         {"role": "user", "content": prompt},
     ]
     try:

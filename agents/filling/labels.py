@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
-from orgflow.agents.prompting import render, visible
+from orgflow.agents.prompting import render_prompt, visible_text
 
 from orgflow_ir.gaps.gap import Gap, GapKind
 from orgflow_ir.model import Element, Flow, Model
@@ -32,10 +32,10 @@ class LabelReader(GapAgent):
     ) -> Answer | None:
         """The answer of the model, which the passes check; `None` if it has none."""
         client = required(ctx.services.model, "language model")
-        own = [one for one in refused if one.agent == self.name]
+        own = [refusal for refusal in refused if refusal.agent == self.name]
         prompt = label_prompt(gap, model, own[-1].reason if own else "")
         messages = [
-            {"role": "system", "content": render("fill_rules")},
+            {"role": "system", "content": render_prompt("fill_rules")},
             {"role": "user", "content": prompt},
         ]
         schema = {"anyOf": [gap.schema, {"type": "null"}]}
@@ -51,13 +51,13 @@ class LabelReader(GapAgent):
 
 def label_prompt(gap: Gap, model: Model, fault: str = "") -> str:
     """The question about a gap for the language model."""
-    return render(
-        "fill_answer", message=visible(gap.message), help=visible(gap.help),
-        material=_material(gap, model), fault=fault,
+    return render_prompt(
+        "fill_answer", message=visible_text(gap.message), help=visible_text(gap.help),
+        material=_describe_element(gap, model), fault=fault,
     )  # fmt: skip
 
 
-def _material(gap: Gap, model: Model) -> str:
+def _describe_element(gap: Gap, model: Model) -> str:
     """The element, its flows, and what documentation says of it."""
     scope = next((s for s in model.scopes() if s.id == gap.scope), None)
     lines = [f"element: {gap.element.name or gap.element.id}"]
@@ -65,14 +65,16 @@ def _material(gap: Gap, model: Model) -> str:
     for flow in scope.flows if scope is not None else ():
         if flow.source == gap.element.id or flow.id == gap.element.id:
             target = next((n for n in scope.nodes if n.id == flow.target), None) if scope else None
-            lines.append(f"branch {flow.id}: {_branch(flow)} -> {_label(target)}")
+            lines.append(
+                f"branch {flow.id}: {_describe_branch(flow)} -> {_describe_target(target)}"
+            )
     lines += [f"the source says: {e.quote}" for e in gap.element.evidence]
-    return visible("\n".join(lines))[:_MOST_TEXT]
+    return visible_text("\n".join(lines))[:_MOST_TEXT]
 
 
-def _branch(flow: Flow) -> str:
+def _describe_branch(flow: Flow) -> str:
     return flow.name or (flow.condition.text if flow.condition is not None else "") or "no label"
 
 
-def _label(element: Element | None) -> str:
+def _describe_target(element: Element | None) -> str:
     return element.name if element is not None and element.name else "a step without a name"

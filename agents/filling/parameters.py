@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from orgflow.agents.filling.choose import Unusable, described
+from orgflow.agents.filling.choose import Unusable, describe_task
 from orgflow.agents.filling.context import TaskContext
-from orgflow.agents.prompting import render
+from orgflow.agents.prompting import render_prompt
 
 from orgflow_ir.model.bindings import Parameter
 from orgflow_ir.pipeline.operation_catalogue import Catalogue, Operation, Values
@@ -38,9 +38,9 @@ def parameter_prompt(
     context: TaskContext, operation: Operation, inputs: Sequence[Parameter], fault: str = ""
 ) -> str:
     """The question for the model."""
-    names = ", ".join(one.name for one in inputs) or "none"
-    return render(
-        "fill_parameters", operation=operation.title, task=described(context), inputs=names,
+    names = ", ".join(parameter.name for parameter in inputs) or "none"
+    return render_prompt(
+        "fill_parameters", operation=operation.title, task=describe_task(context), inputs=names,
         fault=fault,
     )  # fmt: skip
 
@@ -51,12 +51,12 @@ def answer_schema(
     """The schema of the permitted values: nothing is required, and values from variables are
     omitted."""
     schema = catalogue.schema(operation, values)
-    gone = {one.name for one in inputs} | {name for name, _ in operation.fixed}
+    gone = {parameter.name for parameter in inputs} | {name for name, _ in operation.fixed}
     shown = {name: s for name, s in schema["properties"].items() if name not in gone}
     return {**schema, "properties": shown, "required": []}
 
 
-def faults(
+def find_faults(
     values: dict[str, Any],
     operation: Operation,
     arranged: Sequence[Parameter],
@@ -65,31 +65,37 @@ def faults(
 ) -> list[Fault]:
     """All faults of given values: hidden or unknown parameters, wrong types, invented values, and
     inputs that are hidden with them."""
-    import jsonschema
-
     schema = answer_schema(operation, values, arranged, catalogue)
-    found: list[Fault] = []
-    for error in jsonschema.Draft202012Validator(schema).iter_errors(values):
+    faults: list[Fault] = []
+    for error in _load_validator()(schema).iter_errors(values):
         path = tuple(error.absolute_path)
         if error.validator == "additionalProperties" and isinstance(error.instance, dict):
             known = error.schema.get("properties", {})
             for name in error.instance:
                 if name not in known:
-                    found.append(Fault((*path, name), "the parameter is hidden with these values"))
+                    faults.append(Fault((*path, name), "the parameter is hidden with these values"))
         elif error.validator == "required":
             continue
         else:
-            found.append(Fault(path, _short(error.message)))
+            faults.append(Fault(path, _cut_text(error.message)))
     material = " ".join((context.label, context.text, context.process, context.actor))
-    for path, text in _texts(values, ()):
+    for path, text in _walk_texts(values, ()):
         if _SPECIFIC.search(text) and text.casefold() not in material.casefold():
-            found.append(Fault(path, f"`{text[:60]}` is not in the material"))
-    for one in arranged:
-        if not catalogue.accepts_input(operation, values, one.name):
-            found.append(
-                Fault((one.name,), "the parameter is hidden, so it cannot take a variable")
+            faults.append(Fault(path, f"`{text[:60]}` is not in the material"))
+    for parameter in arranged:
+        if not catalogue.accepts_input(operation, values, parameter.name):
+            faults.append(
+                Fault((parameter.name,), "the parameter is hidden, so it cannot take a variable")
             )
-    return found
+    return faults
+
+
+def _load_validator() -> Any:
+    """The validator of JSON Schema 2020-12. Its library is heavy, so that the first values load
+    it."""
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator
 
 
 def read_values(answer: Any) -> dict[str, Any]:
@@ -101,12 +107,12 @@ def read_values(answer: Any) -> dict[str, Any]:
     return answer
 
 
-def told(found: Sequence[Fault]) -> str:
+def describe_faults(faults: Sequence[Fault]) -> str:
     """Faults in the form for the model."""
-    return "; ".join(f"`{_path(f.path)}`: {f.reason}" for f in found[:_MOST_FAULTS])
+    return "; ".join(f"`{_describe_path(f.path)}`: {f.reason}" for f in faults[:_MOST_FAULTS])
 
 
-def kept(
+def keep_valid(
     values: dict[str, Any],
     operation: Operation,
     arranged: Sequence[Parameter],
@@ -118,17 +124,17 @@ def kept(
     left_out: list[Fault] = []
     inputs = tuple(arranged)
     while True:
-        found = faults(values, operation, inputs, catalogue, context)
-        if not found:
+        faults = find_faults(values, operation, inputs, catalogue, context)
+        if not faults:
             return Parameters(values, tuple(left_out)), inputs
-        for fault in found:
+        for fault in faults:
             left_out.append(fault)
             name = fault.path[0] if fault.path else None
             inputs = tuple(i for i in inputs if i.name != name)
-            values = _without(values, fault.path)
+            values = _remove_path(values, fault.path)
 
 
-def _without(values: Any, path: tuple[str | int, ...]) -> Any:
+def _remove_path(values: Any, path: tuple[str | int, ...]) -> Any:
     """A copy without what is at a path; of a list the whole list goes."""
     if not path:
         return {}
@@ -137,24 +143,26 @@ def _without(values: Any, path: tuple[str | int, ...]) -> Any:
         return values
     if not rest or isinstance(rest[0], int):
         return {key: value for key, value in values.items() if key != name}
-    return {**values, name: _without(values[name], tuple(rest))}
+    return {**values, name: _remove_path(values[name], tuple(rest))}
 
 
-def _texts(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _walk_texts(
+    value: Any, path: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
         for key, inner in value.items():
-            yield from _texts(inner, (*path, key))
+            yield from _walk_texts(inner, (*path, key))
     elif isinstance(value, list):
         for number, inner in enumerate(value):
-            yield from _texts(inner, (*path, number))
+            yield from _walk_texts(inner, (*path, number))
 
 
-def _path(path: Sequence[str | int]) -> str:
-    return ".".join(str(one) for one in path) or "the answer"
+def _describe_path(path: Sequence[str | int]) -> str:
+    return ".".join(str(part) for part in path) or "the answer"
 
 
-def _short(text: str) -> str:
+def _cut_text(text: str) -> str:
     folded = " ".join(text.split())
     return folded if len(folded) <= 120 else f"{folded[:120]}…"

@@ -42,10 +42,10 @@ class OperationProposer(GapAgent):
         context = task_context(gap, model)
         if context is None or refused or _is_personal(gap):
             return None
-        found = proposal(context, catalogue)
-        if found is None:
+        proposal = propose_operation(context, catalogue)
+        if proposal is None:
             return None
-        operation = found.operation
+        operation = proposal.operation
         ctx.emit(
             ProposedOperation, f"for `{context.label}` {operation.title} is proposed",
             element=gap.element,
@@ -61,7 +61,7 @@ def _is_personal(gap: Gap) -> bool:
     return isinstance(gap.element, Task) and gap.element.task_type in ("user", "manual", "receive")
 
 
-def proposal(context: TaskContext, catalogue: Catalogue) -> Candidate | None:
+def propose_operation(context: TaskContext, catalogue: Catalogue) -> Candidate | None:
     """The best operation for the words of a task, if it has nearly all of them."""
     index = index_of(catalogue)
     for candidate in index.search(context.label, CANDIDATES):

@@ -13,20 +13,14 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from orgflow.agents.language.lexicon import OperationsLexicon, load_lexicon
+from orgflow.agents.language.stems import stem_for_catalogue
+
 from orgflow_ir.pipeline.operation_catalogue import Catalogue, Operation
 
 _K, _B = 1.2, 0.75
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_IDLE = frozenset(
-    ("a", "an", "the", "of", "to", "in", "on", "for", "by", "and", "or", "with", "from", "is", "it",
-     "this", "that", "its", "be", "as", "at", "new", "all")
-)  # fmt: skip
-_SAME = {
-    "mail": "email", "mails": "email", "emails": "email", "message": "message", "notify": "send",
-    "inform": "send", "contact": "send", "spreadsheet": "sheet", "table": "sheet",
-    "calendar": "calendar", "appointment": "event", "meeting": "event",
-}  # fmt: skip
-"""Words of process models and their counterparts in catalogues."""
+_LEXICON = load_lexicon(OperationsLexicon)
 
 
 class Candidate(NamedTuple):
@@ -44,18 +38,9 @@ def words_of(text: str) -> list[str]:
         ['send', 'email', 'customer', 'service']
     """
     text = re.sub(r"\be-?mail", "email", text, flags=re.IGNORECASE)
-    found = (word.lower() for word in _WORD.findall(text))
-    return [_stem(_SAME.get(word, word)) for word in found if word not in _IDLE]
-
-
-_ENDS = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", ""))
-
-
-def _stem(word: str) -> str:
-    for end, rest in _ENDS:
-        if word.endswith(end) and len(word) - len(end) > 2 and not word.endswith("ss"):
-            return word[: -len(end)] + rest
-    return word
+    words = (word.lower() for word in _WORD.findall(text))
+    kept = (word for word in words if word not in _LEXICON.idle)
+    return [stem_for_catalogue(_LEXICON.counterparts.get(word, word)) for word in kept]
 
 
 class OperationIndex:
@@ -68,14 +53,14 @@ class OperationIndex:
         ]
         self._lengths = [sum(d.values()) for d in self._documents]
         self._usual = sum(self._lengths) / max(1, len(self._lengths))
-        self._found: dict[str, list[int]] = {}
+        self._numbers: dict[str, list[int]] = {}
         for number, document in enumerate(self._documents):
             for word in document:
-                self._found.setdefault(word, []).append(number)
+                self._numbers.setdefault(word, []).append(number)
 
     def weight(self, word: str) -> float:
         """The weight of a word."""
-        count = len(self._found.get(word, ()))
+        count = len(self._numbers.get(word, ()))
         return math.log(1 + (len(self._documents) - count + 0.5) / (count + 0.5))
 
     def search(self, text: str, limit: int = 12, *, more: str = "") -> list[Candidate]:
@@ -89,7 +74,7 @@ class OperationIndex:
         scores: dict[int, float] = {}
         for word, share in wanted.items():
             weight = share * self.weight(word)
-            for number in self._found.get(word, ()):
+            for number in self._numbers.get(word, ()):
                 count, length = self._documents[number][word], self._lengths[number]
                 part = count * (_K + 1) / (count + _K * (1 - _B + _B * length / self._usual))
                 scores[number] = scores.get(number, 0.0) + weight * part
@@ -105,17 +90,17 @@ class OperationIndex:
 
 
 @lru_cache(maxsize=4)
-def _index(content: str, catalogue: Catalogue) -> OperationIndex:
+def _build_index(content: str, catalogue: Catalogue) -> OperationIndex:
     del content
     return OperationIndex(catalogue.operations)
 
 
 def index_of(catalogue: Catalogue) -> OperationIndex:
     """The index of a catalogue, built once for its content."""
-    return _index(catalogue.content, catalogue)
+    return _build_index(catalogue.content, catalogue)
 
 
-def listed(candidates: Iterable[Candidate]) -> list[tuple[str, str]]:
+def list_candidates(candidates: Iterable[Candidate]) -> list[tuple[str, str]]:
     """Candidates in the form for prompts: id and description."""
     return [
         (c.operation.id, f"{c.operation.title}. {c.operation.description}".rstrip(". "))

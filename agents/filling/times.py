@@ -43,21 +43,23 @@ class TimeReader(GapAgent):
         if not isinstance(event, Event) or event.position == "start" or refused:
             return None
         texts = [event.name, *(d.expression.text for d in event.definitions if d.expression)]
-        found = {time for text in texts if (time := duration(text)) is not None}
-        return Answer({"kind": "duration", "value": found.pop()}) if len(found) == 1 else None
+        durations = {time for text in texts if (time := read_duration(text)) is not None}
+        return (
+            Answer({"kind": "duration", "value": durations.pop()}) if len(durations) == 1 else None
+        )
 
 
-def duration(text: str) -> str | None:
+def read_duration(text: str) -> str | None:
     """The only duration in a text, in ISO 8601.
 
     Example:
         >>> duration("Two weeks later"), duration("after 3-5 days"), duration("every day")
         ('P2W', None, None)
     """
-    found = _TIME.findall(text)
-    if len(found) != 1 or _VAGUE.search(text):
+    times = _TIME.findall(text)
+    if len(times) != 1 or _VAGUE.search(text):
         return None
-    number, unit = found[0][0].lower(), found[0][1].lower()
+    number, unit = times[0][0].lower(), times[0][1].lower()
     count = 1 if number in ("a", "an") else None
     if count is None:
         count = int(number) if number.isdigit() else _NUMBERS.index(number)

@@ -57,25 +57,25 @@ def read_json(text: str) -> ReadAnswer:
     plain = without_thinking(text).lstrip("\ufeff \t\r\n")
     candidates = [match[2] for match in _FENCE.finditer(plain)]
     for candidate in (*candidates, plain):
-        found = _first_value(candidate)
-        if found is not None:
-            return found
+        answer = _first_value(candidate)
+        if answer is not None:
+            return answer
     raise UnreadableAnswer("is empty" if not plain.strip() else "contains no JSON")
 
 
 def _first_value(text: str) -> ReadAnswer | None:
     stripped = text.strip()
     try:
-        return ReadAnswer(_decoded(stripped))
+        return ReadAnswer(_decode_json(stripped))
     except ValueError:
         pass
     for match in list(re.finditer(r"[{\[]", stripped))[:_STARTS]:
         try:  # whole, whatever stands behind it
             value, _ = _DECODER.raw_decode(stripped, match.start())
         except (ValueError, RecursionError):
-            found = _nearly(stripped[match.start() :])
-            if found is not None:
-                return found
+            repaired = _repair_json(stripped[match.start() :])
+            if repaired is not None:
+                return repaired
             continue
         return ReadAnswer(value)
     return None
@@ -94,27 +94,27 @@ def _no_constant(name: str) -> Any:
 _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
-def _decoded(text: str) -> Any:
+def _decode_json(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_no_constant)
     except RecursionError:
         raise ValueError("nested too deep") from None
 
 
-def _nearly(text: str) -> ReadAnswer | None:
+def _repair_json(text: str) -> ReadAnswer | None:
     """JSON with trailing commas, Python's literals, or JSON whose end is missing."""
     if _LIKE_JSON.match(text) is None:  # a bracket in prose
         return None
-    cut, closing, truncated = _balanced(text)
+    cut, closing, truncated = _balance_brackets(text)
     repaired = _COMMA.sub(r"\1", cut + closing)
     try:
-        return ReadAnswer(_decoded(repaired), truncated)
+        return ReadAnswer(_decode_json(repaired), truncated)
     except ValueError:
         pass
     if not truncated:
         try:
             value = ast.literal_eval(cut)  # literals only; nothing is called or looked up
-            return ReadAnswer(_decoded(json.dumps(value)))
+            return ReadAnswer(_decode_json(json.dumps(value)))
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             return None
     # The end is within a member: take away the last pieces until the rest reads.
@@ -123,9 +123,9 @@ def _nearly(text: str) -> ReadAnswer | None:
         if at < 0:
             return None
         cut = cut[: at + 1] if cut[at] in "{[" and len(cut) > at + 1 else cut[:at]
-        body, closing, _ = _balanced(cut)
+        body, closing, _ = _balance_brackets(cut)
         try:
-            return ReadAnswer(_decoded(_COMMA.sub(r"\1", body + closing)), True)
+            return ReadAnswer(_decode_json(_COMMA.sub(r"\1", body + closing)), True)
         except ValueError:
             continue
     return None
@@ -144,7 +144,7 @@ _ESCAPING = re.compile(r"(?<!\\)(?:\\\\)*+\\\Z")
 """An odd number of backslashes at the end."""
 
 
-def _balanced(text: str) -> tuple[str, str, bool]:
+def _balance_brackets(text: str) -> tuple[str, str, bool]:
     """The text up to where its first bracket closes, what closes the open ones, and whether any
     was open."""
     stack: list[str] = []

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from email.utils import parsedate_to_datetime
 from functools import partial
 from importlib import import_module
 from tempfile import mkdtemp
@@ -34,6 +35,7 @@ from orgflow_ir.pipeline.services import (
     ServiceError,
     current_agent,
 )
+from orgflow_ir.plugins.packages import install_command
 
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 20.0
@@ -272,7 +274,7 @@ class OpenAIModelClient:
                 completion = self._interruptible(
                     partial(self._endpoint.chat.completions.create, **arguments)
                 )
-                reply = _reply(completion)
+                reply = _read_reply(completion)
                 usage.seconds += time.monotonic() - started
                 break
             except openai.APIStatusError as error:
@@ -307,13 +309,13 @@ class OpenAIModelClient:
             self._cancellation.wait(pause)
             waited, wait = waited + pause, min(wait * 2, _LONGEST_WAIT)
             usage.retries += 1
-        made = (reply.text, *(call.arguments for call in reply.calls))
+        written = (reply.text, *(call.arguments for call in reply.calls))
         if not reply.tokens_in:  # the endpoint does not count
             usage.estimated = True
             reply = reply._replace(tokens_in=estimate_tokens(message_texts(messages)))
-        if not reply.tokens_out and any(made):
+        if not reply.tokens_out and any(written):
             usage.estimated = True
-            reply = reply._replace(tokens_out=estimate_tokens(made))
+            reply = reply._replace(tokens_out=estimate_tokens(written))
         usage.tokens_in, usage.tokens_out = reply.tokens_in, reply.tokens_out
         usage.cost = self._cost(reply.tokens_in, reply.tokens_out)
         return reply, usage
@@ -323,8 +325,6 @@ class OpenAIModelClient:
         try:
             openai = import_module("openai")
         except ImportError:
-            from orgflow_ir.plugins.packages import install_command
-
             raise MissingService(
                 f"the package `openai` is not installed: {install_command('openai')}"
             ) from None
@@ -422,10 +422,10 @@ class OpenAIModelClient:
         kind = type(error).__name__
         if kind == "APITimeoutError":
             return f"did not answer within {self.settings.seconds:g} seconds"
-        said = self._clean(str(error.__cause__ or error))
-        if "connection refused" in said.lower():
-            said = "nothing listens there"
-        return f"cannot be reached: {said}"
+        reason = self._clean(str(error.__cause__ or error))
+        if "connection refused" in reason.lower():
+            reason = "nothing listens there"
+        return f"cannot be reached: {reason}"
 
     def _clean(self, text: str) -> str:
         return str(without_secret(" ".join(text.split()), self.settings.key))[:300]
@@ -444,7 +444,7 @@ class _Unusable(Exception):
     """An answer that is no chat completion, or none in time; the end of a sentence."""
 
 
-def _reply(completion: Any) -> Reply:
+def _read_reply(completion: Any) -> Reply:
     """The first choice of a completion. Raises `_Unusable` where the endpoint gave something
     else: the library does not check."""
     try:
@@ -452,14 +452,18 @@ def _reply(completion: Any) -> Reply:
         message = choice.message
         usage = completion.usage
         calls = tuple(
-            ToolCall(str(c.id or f"call_{n}"), str(c.function.name), _json(c.function.arguments))
+            ToolCall(
+                str(c.id or f"call_{n}"),
+                str(c.function.name),
+                _read_arguments(c.function.arguments),
+            )
             for n, c in enumerate(message.tool_calls or ())
             if getattr(c, "function", None) is not None
         )
         return Reply(
-            _content(message.content) or _content(getattr(message, "refusal", None)),
-            _count(getattr(usage, "prompt_tokens", 0)),
-            _count(getattr(usage, "completion_tokens", 0)),
+            _read_content(message.content) or _read_content(getattr(message, "refusal", None)),
+            _read_count(getattr(usage, "prompt_tokens", 0)),
+            _read_count(getattr(usage, "completion_tokens", 0)),
             calls,
             choice.finish_reason in ("length", "content_filter"),
         )
@@ -467,19 +471,19 @@ def _reply(completion: Any) -> Reply:
         raise _Unusable(_NO_COMPLETION) from None
 
 
-def _count(tokens: Any) -> int:
+def _read_count(tokens: Any) -> int:
     """A number of tokens; 0 where the endpoint gives none, or something else."""
     return max(0, int(tokens)) if isinstance(tokens, int | float) else 0
 
 
-def _json(arguments: Any) -> str:
+def _read_arguments(arguments: Any) -> str:
     """The arguments of a call as JSON text; some servers give an object, or nothing."""
     if isinstance(arguments, dict):
         return json.dumps(arguments, ensure_ascii=False)
     return arguments if isinstance(arguments, str) else "{}"
 
 
-def _content(content: Any) -> str:
+def _read_content(content: Any) -> str:
     """The text of a message: a text, or parts as some servers give it."""
     if isinstance(content, str):
         return content
@@ -496,8 +500,6 @@ def _retry_after(error: Any) -> float | None:
         return max(0.0, float(asked))
     except ValueError:
         pass
-    from email.utils import parsedate_to_datetime
-
     try:
         return max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
     except ValueError:

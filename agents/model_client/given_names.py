@@ -20,18 +20,18 @@ _PARTS = ("first_names", "first_names_male", "first_names_female")
 @cache
 def given_names() -> frozenset[str]:
     """Given names with an initial capital; empty if the package is not installed."""
-    found: set[str] = set()
+    names: set[str] = set()
     for language in _LISTS:
         try:
             provider = import_module(f"faker.providers.person.{language}").Provider
         except ImportError:
             continue
         for part in _PARTS:
-            found.update(_words(getattr(provider, part, ())))
-    return frozenset(found)
+            names.update(_split_names(getattr(provider, part, ())))
+    return frozenset(names)
 
 
-def _words(names: Iterable[str] | Mapping[str, float]) -> Iterable[str]:
+def _split_names(names: Iterable[str] | Mapping[str, float]) -> Iterable[str]:
     """Whole names and the parts of double ones, without initials."""
     for name in names:
         for word in (name, *name.replace("-", " ").split()):
@@ -43,10 +43,10 @@ def _words(names: Iterable[str] | Mapping[str, float]) -> Iterable[str]:
 def stop_words() -> frozenset[str]:
     """Function words of English and German in lower case, from spaCy if it is installed; some are
     given names in other languages (`Can`, `Nur`)."""
-    found: set[str] = set()
+    words: set[str] = set()
     for language in ("en", "de"):
         try:
-            found |= import_module(f"spacy.lang.{language}.stop_words").STOP_WORDS
+            words |= import_module(f"spacy.lang.{language}.stop_words").STOP_WORDS
         except ImportError:
             continue
-    return frozenset(word.lower() for word in found)
+    return frozenset(word.lower() for word in words)

@@ -54,8 +54,8 @@ def recorded_with(folder: str | os.PathLike[str]) -> Recorded | None:
     """The conditions of the first call in a folder; `None` if none can be read."""
     for path in sorted(Path(folder).glob("??/*.json")):
         try:
-            found = json.loads(path.read_text("utf-8"))
-            return Recorded(str(found["request"]["model"]), found.get("redacted"))
+            record = json.loads(path.read_text("utf-8"))
+            return Recorded(str(record["request"]["model"]), record.get("redacted"))
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return None
@@ -86,8 +86,8 @@ class Recordings:
     def find(self, request: Mapping[str, Any]) -> Reply | None:
         """The recorded reply to a request, `None` if it does not exist or its file is damaged."""
         try:
-            found = json.loads(self._path(call_hash(request)).read_text("utf-8"))
-            reply = found["reply"]
+            record = json.loads(self._path(call_hash(request)).read_text("utf-8"))
+            reply = record["reply"]
             return Reply(
                 str(reply["text"]), int(reply["tokens_in"]), int(reply["tokens_out"]),
                 tuple(ToolCall(*(str(part) for part in call)) for call in reply["calls"]),

@@ -19,14 +19,13 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib import import_module
 
-from orgflow.agents.english import MAX_CHARACTERS, parser, seems_english
+from orgflow.agents.language.identification import seems_english
+from orgflow.agents.language.lexicon import PersonsLexicon, load_lexicon
+from orgflow.agents.language.parsing import MAX_CHARACTERS, load_parser
 from orgflow.agents.model_client.given_names import given_names, stop_words
 from orgflow.agents.model_client.mailboxes import is_function, names_in_address, plain_letters
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+_LEXICON = load_lexicon(PersonsLexicon)
 
 _EMAIL = re.compile(
     r"[\w.+'-]+@[\w-]+(?:\.[\w-]+)+"
@@ -52,10 +51,6 @@ _PARTICLES = (
     r"(?:(?:van|von|de|der|den|del|da|di|la|le|el|bin|al|zu|zum|zur|vom|Frhr\.|Freifrau|Freiherr)"
     r"[ \t]+)*"
 )
-_PARTICLE_WORDS = frozenset(
-    ("van", "von", "de", "der", "den", "del", "da", "di", "la", "le", "el", "bin", "al", "zu",
-     "zum", "zur", "vom")
-)  # fmt: skip
 _PART = rf"(?:{_INITIALS})?{_PARTICLES}{_CAPITAL}"
 _NAME = rf"{_PART}(?:[ \t]+{_PART}){{0,3}}"
 _INITIALLED = re.compile(rf"(?<![\w.])(?<!\W\w\. )({_INITIALS}{_PARTICLES}{_CAPITAL})")
@@ -164,55 +159,6 @@ _REGIONS = ("US", "GB", "DE", "FR")
 """Numbers without a country code are tried with the codes of these countries."""
 
 _PLACEHOLDER = re.compile(r"\[?\b(PERSON|EMAIL|PHONE|ACCOUNT|ADDRESS|NUMBER|BIRTHDATE)_(\d+)\b\]?")
-_NOT_NAMES = _words(
-    """
-    sir madam all team everyone everybody colleagues customer support manager sales next
-    finally then first process start end if when after once there damen herren the der die
-    das des dem den ein eine les los las una und and for with from both folks guys again
-    much very service desk it hr helpdesk office board zusammen ihr ihre ihren ihrem ihrer
-    sie wir unser unsere bitte please you your our my mein meine sehr kind best warm regards
-    thanks yes no okay done danke gruß grüße lot lots so kollegen kolleginnen kunde kunden
-    mr mrs ms dr prof herr herrn frau active draft microsoft beste liebe schöne herzliche viele
-    """
-)
-_ORGANISATIONS = _words(
-    """
-    department team desk service services system management process order orders office
-    control bank bureau committee group company directory purchase sales finance support
-    reception
-    """
-)
-"""Last words of names that are not persons."""
-_ALSO_WORDS = _words(
-    """
-    will mark bill grace rose may june april august hope faith joy frank dean grant chase
-    drew pat rob sue art gene guy jack josh miles nick norm penny ray rich robin rod sandy
-    summer wade ward young baker smith miller cook carter king page price long short brown
-    white black green hill wood stone field banks bush day fox hall head love moon park post
-    reed rice sharp small snow strong wolf bishop cooper fisher hunter mason potter taylor
-    turner walker weaver wells west north lake ford bank order case bond cross cash church
-    marsh koch klein groß lang kurz jung alt schwarz weiß rot braun vogel berg stein kaiser
-    könig richter schneider bauer becker fischer weber sommer winter herbst ernst heide
-    meister schreiber kaufmann hoch zimmermann los
-    """
-)
-"""Names that are also words: in lower case they are treated as the word."""
-_PLACES = _words(
-    """
-    paris sofia florence milan vienna victoria london dallas austin houston virginia carolina
-    georgia israel china india asia jordan africa alexandria adelaide sydney lourdes valencia siena
-    verona santiago orlando jackson lincoln washington troy chelsea brooklyn
-    """
-)
-"""Given names that are more often places."""
-_NO_INITIALS = frozenset(("us", "uk", "eu", "un", "zb", "dh", "ua", "ia", "iv", "iw", "pm", "am"))
-_HEADS = _words(
-    """
-    from to cc bcc subject date von an kopie betreff datum note hinweis input output re aw
-    wg
-    """
-)
-"""Line beginnings that look like a speaker but are not."""
 
 
 class Redactor:
@@ -223,7 +169,7 @@ class Redactor:
     """
 
     def __init__(self, *, use_parser: bool = True) -> None:
-        self._parser = parser() if use_parser else None
+        self._parser = load_parser() if use_parser else None
         self.finds_names = self._parser is not None
         self._placeholders: dict[tuple[str, str], str] = {}
         self._originals: dict[str, str] = {}
@@ -260,22 +206,22 @@ class Redactor:
 
     def spots(self, text: str) -> list[tuple[int, int, str]]:
         """The positions of personal data (start, end, kind), in the order of the text."""
-        found = self._own_spots(text)
-        return _disjoint((*found, *_persons_again(text, self._persons, self._named)))
+        own = self._own_spots(text)
+        return _drop_overlaps((*own, *_persons_again(text, self._persons, self._named)))
 
     def _own_spots(self, text: str) -> tuple[tuple[int, int, str], ...]:
         """What a text shows by itself; its persons are remembered."""
         if text not in self._known:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
-            found = tuple(_disjoint(self._found(text)))
-            persons = (text[start:end] for start, end, kind in found if kind == "PERSON")
-            self._persons.update(spelling for name in persons for spelling in _spellings(name))
-            for start, end, kind in found:
+            spots = tuple(_drop_overlaps(self._find_spots(text)))
+            persons = (text[start:end] for start, end, kind in spots if kind == "PERSON")
+            self._persons.update(spelling for name in persons for spelling in _list_spellings(name))
+            for start, end, kind in spots:
                 if kind == "EMAIL" and (names := names_in_address(text[start:end], text)):
                     self._persons.update((" ".join(names), *names))
                     self._named.update((" ".join(names), *names))
-            self._known[text] = found
+            self._known[text] = spots
         return self._known[text]
 
     def restore(self, text: str, *, json: bool = False) -> str:
@@ -283,10 +229,14 @@ class Redactor:
         strings contain them."""
 
         def original(match: re.Match[str]) -> str:
-            found = self._originals.get(f"{match[1]}_{match[2]}")
-            if found is None:
+            original_text = self._originals.get(f"{match[1]}_{match[2]}")
+            if original_text is None:
                 return match[0]
-            shown = json_module.dumps(found, ensure_ascii=False)[1:-1] if json else found
+            shown = (
+                json_module.dumps(original_text, ensure_ascii=False)[1:-1]
+                if json
+                else original_text
+            )
             # A bracket that stands alone belongs to the text around.
             opening, closing = match[0].startswith("["), match[0].endswith("]")
             if opening and not closing:
@@ -306,18 +256,18 @@ class Redactor:
             self._placeholders[key] = f"[{kind}_{number}]"
         return self._placeholders[key]
 
-    def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
+    def _find_spots(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Where personal data stands, and of what kind; what is found first wins over the rest."""
         yield from ((m.start(1), m.end(1), "BIRTHDATE") for m in _BORN.finditer(text))
-        yield from (_spot(m, "EMAIL") for m in _EMAIL.finditer(text))
-        yield from (_spot(m, "ACCOUNT") for m in _IBAN.finditer(text) if _is_iban(m[0]))
-        yield from (_spot(m, "ACCOUNT") for m in _CARD.finditer(text) if _is_card(m[0]))
-        yield from (_spot(m, "NUMBER") for m in _SOCIAL.finditer(text))
+        yield from (_spot_of_match(m, "EMAIL") for m in _EMAIL.finditer(text))
+        yield from (_spot_of_match(m, "ACCOUNT") for m in _IBAN.finditer(text) if _is_iban(m[0]))
+        yield from (_spot_of_match(m, "ACCOUNT") for m in _CARD.finditer(text) if _is_card(m[0]))
+        yield from (_spot_of_match(m, "NUMBER") for m in _SOCIAL.finditer(text))
         for match in _NUMBERED.finditer(text):
             if sum(c.isdigit() for c in match[1]) >= 5:
                 yield match.start(1), match.end(1), "ACCOUNT"
-        yield from ((start, end, "PHONE") for start, end in _phones(text))
-        yield from (_spot(m, "ADDRESS") for m in _STREET.finditer(text))
+        yield from ((start, end, "PHONE") for start, end in _find_phones(text))
+        yield from (_spot_of_match(m, "ADDRESS") for m in _STREET.finditer(text))
         yield from ((start, end, "PERSON") for start, end in self._by_form(text))
         yield from ((start, end, "PERSON") for start, end in _by_given_name(text))
         if self._parser is None:
@@ -337,40 +287,40 @@ class Redactor:
 
     def _by_form(self, text: str) -> Iterator[tuple[int, int]]:
         """Names of persons that titles, greetings, signatures, headers, labels and chats show."""
-        found = [
+        spans = [
             (m.start(1), m.end(1))
             for form in (_TITLED, _GREETED, _SIGNED, _CALLED, _ROLE, _DISPLAYED, _DELIMITED)
             for m in form.finditer(text)
         ]
-        found += [m.span(1) for m in _MENTIONED.finditer(text) if not is_function(m[1])]
+        spans += [m.span(1) for m in _MENTIONED.finditer(text) if not is_function(m[1])]
         for header in _HEADER.finditer(text):
             listed = _LISTED.finditer(text, header.start(1), header.end(1))
-            found += [m.span(1) for m in listed if not any(map(is_function, _words_of(m[1])))]
+            spans += [m.span(1) for m in listed if not any(map(is_function, _words_of(m[1])))]
         for match in _INITIALLED.finditer(text):
             letters = re.match(_INITIALS, match[1])
             joined = re.sub(r"[^a-z]", "", letters[0].lower()) if letters is not None else ""
-            if joined not in _NO_INITIALS:
-                found.append((match.start(1), match.end(1)))
+            if joined not in _LEXICON.not_initials:
+                spans.append((match.start(1), match.end(1)))
         for match in _LABELLED.finditer(text):
             names = _EACH.finditer(text, match.start(1), match.end(1))
-            found += [m.span() for m in names if len(m[0].split()) > 1]
-        found = [one for one in found if _may_be_named(text[one[0] : one[1]])]
+            spans += [m.span() for m in names if len(m[0].split()) > 1]
+        spans = [span for span in spans if _may_be_named(text[span[0] : span[1]])]
         low = [_GREETED_LOW, _SIGNED_LOW]
-        if found or any(form.search(text) for form in low):
+        if spans or any(form.search(text) for form in low):
             low.append(_LAST_LINE)  # the signature of a message that has none of the usual closings
         for form in low:
-            found += [m.span(1) for m in form.finditer(text) if _may_be_named(m[1])]
-        found += _speakers(text)
-        for start, end in found:
-            self._named.update(_spellings(text[start:end]))
-        yield from found
+            spans += [m.span(1) for m in form.finditer(text) if _may_be_named(m[1])]
+        spans += _find_speakers(text)
+        for start, end in spans:
+            self._named.update(_list_spellings(text[start:end]))
+        yield from spans
 
 
 def _words_of(name: str) -> list[str]:
     return re.findall(r"[^\W\d_]+", name)
 
 
-def _spellings(name: str) -> tuple[str, ...]:
+def _list_spellings(name: str) -> tuple[str, ...]:
     """A name as it may stand elsewhere: the first name first, and without accents."""
     last, comma, first = (part.strip() for part in name.partition(","))
     ordered = f"{first} {last}" if comma else name
@@ -408,7 +358,7 @@ def _is_given(word: str, names: frozenset[str], text: str) -> bool:
         plain = plain[:-1]
         known = plain in names
     low = plain.lower()
-    if not known or low in stop_words() or low in _PLACES or low in _ALSO_WORDS:
+    if not known or low in stop_words() or low in _LEXICON.places or low in _LEXICON.also_words:
         return False
     return _may_be_named(plain) and not re.search(rf"(?<![\w.@/-]){re.escape(low)}(?!\w)", text)
 
@@ -424,24 +374,24 @@ def _is_foreign_name(text: str) -> bool:
     one: no function words, and nothing small but particles."""
     words = text.split()
     return all(word.lower() not in stop_words() for word in (words[0], words[-1])) and all(
-        word[:1].isupper() or word in _PARTICLE_WORDS for word in words
+        word[:1].isupper() or word in _LEXICON.particles for word in words
     )
 
 
 def _may_be_named(text: str) -> bool:
     """Whether a word in the position of a name is a name, and no other word that occurs there."""
     words = [word.lower().strip(".") for word in text.split()]
-    return words[0] not in _NOT_NAMES and words[-1] not in _ORGANISATIONS
+    return words[0] not in _LEXICON.not_names and words[-1] not in _LEXICON.organisations
 
 
-def _speakers(text: str) -> list[tuple[int, int]]:
+def _find_speakers(text: str) -> list[tuple[int, int]]:
     """Who speaks in a chat: names at the beginnings of lines, one of which comes again."""
-    found = [m for m in _SPEAKER.finditer(text) if m[1].lower() not in _HEADS]
-    again = any(len(re.findall(rf"(?<!\w){re.escape(m[1])}(?!\w)", text)) > 1 for m in found)
-    return [m.span(1) for m in found] if again and len(found) > 1 else []
+    labels = [m for m in _SPEAKER.finditer(text) if m[1].lower() not in _LEXICON.line_heads]
+    again = any(len(re.findall(rf"(?<!\w){re.escape(m[1])}(?!\w)", text)) > 1 for m in labels)
+    return [m.span(1) for m in labels] if again and len(labels) > 1 else []
 
 
-def _spot(match: re.Match[str], kind: str) -> tuple[int, int, str]:
+def _spot_of_match(match: re.Match[str], kind: str) -> tuple[int, int, str]:
     return match.start(), match.end(), kind
 
 
@@ -462,7 +412,7 @@ def _persons_again(
     names = sorted(persons, key=lambda name: (-len(name), name))
     for name in names:
         whole = rf"(?<![\w\[]){re.escape(name)}(?![\w\]])"
-        yield from (_spot(m, "PERSON") for m in _compiled(whole).finditer(text))
+        yield from (_spot_of_match(m, "PERSON") for m in _compiled(whole).finditer(text))
     sure = set(named)
     for name in names:
         words = name.split()
@@ -471,33 +421,41 @@ def _persons_again(
         first, last = words[0], words[-1]
         if len(words) > 1:
             login = rf"(?<!\w){re.escape(first)}[._-]{re.escape(last)}(?!\w)"
-            yield from (_spot(m, "PERSON") for m in _compiled(login, re.IGNORECASE).finditer(text))
+            yield from (
+                _spot_of_match(m, "PERSON") for m in _compiled(login, re.IGNORECASE).finditer(text)
+            )
         for part in dict.fromkeys((first, last)):
             low = part.lower()
-            if len(part) < 3 or "." in part or low in _NOT_NAMES or low in _ORGANISATIONS:
+            if (
+                len(part) < 3
+                or "." in part
+                or low in _LEXICON.not_names
+                or low in _LEXICON.organisations
+            ):
                 continue
-            if low in _ALSO_WORDS or name not in sure:
+            if low in _LEXICON.also_words or name not in sure:
                 if _compiled(rf"(?<![\w.@/-]){re.escape(low)}(?![\w@/-]|\.\w)").search(text):
                     continue
                 alone = rf"(?<![\w\[]){re.escape(part)}(?![\w\]])"
-                yield from (_spot(m, "PERSON") for m in _compiled(alone).finditer(text))
+                yield from (_spot_of_match(m, "PERSON") for m in _compiled(alone).finditer(text))
             else:
                 alone = rf"(?<![\w\[@.]){re.escape(part)}(?:s(?!\w))?(?![\w\]])"
                 yield from (
-                    _spot(m, "PERSON") for m in _compiled(alone, re.IGNORECASE).finditer(text)
+                    _spot_of_match(m, "PERSON")
+                    for m in _compiled(alone, re.IGNORECASE).finditer(text)
                 )
 
 
-def _disjoint(found: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+def _drop_overlaps(spots: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """Of places that overlap those that were found first, in the order of the text."""
     kept: list[tuple[int, int, str]] = []
-    for start, end, kind in found:
+    for start, end, kind in spots:
         if all(end <= other[0] or start >= other[1] for other in kept):
             kept.append((start, end, kind))
     return sorted(kept)
 
 
-def _phones(text: str) -> Iterator[tuple[int, int]]:
+def _find_phones(text: str) -> Iterator[tuple[int, int]]:
     """Phone numbers: those with a country code, valid ones of a few countries without, and what is
     written as one in North America."""
     yield from ((m.start(), m.end()) for m in _NORTH_AMERICAN.finditer(text))

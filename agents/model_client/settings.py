@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 from orgflow.agents.model_client.recordings import recorded_with
 
 URL, NAME, KEY = "ORGFLOW_MODEL_URL", "ORGFLOW_MODEL", "ORGFLOW_MODEL_KEY"
-"""The environment variables that name a language model; `variable` names those of the limits."""
+"""The environment variables that name a language model; `environment_variable` names the others."""
 
 Redact = Literal["auto", "on", "off"]
 
@@ -117,7 +117,7 @@ KEYS: Mapping[str, tuple[str, type | tuple[type, ...], str]] = {
 """The keys of `[model]`: attribute, type, and the name of the type in messages."""
 
 
-def variable(key: str) -> str:
+def environment_variable(key: str) -> str:
     """The environment variable of a key of `[model]`: ORGFLOW_MODEL_PRICE_IN for `price-in`."""
     return {"url": URL, "name": NAME}.get(key) or f"{NAME}_{key.upper().replace('-', '_')}"
 
@@ -146,7 +146,7 @@ def read_settings(
     if missing:
         raise NotConfigured(f"no language model is configured: set {' and '.join(missing)}")
     settings = replace(ModelSettings(url="", name=""), **values)
-    _validate(settings)
+    _check_settings(settings)
     if not settings.key and not settings.local and not settings.replay:
         raise NotConfigured(f"the endpoint {settings.url} needs a key: set {KEY}")
     return settings
@@ -155,30 +155,40 @@ def read_settings(
 def _as_recorded(values: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of a run that sends nothing: where none name a model, its calls are those that were
     recorded, and personal data is replaced where it was then."""
-    made = recorded_with(values["record"])
-    found = {"url": "http://localhost/", "name": made.model if made else "recorded", **values}
-    if made is not None and made.redacted is not None and found.get("redact", "auto") == "auto":
-        found["redact"] = "on" if made.redacted else "off"
-    return found
+    recording = recorded_with(values["record"])
+    completed = {
+        "url": "http://localhost/",
+        "name": recording.model if recording else "recorded",
+        **values,
+    }
+    if (
+        recording is not None
+        and recording.redacted is not None
+        and completed.get("redact", "auto") == "auto"
+    ):
+        completed["redact"] = "on" if recording.redacted else "off"
+    return completed
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     if key := environment.get(KEY, "").strip():
-        found["key"] = key
+        values["key"] = key
     for name, (attribute, kind, wanted) in KEYS.items():
-        text = environment.get(variable(name), "").strip()
+        text = environment.get(environment_variable(name), "").strip()
         if not text:
             continue
         try:
-            found[attribute] = text if kind is str else int(text) if kind is int else float(text)
+            values[attribute] = text if kind is str else int(text) if kind is int else float(text)
         except ValueError:
-            raise SettingsError(f"{variable(name)} is {text!r}; it must be {wanted}") from None
-    return found
+            raise SettingsError(
+                f"{environment_variable(name)} is {text!r}; it must be {wanted}"
+            ) from None
+    return values
 
 
 def _from_table(table: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in table.items():
         if key == "key":
             raise SettingsError(f"`key` does not belong in orgflow.toml: set {KEY} instead")
@@ -187,11 +197,11 @@ def _from_table(table: Mapping[str, Any]) -> dict[str, Any]:
         attribute, kind, wanted = KEYS[key]
         if not isinstance(value, kind) or isinstance(value, bool):
             raise SettingsError(f"`{key}` of [model] is {value!r}; it must be {wanted}")
-        found[attribute] = value
-    return found
+        values[attribute] = value
+    return values
 
 
-def _validate(settings: ModelSettings) -> None:
+def _check_settings(settings: ModelSettings) -> None:
     parts = urlsplit(settings.url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise SettingsError(f"{settings.url!r} is not an address: it must begin with http or https")

@@ -30,11 +30,11 @@ class Expected(NamedTuple):
 
     def __add__(self, other: Expected) -> Expected:  # type: ignore[override]
         """Both together."""
-        return Expected(*(one + two for one, two in zip(self, other, strict=True)))
+        return Expected(*(own + more for own, more in zip(self, other, strict=True)))
 
     def times(self, number: int) -> Expected:
         """So often."""
-        return Expected(*(one * number for one in self))
+        return Expected(*(amount * number for amount in self))
 
 
 @dataclass(kw_only=True)
@@ -94,12 +94,14 @@ class UsageLedger:
         rows = list(self.agents.items()) or [("model", Usage())]
         if len(rows) > 1:
             rows.append(("all", self.total))
-        return tuple(f"{name or 'model'}: {describe_usage(one, priced)}" for name, one in rows)
+        return tuple(f"{name or 'model'}: {describe_usage(usage, priced)}" for name, usage in rows)
 
     def data(self, *, priced: bool) -> dict[str, Any]:
         """The same as JSON data: the total, and each agent under its name. A cost is null if no
         price is configured."""
-        agents = {name or "model": _usage_data(one, priced) for name, one in self.agents.items()}
+        agents = {
+            name or "model": _usage_data(usage, priced) for name, usage in self.agents.items()
+        }
         return {**_usage_data(self.total, priced), "agents": agents}
 
 

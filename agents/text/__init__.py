@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 @hookimpl
 def orgflow_agents() -> Iterable[Agent]:
-    """The two agents that read texts."""
+    """The two agents that read texts. Every run that has agents imports this module, so that they
+    are loaded when they are asked for."""
     from orgflow.agents.text.modeller import TextModeller
     from orgflow.agents.text.rule_based import RuleModeller
 

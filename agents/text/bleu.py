@@ -7,7 +7,7 @@ import re
 from collections import Counter
 
 
-def bleu(candidate: str, reference: str) -> float:
+def bleu_score(candidate: str, reference: str) -> float:
     """Smoothed BLEU of words, up to sequences of four (Lin and Och, "ORANGE", COLING 2004).
 
     Example:

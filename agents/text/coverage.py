@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
 from typing import NamedTuple
 
-from orgflow.agents.text.sentences import Sentence
+from orgflow.agents.language.sentences import Sentence
+from orgflow.agents.language.stems import content_words, other_words
 
-from orgflow_ir.model import Event, Gateway, Model, Task
+from orgflow_ir.model import Event, Gateway, Model, Node, Process, Task
 from orgflow_ir.model.element_names import one_line
 
 
@@ -31,111 +30,55 @@ class Coverage(NamedTuple):
         return len(self.unused) + len(self.words) + len(self.unsupported) + len(self.foreign)
 
 
-_COMMON = frozenset(
-    (
-        "a", "about", "after", "afterwards", "again", "all", "also", "an", "and", "another", "any",
-        "are", "as", "at", "be", "because", "been", "before", "begin", "begins", "being", "between",
-        "both", "but", "by", "can", "case", "could", "did", "do", "does", "done", "during", "each",
-        "either", "else", "end", "ends", "every", "finally", "first", "for", "from", "had", "has",
-        "have", "having", "he", "her", "here", "him", "his", "however", "i", "if", "in", "into",
-        "is", "it", "its", "just", "last", "may", "me", "might", "more", "most", "must", "my",
-        "need", "needs", "neither", "next", "no", "nor", "not", "of", "off", "on", "once", "only",
-        "onto", "or", "other", "otherwise", "our", "out", "over", "per", "process", "same",
-        "second", "several", "shall", "she", "should", "since", "so", "some", "start", "starts",
-        "step", "such", "than", "that", "the", "their", "them", "then", "there", "therefore",
-        "these", "they", "third", "this", "those", "through", "thus", "to", "unless", "until", "up",
-        "upon", "us", "very", "via", "was", "we", "were", "what", "when", "where", "which", "while",
-        "who", "whom", "whose", "will", "with", "within", "without", "would", "you", "your",
-    )
-)  # fmt: skip
-"""Words that mean little in a description of a process."""
 _MANY = 4
 """Minimum number of unused words of a sentence for a question."""
 
 
-def content_words(text: str) -> list[str]:
-    """The content words of a text, in order, reduced to a rough stem."""
-    return [stem(word) for word in _meaningful(text)]
-
-
-def _meaningful(text: str) -> list[str]:
-    words = re.findall(r"[^\W\d_][\w'’-]+", text.lower())
-    return [word for word in words if word not in _COMMON and len(word) > 2]
-
-
-def _without(text: str, stems: Collection[str]) -> tuple[str, ...]:
-    """The words of a text whose stems are others than these, as it has them first."""
-    first: dict[str, str] = {}
-    for word in _meaningful(text):
-        first.setdefault(stem(word), word)
-    return tuple(word for key, word in first.items() if key not in stems)
-
-
-_ENDINGS = (
-    "'s", "’s", "ations", "ation", "ings", "ing", "ies", "ied", "es", "ed", "s", "e", "y",
-)  # fmt: skip
-
-
-def stem(word: str) -> str:
-    """A rough stem, sufficient to unify `checks`, `checked` and `checking`."""
-    for ending in (
-        "'s",
-        "’s",
-        "ations",
-        "ation",
-        "ings",
-        "ing",
-        "ies",
-        "ied",
-        "es",
-        "ed",
-        "s",
-        "e",
-        "y",
-    ):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
-
-
-def coverage(model: Model, sentences: tuple[Sentence, ...]) -> Coverage:
+def measure_coverage(model: Model, sentences: tuple[Sentence, ...]) -> Coverage:
     """The part of the sentences that a draft uses."""
-    cited: dict[int, set[str]] = {}
-    unsupported: list[str] = []
-    foreign: list[tuple[str, tuple[str, ...]]] = []
     all_words = {word for sentence in sentences for word in content_words(sentence.text)}
+    nodes = [_words_of_node(node, process) for process in model.processes for node in process.nodes]
+    # 1. the words that elements use, by the number of the sentence that they cite
+    cited: dict[int, set[str]] = {}
     by_span = {sentence.span: sentence.number for sentence in sentences}
-    for process in model.processes:
-        lanes = {id: lane.name for lane in process.lanes for id in lane.members}
-        conditions: dict[str, str] = {}
-        for flow in process.flows:
-            conditions[flow.source] = f"{conditions.get(flow.source, '')} {flow.name}"
-        for node in process.nodes:
-            if not isinstance(node, Task | Gateway | Event) or (
-                not isinstance(node, Task) and not node.name
-            ):
-                told_by = content_words(conditions.get(node.id, ""))
-                for evidence in node.evidence:
-                    if evidence.span in by_span:
-                        cited.setdefault(by_span[evidence.span], set()).update(told_by)
-                continue
-            text = f"{node.name} {lanes.get(node.id, '')} {conditions.get(node.id, '')}"
-            words = set(content_words(text))
-            for evidence in node.evidence:
-                if evidence.span in by_span:
-                    cited.setdefault(by_span[evidence.span], set()).update(words)
-            if not node.evidence:
-                unsupported.append(one_line(node.label))
-            strange = _without(node.name, all_words)
-            if strange:
-                foreign.append((one_line(node.label), strange))
-    told = [s for s in sentences if not s.heading]
-    unused = tuple(s for s in told if s.number not in cited and len(content_words(s.text)) > 1)
+    for node in nodes:
+        for evidence in node.element.evidence:
+            if evidence.span in by_span:
+                cited.setdefault(by_span[evidence.span], set()).update(node.words)
+    # 2. named elements without a sentence, and their words that are not in the text
+    named = [node.element for node in nodes if node.named]
+    unsupported = tuple(one_line(node.label) for node in named if not node.evidence)
+    foreign = tuple(
+        (one_line(node.label), strange)
+        for node in named if (strange := other_words(node.name, all_words))
+    )  # fmt: skip
+    # 3. sentences that no element cites, and many words of others
+    stated = [s for s in sentences if not s.heading]
+    unused = tuple(s for s in stated if s.number not in cited and len(content_words(s.text)) > 1)
     words_left = []
-    for sentence in told:
-        if sentence.number in cited:
-            used = cited[sentence.number]
-            left = _without(sentence.text, used)
-            if len(left) >= _MANY and len(left) * 2 > len(set(content_words(sentence.text))):
-                words_left.append((sentence, left))
-    return Coverage(unused, tuple(words_left), tuple(unsupported), tuple(foreign))
+    for sentence in stated:
+        left = (
+            other_words(sentence.text, cited[sentence.number]) if sentence.number in cited else ()
+        )
+        if len(left) >= _MANY and len(left) * 2 > len(set(content_words(sentence.text))):
+            words_left.append((sentence, left))
+    return Coverage(unused, tuple(words_left), unsupported, foreign)
+
+
+class _Words(NamedTuple):
+    """An element of a draft: whether it is a step or has a name, and the stems of its words."""
+
+    element: Node
+    named: bool
+    words: tuple[str, ...]
+
+
+def _words_of_node(node: Node, process: Process) -> _Words:
+    """The words of a node and of the conditions behind it; of a step or a named element, also its
+    name and its lanes."""
+    conditions = " ".join(flow.name for flow in process.flows if flow.source == node.id)
+    named = isinstance(node, Task) or (isinstance(node, Gateway | Event) and bool(node.name))
+    if not named:
+        return _Words(node, False, tuple(content_words(conditions)))
+    lane = next((ln.name for ln in reversed(process.lanes) if node.id in ln.members), "")
+    return _Words(node, True, tuple(content_words(f"{node.name} {lane} {conditions}")))

@@ -4,14 +4,15 @@ a gateway, and of the join that belongs to a split."""
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from orgflow.agents.language.cues import MAY_BE_TOGETHER, ONE_OF, OR
+
 from orgflow_ir.flow.nets.regions import reduce
-from orgflow_ir.model import Event, Gateway, GatewayKind, Model, Node, Process
+from orgflow_ir.model import Event, Flow, Gateway, GatewayKind, Model, Node, Process
 from orgflow_ir.model.element_names import listed, one_line
 
 FORMAT, VERSION = "orgflow-questions", 1
@@ -25,16 +26,6 @@ OPTIONS: Mapping[GatewayKind, str] = {
 
 IN_A_WORD: Mapping[GatewayKind, str] = {"parallel": "all", "exclusive": "one", "inclusive": "some"}
 """The input of a person for each."""
-
-_PARALLEL = re.compile(
-    r"\b(?:while|whilst|meanwhile|parallel|simultaneous\w*|concurrent\w*|same time|both|at once|"
-    r"in the meantime|any order|as well as|each|independent\w*)\b",
-    re.IGNORECASE,
-)
-
-
-_OR = re.compile(r"\bor\b", re.IGNORECASE)
-_ONE_OF = re.compile(r"\b(?:either|only one|exactly one|one of|or else)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -59,7 +50,7 @@ class AnswersError(ValueError):
     """A file of answers that cannot be used; the message is one line."""
 
 
-def questions(model: Model) -> tuple[Question, ...]:
+def find_questions(model: Model) -> tuple[Question, ...]:
     """Gateways whose kind does not follow clearly from the text.
 
     - Splits: parallel splits without a supporting word, inclusive splits, and exclusive splits
@@ -67,13 +58,13 @@ def questions(model: Model) -> tuple[Question, ...]:
     - Joins: joins of another kind than their split if there is no question about the split, and
       joins without a split that wait for several branches.
     """
-    found: list[Question] = []
+    questions: list[Question] = []
     for process in model.processes:
         splits = {pair.join: pair for pair in reduce(process).pairs}
         asked = {}
         for node in process.nodes:
             if isinstance(node, Gateway) and node.gateway_kind in OPTIONS:
-                asked[node.id] = _about_split(process, node)
+                asked[node.id] = _ask_about_split(process, node)
         for node in process.nodes:
             if node.id not in asked:
                 continue
@@ -83,64 +74,74 @@ def questions(model: Model) -> tuple[Question, ...]:
             if question is None and (
                 pair is None or (pair.kind == "clash" and asked.get(pair.split) is None)
             ):
-                question = _about_join(process, node, alone=pair is None)
+                question = _ask_about_join(process, node, alone=pair is None)
             if question is not None:
-                found.append(question)
-    return tuple(found)
+                questions.append(question)
+    return tuple(questions)
 
 
-def _about_split(process: Process, gateway: Gateway) -> Question | None:
+def _ask_about_split(process: Process, gateway: Gateway) -> Question | None:
     branches = [f for f in process.flows if f.source == gateway.id]
     if len(branches) < 2:
         return None
-    sentence = _cited((gateway,))
+    sentence = _quote_sentences((gateway,))
     names = {n.id: n for n in process.nodes}
-    if gateway.gateway_kind == "exclusive":
-        targets = (names.get(f.target) for f in branches if not f.name)
-        steps = [n for n in targets if n is not None and not isinstance(n, Gateway | Event)]
-        joined = _OR.search(sentence) is not None and _ONE_OF.search(sentence) is None
-        if gateway.name or len(steps) < len(branches) or not joined:
-            return None
-    elif gateway.gateway_kind == "parallel" and _PARALLEL.search(sentence):
+    if _is_clear_split(gateway, branches, names, sentence):
         return None
     if not sentence:
-        sentence = _cited(names[f.target] for f in branches if f.target in names)
+        sentence = _quote_sentences(names[f.target] for f in branches if f.target in names)
     labels = []
     for flow in branches:
         target = names.get(flow.target)
         labels.append(
             flow.name or (target.label if target is not None and target.name else "nothing")
         )
-    text = f"{_quoted(labels)}: do all of them happen, one, or one or more?"
+    text = f"{_list_labels(labels)}: do all of them happen, one, or one or more?"
     return Question(gateway.id, text, sentence, gateway.gateway_kind)
 
 
-def _about_join(process: Process, gateway: Gateway, *, alone: bool) -> Question | None:
+def _is_clear_split(
+    gateway: Gateway, branches: Sequence[Flow], names: Mapping[str, Node], sentence: str
+) -> bool:
+    """Whether the kind of a split follows from its sentence: of a parallel one by a supporting
+    word, of an exclusive one unless it chooses between steps that are joined by `or`."""
+    if gateway.gateway_kind == "parallel":
+        return MAY_BE_TOGETHER.search(sentence) is not None
+    if gateway.gateway_kind != "exclusive":
+        return False
+    targets = (names.get(f.target) for f in branches if not f.name)
+    steps = [n for n in targets if n is not None and not isinstance(n, Gateway | Event)]
+    joined = OR.search(sentence) is not None and ONE_OF.search(sentence) is None
+    return bool(gateway.name) or len(steps) < len(branches) or not joined
+
+
+def _ask_about_join(process: Process, gateway: Gateway, *, alone: bool) -> Question | None:
     names = {n.id: n for n in process.nodes}
     before = [names[f.source] for f in process.flows if f.target == gateway.id]
     after = [names[f.target] for f in process.flows if f.source == gateway.id]
     if len(before) < 2 or len(after) > 1:
         return None
-    sentence = _cited((gateway,))
+    sentence = _quote_sentences((gateway,))
     if alone and (
         gateway.gateway_kind == "exclusive"
-        or (gateway.gateway_kind == "parallel" and _PARALLEL.search(sentence))
+        or (gateway.gateway_kind == "parallel" and MAY_BE_TOGETHER.search(sentence))
     ):
         return None
     labels = [n.label for n in before]
-    what = f"before {_quoted([after[0].label])}" if after else "here"
-    text = (
-        f"{_quoted(labels)} come together {what}: do all of them happen first, one, or one or more?"
+    what = f"before {_list_labels([after[0].label])}" if after else "here"
+    choice = "do all of them happen first, one, or one or more?"
+    text = f"{_list_labels(labels)} come together {what}: {choice}"
+    return Question(
+        gateway.id, text, sentence or _quote_sentences((*before, *after)), gateway.gateway_kind
     )
-    return Question(gateway.id, text, sentence or _cited((*before, *after)), gateway.gateway_kind)
 
 
-def _cited(nodes: Iterable[Node]) -> str:
+def _quote_sentences(nodes: Iterable[Node]) -> str:
     """The sentences that nodes rest on, each once."""
     return " ".join(dict.fromkeys(one_line(e.quote) for n in nodes for e in n.evidence))
 
 
-def _quoted(labels: Iterable[str]) -> str:
+def _list_labels(labels: Iterable[str]) -> str:
     return listed([f"`{one_line(label).replace('`', chr(39))}`" for label in labels])
 
 
@@ -169,7 +170,7 @@ def read_answers(text: str) -> dict[str, GatewayKind]:
     rows: Any = document.get("questions") if isinstance(document, dict) else None
     if not isinstance(rows, list) or document.get("format") != FORMAT:
         raise AnswersError("this is not a file written by --questions")
-    found: dict[str, GatewayKind] = {}
+    answers: dict[str, GatewayKind] = {}
     for row in rows:
         answer = row.get("answer") if isinstance(row, dict) else None
         if answer is None:
@@ -178,11 +179,11 @@ def read_answers(text: str) -> dict[str, GatewayKind]:
             raise AnswersError(
                 f"{answer!r} is not a valid answer; it is one of: {', '.join(OPTIONS)}"
             )
-        found[row["element"]] = answer
-    return found
+        answers[row["element"]] = answer
+    return answers
 
 
-def answered(model: Model, answers: Mapping[str, GatewayKind]) -> Model:
+def apply_answers(model: Model, answers: Mapping[str, GatewayKind]) -> Model:
     """The model with gateways of these kinds, each with the join of its branches.
 
     Raises `AnswersError` for an element that is not a gateway of the model.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from orgflow.agents.language.sentences import Sentence, is_table_row, title_of_sentences
+from orgflow.agents.text.citations import evidence_of_sentences, place_of_sentence
 from orgflow.agents.text.rules import DoubtfulDraft
-from orgflow.agents.text.sentences import Sentence, evidence_of, is_table_row, place_of
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model import Flow, Model
@@ -35,34 +36,34 @@ def read_draft(
     own = PassContext(registry=ctx.registry)
     data = lines.encode("utf-8", "replace")
     drafted = ctx.registry.frontends[READER].parse(SourceFile("draft", data), own)
-    found = tuple(own.diagnostics)
+    findings = tuple(own.diagnostics)
     if drafted is None:
-        return None, found
+        return None, findings
     processes = []
     for process in drafted.processes:
-        nodes = tuple(_cited(node, document, sentences, agent) for node in process.nodes)
-        places = _places(nodes, process.flows, sentences, document)
+        nodes = tuple(_cite_node(node, document, sentences, agent) for node in process.nodes)
+        places = _find_places(nodes, process.flows, sentences, document)
         nodes = tuple(node.replace(loc=places.get(node.id)) for node in nodes)
         flows = tuple(
             flow.replace(loc=places.get(flow.source), origin=agent) for flow in process.flows
         )
-        first = place_of(sentences[0], document) if sentences else None
+        first = place_of_sentence(sentences[0], document) if sentences else None
         processes.append(
-            process.replace(nodes=nodes, flows=flows, name=title_of(sentences), loc=first)
+            process.replace(nodes=nodes, flows=flows, name=title_of_sentences(sentences), loc=first)
         )
-    return drafted.replace(processes=tuple(processes), source=document.name), found
+    return drafted.replace(processes=tuple(processes), source=document.name), findings
 
 
-def _cited(node: Any, document: Document, sentences: tuple[Sentence, ...], agent: str) -> Any:
+def _cite_node(node: Any, document: Document, sentences: tuple[Sentence, ...], agent: str) -> Any:
     """A node with its sentences as evidence."""
     numbers = next((value for key, value in node.extra if key == SENTENCES), "")
     cited = [int(number) for number in numbers.split(",") if number.isdigit()]
-    evidence = evidence_of(cited, sentences, document, agent)
+    evidence = evidence_of_sentences(cited, sentences, document, agent)
     extra = tuple(item for item in node.extra if item[0] != SENTENCES)
     return node.replace(evidence=evidence, extra=extra, origin=agent)
 
 
-def _places(
+def _find_places(
     nodes: Sequence[Any],
     flows: Sequence[Flow],
     sentences: tuple[Sentence, ...],
@@ -72,7 +73,7 @@ def _places(
     before it is, or else what comes next."""
     by_span = {sentence.span: sentence for sentence in sentences}
     places = {
-        node.id: place_of(by_span[node.evidence[0].span], document)
+        node.id: place_of_sentence(by_span[node.evidence[0].span], document)
         for node in nodes
         if node.evidence
     }
@@ -83,14 +84,14 @@ def _places(
         if flow.source in neighbours:
             neighbours[flow.source].append(flow.target)
     while True:
-        found = {
+        near_places = {
             id: places[next(n for n in near if n in places)]
             for id, near in neighbours.items()
             if id not in places and any(n in places for n in near)
         }
-        if not found:
+        if not near_places:
             return places
-        places |= found
+        places |= near_places
 
 
 def report_unused(unused: Sequence[Sentence], document: Document, ctx: PassContext) -> None:
@@ -100,22 +101,15 @@ def report_unused(unused: Sequence[Sentence], document: Document, ctx: PassConte
         count = f"{len(rows)} row{'s'[: len(rows) != 1]} of tables"
         ctx.emit(
             DoubtfulDraft, f"no element of the draft is based on {count}",
-            loc=place_of(rows[0], document), help="describe the work there in sentences",
+            loc=place_of_sentence(rows[0], document), help="describe the work there in sentences",
         )  # fmt: skip
     for sentence in (s for s in unused if s not in rows):
         text = one_line(sentence.text)
         shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
         ctx.emit(
             DoubtfulDraft, f'no element of the draft cites "{shown}"',
-            loc=place_of(sentence, document), help="check whether a step is missing",
+            loc=place_of_sentence(sentence, document), help="check whether a step is missing",
         )  # fmt: skip
-
-
-def title_of(sentences: tuple[Sentence, ...]) -> str:
-    """The title at the beginning of the text, otherwise an empty text."""
-    if sentences and sentences[0].heading:
-        return sentences[0].text.partition(":")[2].strip() or sentences[0].text.lstrip("# ").strip()
-    return ""
 
 
 def draft_errors(model: Model, ctx: PassContext) -> tuple[Diagnostic, ...]:

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from orgflow.agents.feedback import all_feedback
+from orgflow.agents.language.sentences import Sentence, split_sentences
 from orgflow.agents.model_client.answer_reading import fenced_text
 from orgflow.agents.model_client.usage import Expected, estimate_tokens, message_texts
-from orgflow.agents.prompting import render, visible
-from orgflow.agents.text.coverage import Coverage, coverage
+from orgflow.agents.prompting import render_prompt, visible_text
+from orgflow.agents.text.coverage import Coverage, measure_coverage
 from orgflow.agents.text.drafts import draft_errors, read_draft, report_unused
 from orgflow.agents.text.rounds import (
     MOST_ROUNDS,
@@ -23,11 +24,10 @@ from orgflow.agents.text.rounds import (
     Point,
     expected_questions,
     meaning_points,
-    select,
-    shares,
+    select_points,
+    share_of_runs,
 )
 from orgflow.agents.text.rules import DoubtfulDraft, NoSteps
-from orgflow.agents.text.sentences import Sentence, split_sentences
 
 from orgflow_ir.diagnostics import Diagnostic, Rule
 from orgflow_ir.model import Model, Task
@@ -114,18 +114,18 @@ class TextModeller(ModelAgent):
     def _candidate(
         self, answer: str, document: Document, sentences: tuple[Sentence, ...], ctx: PassContext
     ) -> _Candidate:
-        lines = "\n".join(visible(fenced_text(answer)).splitlines()[: _ELEMENT_LIMIT * 4])
-        model, found = read_draft(lines, document, sentences, self.name, ctx)
+        lines = "\n".join(visible_text(fenced_text(answer)).splitlines()[: _ELEMENT_LIMIT * 4])
+        model, findings = read_draft(lines, document, sentences, self.name, ctx)
         if model is None:
             return _Candidate(lines, None, ("there is no line such as `T1 -> T2`",), None)
         steps = sum(isinstance(n, Task) for p in model.processes for n in p.nodes)
         most = min(_ELEMENT_LIMIT, 3 * len(sentences) + 10)
         if steps > most:
             return _Candidate(lines, None, (f"there are {steps} steps; at most {most}",), None)
-        unread = [_placed(d) for d in found]
+        unread = [_describe_finding(d) for d in findings]
         errors = draft_errors(model, ctx)
-        faults = (*map(_described, errors), *unread)
-        return _Candidate(lines, model, faults, coverage(model, sentences), errors)
+        faults = (*map(_describe_error, errors), *unread)
+        return _Candidate(lines, model, faults, measure_coverage(model, sentences), errors)
 
     def _finished(self, best: _Candidate, document: Document, ctx: PassContext) -> Model | None:
         """The model, with what stays doubtful reported."""
@@ -156,11 +156,11 @@ def draft_messages(
     numbered = "\n".join(
         f"{'title' if s.heading else f's{s.number}'} {' '.join(s.text.split())}" for s in sentences
     )
-    document = render("text_document", sentences=numbered)
+    document = render_prompt("text_document", sentences=numbered)
     if feedback:
-        document += "\n" + render("text_feedback", feedback=feedback)
+        document += "\n" + render_prompt("text_feedback", feedback=feedback)
     return [
-        {"role": "system", "content": render("text_draft")},
+        {"role": "system", "content": render_prompt("text_draft")},
         {"role": "user", "content": document},
     ]
 
@@ -208,16 +208,16 @@ class _Rounds:
         self._left -= 1
         points: list[Point] = []
         if best.faults:
-            share = shares(best.model) if best.model is not None else {}
+            share = share_of_runs(best.model) if best.model is not None else {}
             affected = [share.get(d.element or "", 1.0) for d in best.errors]
             affected += [1.0] * (len(best.faults) - len(affected))
             points = [Point(text, u) for text, u in zip(best.faults, affected, strict=True)]
         elif best.model is not None:
             stop = self._ctx.services.cancellation
             points = meaning_points(best.model, self._client, stop)
-        chosen = select(points, self._given)
+        chosen = select_points(points, self._given)
         self._given += chosen
-        return render("round_refine", findings=chosen) if chosen else None
+        return render_prompt("round_refine", findings=chosen) if chosen else None
 
 
 def _follow_up(prompt: str, best: _Candidate) -> str | None:
@@ -225,22 +225,22 @@ def _follow_up(prompt: str, best: _Candidate) -> str | None:
     if prompt == "repair":
         if not best.faults:
             return None
-        return render("text_repair", findings=best.faults[:_MAX_FINDINGS])
+        return render_prompt("text_repair", findings=best.faults[:_MAX_FINDINGS])
     if best.model is None or best.covered is None or not best.covered.faults:
         return None
     parts: Mapping[str, Any] = {
         name: value[:_MAX_FINDINGS] for name, value in best.covered._asdict().items()
     }
-    return render("text_review", **parts)
+    return render_prompt("text_review", **parts)
 
 
-def _described(diagnostic: Diagnostic) -> str:
+def _describe_error(diagnostic: Diagnostic) -> str:
     """An error with its run, in a line."""
     run = " → ".join(one_line(str(step.element)) for step in diagnostic.trace[:12])
     shown = f"; a run: {run}" if run else ""
     return f"{one_line(diagnostic.message)}{shown}"
 
 
-def _placed(diagnostic: Diagnostic) -> str:
+def _describe_finding(diagnostic: Diagnostic) -> str:
     line = diagnostic.loc.line if diagnostic.loc is not None else None
     return f"line {line}: {one_line(diagnostic.message)}" if line else one_line(diagnostic.message)

@@ -11,11 +11,11 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from orgflow.agents.language.sentences import Sentence
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
 from orgflow.agents.model_client.usage import Expected, estimate_tokens
-from orgflow.agents.prompting import render, visible
-from orgflow.agents.text.bleu import bleu
-from orgflow.agents.text.sentences import Sentence
+from orgflow.agents.prompting import render_prompt, visible_text
+from orgflow.agents.text.bleu import bleu_score
 
 from orgflow_ir.model import Event, Gateway, Model, Process
 from orgflow_ir.model.element_names import listed, one_line
@@ -49,7 +49,7 @@ class Point(NamedTuple):
     affected: float = 0.0
 
 
-def select(points: Iterable[Point], earlier: Sequence[str]) -> tuple[str, ...]:
+def select_points(points: Iterable[Point], earlier: Sequence[str]) -> tuple[str, ...]:
     """The points for the next prompt: by value per token, within the budget.
 
     The value of a point is the share of affected runs plus its similarity to an earlier point that
@@ -57,7 +57,7 @@ def select(points: Iterable[Point], earlier: Sequence[str]) -> tuple[str, ...]:
     """
     scored = []
     for number, point in enumerate(points):
-        repeated = max((bleu(point.text, one) for one in earlier), default=0.0)
+        repeated = max((bleu_score(point.text, text) for text in earlier), default=0.0)
         length = max(1, estimate_tokens([point.text]))
         scored.append((-(point.affected + repeated) / length, number, length, point.text))
     chosen: list[str] = []
@@ -72,10 +72,10 @@ def select(points: Iterable[Point], earlier: Sequence[str]) -> tuple[str, ...]:
 # -- runs ------------------------------------------------------------------------------------
 
 
-def shares(model: Model, seed: int = 0) -> dict[str, float]:
+def share_of_runs(model: Model, seed: int = 0) -> dict[str, float]:
     """For each node, the share of random runs that reach it: exclusive gateways choose evenly,
     inclusive ones choose each branch at random, joins do not wait."""
-    found: dict[str, float] = {}
+    reached: dict[str, float] = {}
     chance = random.Random(seed)
     for process in model.processes:
         following: dict[str, list[str]] = {node.id: [] for node in process.nodes}
@@ -86,13 +86,13 @@ def shares(model: Model, seed: int = 0) -> dict[str, float]:
         starts = [n.id for n in process.nodes if isinstance(n, Event) and n.position == "start"]
         counts = dict.fromkeys(following, 0)
         for _ in range(_WALKS):
-            for node in _walk(starts, following, kinds, chance):
+            for node in _walk_once(starts, following, kinds, chance):
                 counts[node] += 1
-        found |= {node: count / _WALKS for node, count in counts.items()}
-    return found
+        reached |= {node: count / _WALKS for node, count in counts.items()}
+    return reached
 
 
-def _walk(
+def _walk_once(
     starts: Sequence[str], following: Mapping[str, list[str]], kinds: Mapping[str, str],
     chance: random.Random,
 ) -> set[str]:  # fmt: skip
@@ -119,10 +119,10 @@ def _walk(
 def expected_questions(sentences: Sequence[Sentence]) -> Expected:
     """The approximate usage of the questions of a round, with one gateway per four sentences."""
     gateways = min(_QUESTIONS, -(-len(sentences) // 4))
-    longest = max((one.text for one in sentences), key=len, default="")
+    longest = max((sentence.text for sentence in sentences), key=len, default="")
     prompts = [
-        render("round_gateway", sentences=longest, gateway=longest),
-        render("round_segment", sentences=longest, segment=longest),
+        render_prompt("round_gateway", sentences=longest, gateway=longest),
+        render_prompt("round_segment", sentences=longest, segment=longest),
     ]
     once = Expected(2, estimate_tokens(prompts), 2 * estimate_tokens([longest]))
     return once.times(gateways)._replace(most_calls=2 * _QUESTIONS)
@@ -143,24 +143,28 @@ def meaning_points(model: Model, client: ModelClient, cancellation: Cancellation
             cancellation.check()
             words = graph.verbalised(gateway)
             cited = graph.sentences((gateway.id, *(t for _, t in graph.out[gateway.id])))
-            answer = _asked(client, render("round_gateway", sentences=cited, gateway=words), True)
+            answer = _ask_verdict(
+                client, render_prompt("round_gateway", sentences=cited, gateway=words), True
+            )
             kind = answer.get("kind")
             if answer.get("verdict") == "wrong" and kind in _KINDS and kind != gateway.gateway_kind:
-                why = _line(answer.get("why"))
+                why = _cut_line(answer.get("why"))
                 points.append(Point(f"{words} The text says {kind}: {why}"))
         parts = [(g, *graph.segment(g)) for g in graph.gateways.values()]
         for gateway, nodes, words in [part for part in parts if part[2]][:parts_left]:
             parts_left -= 1
             cancellation.check()
             cited = graph.sentences(nodes)
-            answer = _asked(client, render("round_segment", sentences=cited, segment=words), False)
-            why = _line(answer.get("why"))
+            answer = _ask_verdict(
+                client, render_prompt("round_segment", sentences=cited, segment=words), False
+            )
+            why = _cut_line(answer.get("why"))
             if answer.get("verdict") == "wrong" and why:
                 points.append(Point(f"after {graph.name(gateway.id)}: {why}"))
     return points
 
 
-def _asked(client: ModelClient, prompt: str, kind: bool) -> Mapping[str, Any]:
+def _ask_verdict(client: ModelClient, prompt: str, kind: bool) -> Mapping[str, Any]:
     """An answer as an object; nothing where it is none: a review that cannot be read says
     nothing."""
     properties: dict[str, Any] = {
@@ -179,8 +183,8 @@ def _asked(client: ModelClient, prompt: str, kind: bool) -> Mapping[str, Any]:
     return answer.value if isinstance(answer.value, dict) else {}
 
 
-def _line(text: Any) -> str:
-    return " ".join(visible(text).split())[:_LONGEST] if isinstance(text, str) else ""
+def _cut_line(text: Any) -> str:
+    return " ".join(visible_text(text).split())[:_LONGEST] if isinstance(text, str) else ""
 
 
 class _Graph:
@@ -211,8 +215,8 @@ class _Graph:
     def verbalised(self, gateway: Gateway) -> str:
         """A gateway as a sentence."""
         branches = [
-            f"{self.name(target)} when {said}" if said else self.name(target)
-            for said, target in self.out[gateway.id]
+            f"{self.name(target)} when {label}" if label else self.name(target)
+            for label, target in self.out[gateway.id]
         ]
         return f"At {self.name(gateway.id)} {_WORDS[gateway.gateway_kind]}: {listed(branches)}."
 
@@ -221,7 +225,7 @@ class _Graph:
         where no step is between."""
         lines: list[str] = []
         nodes = [gateway.id]
-        for said, first in self.out[gateway.id]:
+        for label, first in self.out[gateway.id]:
             way: list[str] = []
             at = first
             while at not in self.gateways and at not in way:
@@ -233,6 +237,6 @@ class _Graph:
             steps = [self.name(id) for id in way if not isinstance(self.nodes[id], Event)]
             if steps:
                 end = f", then {self.name(at)}" if at in self.gateways else ""
-                lines.append(f"{f'when {said}: ' if said else ''}{', then '.join(steps)}{end}")
+                lines.append(f"{f'when {label}: ' if label else ''}{', then '.join(steps)}{end}")
             nodes += way
         return list(dict.fromkeys(nodes)), "\n".join(lines)

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from orgflow.agents.discovery.languages import NAMES, language
+from orgflow.agents.language.identification import LANGUAGE_NAMES, identify_language
 from orgflow.agents.model_client.answer_reading import UnreadableAnswer, read_json
 from orgflow.agents.model_client.usage import Expected, estimate_tokens
-from orgflow.agents.prompting import render, visible
+from orgflow.agents.prompting import render_prompt, visible_text
 from orgflow.evaluation.corpus.weave import Written
 
 from orgflow_ir.pipeline.agent_services import ModelClient
@@ -132,9 +132,9 @@ def _prompt(
          "subject": one.subject, "text": _own(one.body)}
         for number, one in enumerate((written[place] for place in places), 1)
     ]  # fmt: skip
-    return render(
+    return render_prompt(
         "synth_reword",
-        language=NAMES[code],
+        language=LANGUAGE_NAMES[code],
         messages="\n".join(json.dumps(one, ensure_ascii=False) for one in shown),
         wrong="\n".join(
             f"{places.index(place) + 1}: it {reason}" for place, reason in wrong.items()
@@ -155,7 +155,7 @@ def _answered(
         given = _texts(reply.text)
         wrong = {}
         for number, place in enumerate(left, 1):
-            text = visible(given.get(number, "")).strip()
+            text = visible_text(given.get(number, "")).strip()
             reason = _fault(text, written[place], tasks, code)
             if reason:
                 wrong[place] = reason
@@ -211,8 +211,8 @@ def _fault(text: str, one: Written, tasks: Tasks, code: str) -> str:
         stated = _stems(name) & _stems(own)
         if stated and not stated & kept:
             return f"no longer states `{name}`"
-    if language(text) not in ("", code) and language(own) in ("", code):
-        return f"is not in {NAMES[code]}"
+    if identify_language(text) not in ("", code) and identify_language(own) in ("", code):
+        return f"is not in {LANGUAGE_NAMES[code]}"
     return ""
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import orgflow
 import pytest
 from model_server import ModelServer, Scripted, model_server
-from orgflow.agents.filling.arrange import arrangement
-from orgflow.agents.filling.choose import Unusable, candidates, chosen
+from orgflow.agents.filling.arrange import read_arrangement
+from orgflow.agents.filling.choose import Unusable, find_candidates, read_choice
 from orgflow.agents.filling.context import task_context
-from orgflow.agents.filling.parameters import faults, kept
+from orgflow.agents.filling.parameters import find_faults, keep_valid
 from orgflow.agents.filling.search import OperationIndex, words_of
-from orgflow.agents.filling.times import duration
+from orgflow.agents.filling.times import read_duration
 from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.settings import ModelSettings
 from small_catalogue import small_catalogue
@@ -312,8 +312,8 @@ def test_the_context_of_a_task() -> None:
 
 
 def test_candidates_come_by_their_words() -> None:
-    assert candidates(context_of("c"), CATALOGUE)[0].operation.id == CHECK
-    assert candidates(context_of("m"), CATALOGUE)[0].operation.id == POST
+    assert find_candidates(context_of("c"), CATALOGUE)[0].operation.id == CHECK
+    assert find_candidates(context_of("m"), CATALOGUE)[0].operation.id == POST
     assert words_of("Sending e-mails to customers' HTTPServers") == [
         "send", "email", "customer", "http", "server",
     ]  # fmt: skip
@@ -324,14 +324,14 @@ def test_candidates_come_by_their_words() -> None:
 
 
 def test_a_choice_is_one_of_the_candidates() -> None:
-    found = candidates(context_of("m"), CATALOGUE)
-    assert chosen({"operation": "none"}, found) is None
+    found = find_candidates(context_of("m"), CATALOGUE)
+    assert read_choice({"operation": "none"}, found) is None
     with pytest.raises(Unusable, match="is not in the list"):
-        chosen({"operation": "x"}, found)
+        read_choice({"operation": "x"}, found)
 
 
 def test_arranged_texts_are_read() -> None:
-    made = arrangement(
+    made = read_arrangement(
         {"inputs": {"text": "=article"}, "outputs": {"x": "a.b", "y": ""}}, context_of("m")
     )
     assert made.inputs == (Parameter(name="text", text="article", language="feel"),)
@@ -343,8 +343,8 @@ def test_what_is_wrong_is_taken_out_until_nothing_is() -> None:
     assert post is not None
     context = context_of("m")
     values = {"select": "teleport", "channelId": {"__rl": True, "mode": "id", "value": "#orders"}}
-    assert faults(values, post, (), CATALOGUE, context)
-    made, inputs = kept(values, post, (), CATALOGUE, context)
+    assert find_faults(values, post, (), CATALOGUE, context)
+    made, inputs = keep_valid(values, post, (), CATALOGUE, context)
     assert made.values == {}  # without `select`, the channel does not show
     assert {f.path[0] for f in made.left_out} == {"select", "channelId"}
     assert inputs == ()
@@ -372,4 +372,4 @@ def test_operations_are_proposed_never_silently_used() -> None:
     ],
 )  # fmt: skip
 def test_times_that_names_say(text: str, time: str | None) -> None:
-    assert duration(text) == time
+    assert read_duration(text) == time

@@ -12,11 +12,11 @@ from typing import Any
 import orgflow
 import pytest
 from model_server import model_server
+from orgflow.agents.language.sentences import split_sentences
 from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.settings import ModelSettings
-from orgflow.agents.prompting import fenced
+from orgflow.agents.prompting import fence_text
 from orgflow.agents.text.modeller import draft_messages
-from orgflow.agents.text.sentences import split_sentences
 
 from orgflow_ir.pipeline.services import Services
 
@@ -129,7 +129,7 @@ def _texts(value: Any) -> Iterator[str]:
 @pytest.mark.parametrize("name", CASES)
 def test_the_order_stays_within_its_fence(name: str) -> None:
     order, _ = CASES[name]
-    first, *_, last = fenced(f"{SAFE} {order}", "text").splitlines()
+    first, *_, last = fence_text(f"{SAFE} {order}", "text").splitlines()
     mark = first.split()[-2]
     assert last == f"----- end text {mark} -----"
     assert f"{SAFE} {order}".count(mark) == 0
@@ -148,8 +148,8 @@ def test_there_are_thirty_cases() -> None:
 
 
 def test_characters_that_nobody_sees_are_left_out() -> None:
-    assert "a\u202eb" not in fenced("a\u202eb\u200bc\U000e0041d")
-    assert "abcd" in fenced("a\u202eb\u200bc\U000e0041d")
+    assert "a\u202eb" not in fence_text("a\u202eb\u200bc\U000e0041d")
+    assert "abcd" in fence_text("a\u202eb\u200bc\U000e0041d")
 
 
 def test_a_model_that_does_not_obey() -> None:

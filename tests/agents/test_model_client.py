@@ -18,8 +18,8 @@ from orgflow.agents.model_client.settings import (
     ModelSettings,
     NotConfigured,
     SettingsError,
+    environment_variable,
     read_settings,
-    variable,
 )
 from orgflow.agents.model_client.usage import Expected
 
@@ -450,7 +450,7 @@ def test_every_limit_has_a_variable() -> None:
         tokens=700, cost=0.2, price_in=1.0, price_out=2.5, answer_tokens=300, patience=3.0, tries=2,
         redact="off", record="calls",
     )  # fmt: skip
-    assert {variable(key) for key in KEYS} == {*THREE, *LIMITS} - {"ORGFLOW_MODEL_KEY"}
+    assert {environment_variable(key) for key in KEYS} == {*THREE, *LIMITS} - {"ORGFLOW_MODEL_KEY"}
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from orgflow.agents.filling.arrange import arrange_prompt
-from orgflow.agents.filling.choose import candidates, choose_prompt
+from orgflow.agents.filling.choose import choose_prompt, find_candidates
 from orgflow.agents.filling.context import TaskContext
 from orgflow.agents.filling.parameters import parameter_prompt
-from orgflow.agents.prompting import render
+from orgflow.agents.language.sentences import split_sentences
+from orgflow.agents.prompting import render_prompt
 from orgflow.agents.text.modeller import draft_messages
-from orgflow.agents.text.sentences import split_sentences
 from small_catalogue import small_catalogue
 
 TEXT = "Title: Orders\n\nThe clerk e.g. checks the order. Then, if it is fine, he ships it."
@@ -26,12 +26,14 @@ def test_the_draft(snapshot: Any) -> None:
 
 
 def test_the_repair(snapshot: Any) -> None:
-    assert render("text_repair", findings=["the parallel join `A1` waits for ever"]) == snapshot
+    assert (
+        render_prompt("text_repair", findings=["the parallel join `A1` waits for ever"]) == snapshot
+    )
 
 
 def test_the_review(snapshot: Any) -> None:
     sentences = split_sentences(TEXT)
-    text = render(
+    text = render_prompt(
         "text_review", unused=sentences[1:2], words=[(sentences[2], ("fine", "ships"))],
         unsupported=["ship it"], foreign=[("launch rocket", ("launch", "rocket"))],
     )  # fmt: skip
@@ -47,11 +49,11 @@ def test_filling(snapshot: Any) -> None:
     post = catalogue.operation("n8n-nodes-base.chat@1:post")
     assert post is not None
     texts = (
-        render("fill_rules"),
-        choose_prompt(context, candidates(context, catalogue)),
+        render_prompt("fill_rules"),
+        choose_prompt(context, find_candidates(context, catalogue)),
         arrange_prompt(context, post, catalogue, "it is not an object"),
         parameter_prompt(context, post, ()),
-        render(
+        render_prompt(
             "fill_answer", message="no time", help="a duration", material="element: Wait", fault=""
         ),
     )
@@ -62,47 +64,49 @@ def test_discovery(snapshot: Any) -> None:
     inventory = "1 Handle order (starts with: order came; goal: paid)"
     message = "[m1] 2026-03-02 09:00 email Ann (Sales) to Bob\nPlease pack the lamps."
     texts = (
-        render("discover_rules"),
-        render(
+        render_prompt("discover_rules"),
+        render_prompt(
             "discover_case", inventory=inventory, omitted=2, twin=1, steps="Pack lamps, Ship",
             left_out=3, case=message,
         ),
-        render(
+        render_prompt(
             "discover_case", inventory="", omitted=0, twin=0, steps="", left_out=0, case=message
         ),
-        render(
+        render_prompt(
             "discover_rest", inventory=inventory, omitted=0, title="Messages", messages=message,
             least=3,
         ),
-        render("discover_review", inventory=inventory),
-        render("discover_baseline"),
-        render("discover_all", messages=message, left_out=5, one=False),
-        render("discover_all", messages=message, left_out=0, one=True),
+        render_prompt("discover_review", inventory=inventory),
+        render_prompt("discover_baseline"),
+        render_prompt("discover_all", messages=message, left_out=5, one=False),
+        render_prompt("discover_all", messages=message, left_out=0, one=True),
     )  # fmt: skip
     assert "\n====\n".join(texts) == snapshot
     assert len(texts[0]) / 4 < 600
 
 
 def test_the_questions_after_a_run(snapshot: Any) -> None:
-    record = render(
+    record = render_prompt(
         "feedback", known="it ended at: execution\nthe moon is full", steps="m = Send a message",
         target="n8n", limitation="n8n_limitation", fault="it is empty",
     )  # fmt: skip
-    again = render("text_feedback", feedback=("the channel does not exist; name one",))
+    again = render_prompt("text_feedback", feedback=("the channel does not exist; name one",))
     assert f"{record}==\n{again}" == snapshot
 
 
 def test_the_questions_of_a_round(snapshot: Any) -> None:
-    gateway = render("round_gateway", sentences="She calls and writes.", gateway="At `A1` all.")
-    part = render("round_segment", sentences="She calls.", segment="`call`, then `write`")
-    refined = render("round_refine", findings=["behind `A1`: write first"])
+    gateway = render_prompt(
+        "round_gateway", sentences="She calls and writes.", gateway="At `A1` all."
+    )
+    part = render_prompt("round_segment", sentences="She calls.", segment="`call`, then `write`")
+    refined = render_prompt("round_refine", findings=["behind `A1`: write first"])
     assert f"{gateway}==\n{part}==\n{refined}" == snapshot
 
 
 def test_the_rewording(snapshot: Any) -> None:
     messages = '{"number": 1, "channel": "email", "from": "Ann", "text": "Please pack the lamps."}'
     texts = [
-        render("synth_reword", messages=messages, language="English", wrong=wrong)
+        render_prompt("synth_reword", messages=messages, language="English", wrong=wrong)
         for wrong in ("", "1: it leaves out 4711")
     ]
     assert "\n====\n".join(texts) == snapshot

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from engine_fixture import missing
 from model_server import Scripted, model_server
-from orgflow.agents.english import parser
+from orgflow.agents.language.parsing import load_parser
 from orgflow.agents.model_client import redaction
 from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.given_names import given_names
@@ -54,7 +54,7 @@ def test_a_mail(use_parser: bool) -> None:
 
 
 def test_the_parser_of_names_is_installed() -> None:
-    assert parser() is not None
+    assert load_parser() is not None
     redactor = Redactor()
     assert redactor.finds_names
     redacted = redactor.redact("Yesterday John Fitzgerald called Maria Gonzalez about the order.")

@@ -14,7 +14,7 @@ from model_server import ModelServer, Scripted, model_server
 from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.settings import ModelSettings
 from orgflow.agents.text.modeller import TextModeller
-from orgflow.agents.text.rounds import BUDGET, ROUNDS, Point, select, shares
+from orgflow.agents.text.rounds import BUDGET, ROUNDS, Point, select_points, share_of_runs
 
 from orgflow_ir.model import Gateway, Model
 from orgflow_ir.pipeline import PassContext
@@ -141,16 +141,16 @@ def test_a_budget_ends_it_with_the_draft_that_is_paid() -> None:
 def test_points_are_worth_what_they_touch_and_what_was_ignored() -> None:
     rare, often = Point("the join A1 waits for ever", 0.1), Point("the join A2 waits for ever", 0.9)
     meaning = Point("at X1 the text says parallel: both happen")
-    assert select([meaning, rare, often], []) == (often.text, rare.text, meaning.text)
-    ignored = select([meaning, rare, often], [meaning.text])
+    assert select_points([meaning, rare, often], []) == (often.text, rare.text, meaning.text)
+    ignored = select_points([meaning, rare, often], [meaning.text])
     assert ignored == (often.text, meaning.text, rare.text)
-    assert select([], []) == ()
+    assert select_points([], []) == ()
 
 
 def test_points_keep_to_the_budget() -> None:
     long = Point("word " * 4 * BUDGET, 1.0)
     many = [Point(f"point {n} about the flow", 0.5) for n in range(9)]
-    chosen = select([long, *many], [])
+    chosen = select_points([long, *many], [])
     assert long.text not in chosen
     assert len(chosen) == 3
 
@@ -164,10 +164,10 @@ def test_shares_of_runs(tmp_path: Path) -> None:
     path.write_text(text)
     model = orgflow.read(path).model
     assert model is not None
-    share = shares(model)
+    share = share_of_runs(model)
     assert share["t1"] == share["t4"] == share["t5"] == 1
     assert 0.5 < share["t2"] < 0.85  # once for sure, and again with every other round
-    assert share == shares(model)
+    assert share == share_of_runs(model)
 
 
 def test_the_commands(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import orgflow
 import pytest
-from orgflow.agents.english import seems_english
-from orgflow.agents.text.rule_based import graph_lines
-from orgflow.agents.text.sentences import split_sentences
+from orgflow.agents.language.identification import seems_english
+from orgflow.agents.language.sentences import split_sentences
+from orgflow.agents.text.rule_based import draft_lines
 
 from orgflow_ir.model import Gateway, Model, Task
 
@@ -82,7 +82,7 @@ def test_sentences() -> None:
 
 def test_lines_are_deterministic() -> None:
     sentences = split_sentences("The clerk checks the order. If it is fine, he ships it.")
-    assert graph_lines(sentences) == graph_lines(sentences)
+    assert draft_lines(sentences) == draft_lines(sentences)
 
 
 def flows(model: Model) -> set[tuple[str, str, str]]:
@@ -300,7 +300,7 @@ def test_what_is_checked_and_what_is_no_step(text: str, steps: list[str]) -> Non
     ],
 )
 def test_words_that_are_parsed_wrong(text: str, expected: str) -> None:
-    assert expected in graph_lines(split_sentences(text))
+    assert expected in draft_lines(split_sentences(text))
 
 
 _ACTORS = (
@@ -341,7 +341,7 @@ def test_an_actor_whose_nouns_may_be_verbs(actor: str) -> None:
 
 def steps(text: str) -> list[str]:
     """Name and actor of the steps that the rules find."""
-    lines = graph_lines(split_sentences(text)).splitlines()
+    lines = draft_lines(split_sentences(text)).splitlines()
     declared = [line.split(" ", 1)[1].split(" | ") for line in lines if line.startswith("T")]
     return [f"{parts[0]} | {parts[1]}" for parts in declared if len(parts) == 3]
 
@@ -432,7 +432,7 @@ def test_kinds_that_are_a_sequence(text: str) -> None:
 
 def drawn(text: str) -> list[str]:
     """The flows of a draft in graph lines, with the names of steps in place of their keys."""
-    lines = graph_lines(split_sentences(text)).splitlines()
+    lines = draft_lines(split_sentences(text)).splitlines()
     declared = [line.split(" ", 1) for line in lines if " | " in line]
     names = {key: rest.split(" | ")[0] for key, rest in declared if key[0] == "T"}
     flows = [line for line in lines if " | " not in line]

@@ -10,7 +10,7 @@ import pytest
 from model_server import ModelServer, Scripted, model_server
 from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.settings import ModelSettings
-from orgflow.agents.text.doubts import answered, questions, questions_json, read_answers
+from orgflow.agents.text.doubts import apply_answers, find_questions, questions_json, read_answers
 
 from orgflow_ir.model import Gateway, Model, Task
 from orgflow_ir.pipeline.services import Services
@@ -182,17 +182,17 @@ def test_doubtful_gateways_are_questions() -> None:
     )
     result, _, _ = draft(lines, text=text)
     assert result.model is not None
-    (question,) = questions(result.model)
+    (question,) = find_questions(result.model)
     assert question.text.startswith("`call customer` and `write letter`: ")
     assert question.sentence == "She calls the customer and writes a letter."
     filled = questions_json([question]).replace('"answer": null', '"answer": "exclusive"')
-    other = answered(result.model, read_answers(filled))
+    other = apply_answers(result.model, read_answers(filled))
     kinds = [n.gateway_kind for n in other.processes[0].nodes if isinstance(n, Gateway)]
     assert kinds == ["exclusive", "exclusive"]
     assert orgflow.check(other).ok
-    assert questions(other) == ()
+    assert find_questions(other) == ()
     clear = TEXT + "Meanwhile the clerk waits and calls at the same time.\n"
-    assert questions(draft(GOOD, text=clear)[0].model or Model(id="m")) == ()
+    assert find_questions(draft(GOOD, text=clear)[0].model or Model(id="m")) == ()
 
 
 @pytest.mark.parametrize(
@@ -208,10 +208,10 @@ def test_steps_joined_by_or_may_both_happen(sentence: str, asked: bool) -> None:
     text = f"The clerk opens the case. {sentence} The clerk closes the case."
     result = orgflow.draft([orgflow.Document("d", text)], "text-rules")
     assert result.model is not None
-    found = questions(result.model)
+    found = find_questions(result.model)
     assert [q.sentence for q in found] == [sentence] * asked
     if found:
-        some = answered(result.model, {found[0].element: "inclusive"})
+        some = apply_answers(result.model, {found[0].element: "inclusive"})
         kinds = [n.gateway_kind for n in some.processes[0].nodes if isinstance(n, Gateway)]
         assert kinds == ["inclusive", "inclusive"]
         assert orgflow.check(some).ok
@@ -231,17 +231,17 @@ CLASHING = (
 def test_a_join_that_does_not_fit_its_split_is_a_question() -> None:
     result, _, _ = draft(CLASH, text=CLASHING)
     assert result.model is not None
-    (question,) = questions(result.model)
+    (question,) = find_questions(result.model)
     assert question.text == (
         "`call customer` and `write letter` come together before `close case`: do all of them "
         "happen first, one, or one or more?"
     )
     assert "She closes the case." in question.sentence
     assert question.current == "parallel"
-    joined = answered(result.model, {question.element: "exclusive"})
+    joined = apply_answers(result.model, {question.element: "exclusive"})
     assert orgflow.check(joined).ok
     assert not orgflow.check(result.model).ok
-    assert questions(joined) == ()
+    assert find_questions(joined) == ()
 
 
 def test_a_join_without_a_split_of_its_own_is_a_question() -> None:
@@ -254,13 +254,13 @@ def test_a_join_without_a_split_of_its_own_is_a_question() -> None:
     )
     result, _, _ = draft(lines, lines, lines, text=CLASHING)
     assert result.model is not None
-    (question,) = questions(result.model)
+    (question,) = find_questions(result.model)
     assert question.text.startswith(
         "`call customer` and `write letter` come together before `file letter`: "
     )
-    joined = answered(result.model, {question.element: "exclusive"})
+    joined = apply_answers(result.model, {question.element: "exclusive"})
     assert orgflow.check(joined).ok
-    assert questions(joined) == ()
+    assert find_questions(joined) == ()
 
 
 def test_a_question_about_a_gateway_without_sentences_shows_those_of_its_steps() -> None:
@@ -271,5 +271,5 @@ def test_a_question_about_a_gateway_without_sentences_shows_those_of_its_steps()
     text = "The clerk packs goods. The clerk books the invoice."
     result, _, _ = draft(lines, lines, lines, text=text)
     assert result.model is not None
-    (question,) = questions(result.model)
+    (question,) = find_questions(result.model)
     assert question.sentence == text

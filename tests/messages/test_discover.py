@@ -13,13 +13,19 @@ import pytest
 from orgflow import cli, compiler
 from orgflow.agents.discovery.case_weights import WEIGHTS
 from orgflow.agents.discovery.cases import find_cases
-from orgflow.agents.discovery.discover import Discovery, describe, discover, said_in
+from orgflow.agents.discovery.discover import (
+    Discovery,
+    describe_processes,
+    discover_processes,
+    find_message_phrases,
+)
 from orgflow.agents.discovery.evidence import MEASURES, Group, Pairs
-from orgflow.agents.discovery.linkage import linked
-from orgflow.agents.discovery.phrases import phrases, subject_phrase
-from orgflow.agents.discovery.steps import Step, _joined, one_label
-from orgflow.agents.discovery.structure import Choice, parts
-from orgflow.agents.discovery.traits import masked, name_parts, traits_of
+from orgflow.agents.discovery.linkage import link_groups
+from orgflow.agents.discovery.steps import Step, _join_equal_steps, unify_labels
+from orgflow.agents.discovery.structure import Choice, split_into_parts
+from orgflow.agents.discovery.traits import mask_names, name_parts, traits_of
+from orgflow.agents.language.phrases import find_phrases
+from orgflow.agents.language.subjects import subject_phrase
 from orgflow.store.embedder import HashedWords
 from orgflow.store.messages import MessageStore
 from small_corpus import corpus, truth_json
@@ -39,13 +45,13 @@ from orgflow_ir.plugins import Registry
 
 @pytest.fixture(scope="module")
 def found() -> Discovery:
-    return discover(corpus()[0], HashedWords())
+    return discover_processes(corpus()[0], HashedWords())
 
 
 def test_cases_processes_and_noise(found: Discovery) -> None:
     truth = corpus()[1]
     kinds = {}
-    for process in found.found:
+    for process in found.processes:
         cases = [{truth.get(id_) for id_ in case} for case in process.cases]
         assert all(len(case) == 1 for case in cases), "no case is mixed"
         assert len(cases) == 3
@@ -78,13 +84,15 @@ def test_a_part_of_a_run_belongs_to_its_process_and_changes_no_step(found: Disco
             "We packed the lamps and shipped the parcel of order O-8123.",
         ))
     ]  # fmt: skip
-    with_part = discover([*messages, *part], HashedWords())
-    (orders,) = (p for p in with_part.found if "part-0" in {i for case in p.cases for i in case})
+    with_part = discover_processes([*messages, *part], HashedWords())
+    (orders,) = (
+        p for p in with_part.processes if "part-0" in {i for case in p.cases for i in case}
+    )
     assert ("part-0", "part-1", "part-2") in orders.cases
     assert {truth[i].split("-")[0] for case in orders.cases for i in case if i in truth} == {
         "order"
     }
-    (before,) = (p for p in found.found if p.cases[0][0].startswith("order"))
+    (before,) = (p for p in found.processes if p.cases[0][0].startswith("order"))
     assert orders.steps == before.steps
     assert len(orders.process.nodes) == len(before.process.nodes)
 
@@ -100,7 +108,7 @@ def test_an_actor_has_one_label() -> None:
         "Sales",
         "Team",
     ]
-    assert one_label(labels) == {
+    assert unify_labels(labels) == {
         "HR": "HR", "HR department": "HR", "the HR team": "HR", "Accounts team": "Accounts",
         "Accounts": "Accounts", "Sales": "Sales", "Team": "Team",
     }  # fmt: skip
@@ -115,7 +123,7 @@ def test_the_model_is_sound_and_compiles(found: Discovery) -> None:
 
 
 def test_steps_are_phrases_of_the_people(found: Discovery) -> None:
-    names = {step.lower() for process in found.found for step in process.steps}
+    names = {step.lower() for process in found.processes for step in process.steps}
     assert {"pack lamps", "ship parcel", "check lamp stock", "print delivery note"} <= names
     assert any(name.startswith("check vacation balance") for name in names)
     text = " ".join(m.body.lower() for m in corpus()[0])
@@ -123,20 +131,20 @@ def test_steps_are_phrases_of_the_people(found: Discovery) -> None:
 
 
 def test_a_description_names_roles_and_no_people(found: Discovery) -> None:
-    assert all(one.actors[0] in one.description for one in found.found)
+    assert all(one.actors[0] in one.description for one in found.processes)
     bare = [
         replace(m, sender=Person(m.sender.name.partition(" (")[0]),
                 receivers=tuple(Person(p.name.partition(" (")[0]) for p in m.receivers))
         for m in corpus()[0] if m.sender is not None
     ]  # fmt: skip
-    without = discover(bare, HashedWords()).found
+    without = discover_processes(bare, HashedWords()).processes
     assert any(one.actors for one in without)
     assert [a for one in without for a in one.actors if a in one.description] == []
     assert all("involves" not in one.description for one in without)
 
 
 def test_a_description_in_another_language_is_no_english_sentence(found: Discovery) -> None:
-    one = found.found[0]._replace(
+    one = found.processes[0]._replace(
         actors=("Lager", "Ada Brandt"), people=frozenset(("Ada Brandt",)), language="de",
         matters=("Rechnung", "Konto"), steps=("Rechnung prüfen", "Betrag überweisen"),
     )  # fmt: skip
@@ -145,17 +153,17 @@ def test_a_description_in_another_language_is_no_english_sentence(found: Discove
 
 def test_a_branch_is_only_where_cases_differ() -> None:
     a, b, c, d = (Step({0: [0], 1: [0]}), Step({0: [0]}), Step({1: [0]}), Step({0: [0], 1: [0]}))
-    first, choice, last = parts([a, b, c, d], frozenset((0, 1)))
+    first, choice, last = split_into_parts([a, b, c, d], frozenset((0, 1)))
     assert (first, last) == (a, d)
     assert isinstance(choice, Choice)
-    assert {(way, cases) for way, cases in choice.ways} == {
+    assert {(way, cases) for way, cases in choice.branches} == {
         ((b,), frozenset((0,))), ((c,), frozenset((1,))),
     }  # fmt: skip
-    assert parts([a, d], frozenset((0, 1))) == [a, d]
+    assert split_into_parts([a, d], frozenset((0, 1))) == [a, d]
 
 
 def test_the_same_whatever_the_order_of_messages(found: Discovery) -> None:
-    again = discover(list(reversed(corpus()[0])), HashedWords())
+    again = discover_processes(list(reversed(corpus()[0])), HashedWords())
     assert again == found
 
 
@@ -284,22 +292,22 @@ def test_work_grows_more_slowly_than_the_square_of_messages(
 def test_average_linkage_by_hand() -> None:
     scores = np.array([[0, 4, -9, -9], [4, 0, 1, -9], [-9, 1, 0, 3], [-9, -9, 3, 0]], np.float32)
     nothing = np.zeros((4, 4), np.float32)
-    assert linked(scores.copy(), nothing.copy()) == [[0, 1], [2, 3]]
-    assert linked(np.abs(scores), nothing.copy()) == [[0, 1, 2, 3]]
-    assert linked(scores.copy(), nothing.copy(), 5.0) == [[0], [1], [2], [3]]
+    assert link_groups(scores.copy(), nothing.copy()) == [[0, 1], [2, 3]]
+    assert link_groups(np.abs(scores), nothing.copy()) == [[0, 1, 2, 3]]
+    assert link_groups(scores.copy(), nothing.copy(), 5.0) == [[0], [1], [2], [3]]
 
 
 def test_names_are_masked() -> None:
     people = [Message("1", None, "email", Person("Mark Hill (Sales)"), (), "", "x")]
     names = name_parts(people)
-    assert masked("Mark, please mark the hill for Hill.", names) == (
+    assert mask_names("Mark, please mark the hill for Hill.", names) == (
         "someone, please mark the hill for someone."
     )
 
 
 def test_phrases() -> None:
     text = "Hi Ann. I have approved the leave request, thanks for the idea. See you."
-    ((best, *_),) = phrases([text], frozenset({"ann"}))
+    ((best, *_),) = find_phrases([text], frozenset({"ann"}))
     assert best.name == "approve leave request"
     assert text[slice(*best.span)] == best.sentence
 
@@ -372,7 +380,9 @@ def test_a_picture_without_words_is_no_evidence() -> None:
     embedder = HashedWords()
     traits = traits_of(messages, embedder)
     cases = [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
-    (found,) = describe(traits, cases, [[0, 1]], said_in(traits, cases), embedder).found
+    (found,) = describe_processes(
+        traits, cases, [[0, 1]], find_message_phrases(traits, cases), embedder
+    ).processes
     ctx = PassContext()
     texts = {m.id: m.text for m in messages}
     check_evidence(Model(id="m", processes=(found.process,)), texts.get, ctx)
@@ -383,10 +393,10 @@ def test_a_picture_without_words_is_no_evidence() -> None:
 def test_what_is_not_installed_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from orgflow.agents import english
+    from orgflow.agents.language import parsing
     from orgflow.store import embedder
 
-    monkeypatch.setattr(english, "parser", lambda: None)
+    monkeypatch.setattr(parsing, "load_parser", lambda: None)
     monkeypatch.setattr(embedder, "local_embedder", HashedWords)
     with MessageStore.create(str(tmp_path)) as opened:
         opened.add(corpus()[0])
@@ -459,7 +469,7 @@ def test_what_is_not_installed_is_reported(
     ],
 )
 def test_what_a_sentence_says_is_done(text: str, topic: str, expected: str) -> None:
-    (found,) = phrases([text], {"ann"}, [topic])
+    (found,) = find_phrases([text], {"ann"}, [topic])
     assert (found[0].name if found else "") == expected
 
 
@@ -491,7 +501,7 @@ def test_what_programs_write_for_no_subject_is_none() -> None:
     ],
 )
 def test_asides_name_steps_less_clearly(said: str, not_said: str) -> None:
-    (found,), (others,) = phrases([said], set()), phrases([not_said], set())
+    (found,), (others,) = find_phrases([said], set()), find_phrases([not_said], set())
     best = max((p.score for p in others), default=0.0)
     assert found[0].score > max(best + 0.3, 1.2), (found, others)
 
@@ -501,15 +511,15 @@ def test_neighbouring_steps_of_which_one_names_less_are_one() -> None:
         Step({0: [1]}, "Check papers"), Step({1: [2]}, "Check missing papers"),
         Step({0: [3]}, "Check fence"), Step({0: [4]}, "Paint fence"), Step({1: [5]}, "Check fence"),
     ]  # fmt: skip
-    joined = [(step.name, step.members) for step in _joined(steps)]
+    joined = [(step.name, step.members) for step in _join_equal_steps(steps)]
     assert joined[0] == ("Check missing papers", {0: [1], 1: [2]})
     assert [name for name, _ in joined[1:]] == ["Check fence", "Paint fence", "Check fence"]
 
 
 def test_verbs_share_an_object() -> None:
-    (found,) = phrases(["Could you review and stamp the lease?"], set())
+    (found,) = find_phrases(["Could you review and stamp the lease?"], set())
     assert [p.name for p in found] == ["stamp lease", "review lease"]
-    (found,) = phrases(["The lease was signed and sent to the tenant."], set())
+    (found,) = find_phrases(["The lease was signed and sent to the tenant."], set())
     assert [p.name for p in found] == ["sign lease", "send lease"]
 
 
@@ -530,7 +540,7 @@ def test_talk_is_no_case() -> None:
     traits = traits_of([*messages, *talk], embedder)
     assert any({traits.messages[i].id for i in case} >= {"lift-1", "lift-2"}
                for case in find_cases(traits))  # fmt: skip
-    assert {m.id for m in talk} <= set(discover([*messages, *talk], embedder).noise)
+    assert {m.id for m in talk} <= set(discover_processes([*messages, *talk], embedder).noise)
 
 
 def test_the_process_with_most_cases_is_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -540,22 +550,22 @@ def test_the_process_with_most_cases_is_first(monkeypatch: pytest.MonkeyPatch) -
     find = module.find_processes
     monkeypatch.setattr(module, "find_processes", lambda *given: find(*given)[::-1])
     given, truth = corpus()
-    found = discover([m for m in given if truth.get(m.id) != "leave-2"], HashedWords())
-    assert [len(one.cases) for one in found.found] == [3, 2]
+    found = discover_processes([m for m in given if truth.get(m.id) != "leave-2"], HashedWords())
+    assert [len(one.cases) for one in found.processes] == [3, 2]
 
 
 def test_lines_are_no_part_of_the_sentences_beside_them() -> None:
     text = "Hi Ann,\n\nOrder 4711\nPump: 2\nValve: 3\nThe crate was weighed."
-    (found,) = phrases([text], {"ann"})
+    (found,) = find_phrases([text], {"ann"})
     assert [(p.name, p.sentence) for p in found] == [("weigh crate", "The crate was weighed.")]
     assert text[slice(*found[0].span)] == found[0].sentence
     wrapped = "As we agreed on the phone this morning I have now weighed the\ncrate again."
-    (found,) = phrases([wrapped], set())
+    (found,) = find_phrases([wrapped], set())
     assert [p.name for p in found] == ["weigh crate"]
     assert wrapped[slice(*found[0].span)] == found[0].sentence
 
 
 def test_what_a_process_is_about_is_named_once(found: Discovery) -> None:
-    for one in found.found:
+    for one in found.processes:
         stems = [word.removesuffix("s") for word in one.matters]
         assert len(set(stems)) == len(stems), one.matters

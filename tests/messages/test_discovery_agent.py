@@ -14,9 +14,13 @@ from model_server import Scripted, model_server
 from orgflow import cli
 from orgflow.agents.discovery import agent
 from orgflow.agents.discovery.agent import AgentReport, discover_with_model
-from orgflow.agents.discovery.baselines import k_means, one_call, one_call_a_cluster
+from orgflow.agents.discovery.baselines import (
+    cluster_by_k_means,
+    discover_by_clusters,
+    discover_in_one_call,
+)
 from orgflow.agents.discovery.described import SCHEMA, UnusableProcess, read_saved
-from orgflow.agents.discovery.discover import Discovery, discover, grouped
+from orgflow.agents.discovery.discover import Discovery, discover_processes, group_messages
 from orgflow.agents.discovery.journal import FILE, Journal
 from orgflow.agents.discovery.toolbox import SHOWN, TOOLS, Toolbox
 from orgflow.agents.discovery.traits import traits_of
@@ -55,7 +59,7 @@ def messages() -> tuple[Message, ...]:
 
 
 def run(client: Any, **more: Any) -> tuple[Discovery, AgentReport]:
-    found = grouped(messages(), HashedWords())
+    found = group_messages(messages(), HashedWords())
     return discover_with_model(found, HashedWords(), client, **more)
 
 
@@ -65,7 +69,7 @@ def found() -> tuple[Discovery, AgentReport]:
 
 
 def names(found: Discovery) -> dict[str, int]:
-    return {one.name: len(one.cases) for one in found.found}
+    return {one.name: len(one.cases) for one in found.processes}
 
 
 def test_every_case_is_read_and_the_rare_process_is_reached(
@@ -75,7 +79,7 @@ def test_every_case_is_read_and_the_rare_process_is_reached(
     assert names(discovery) == {"Handle order": 3, "Handle leave": 3, "Handle badge": 1}
     assert (report.read, report.cases, report.stopped) == (6, 6, "")
     assert set(discovery.noise) == {m.id for m in messages() if m.id.startswith("chat")}
-    steps = next(one.steps for one in discovery.found if one.name == "Handle order")
+    steps = next(one.steps for one in discovery.processes if one.name == "Handle order")
     assert steps == (
         "Order lamps", "Check lamp stock", "Pack lamps", "Ship parcel", "Pay invoice",
         "Book payment",
@@ -107,7 +111,7 @@ def test_a_rare_process_that_no_sample_shows_is_found_among_novel_messages() -> 
         for n in range(60)
     ]  # fmt: skip
     client = _Curious()
-    found = grouped((*messages(), *talk), HashedWords())
+    found = group_messages((*messages(), *talk), HashedWords())
     discovery, _ = discover_with_model(found, HashedWords(), client)
     assert "Handle badge" in names(discovery)
     evenly = [p for p in client.prompts if "Messages outside all saved processes" in p]
@@ -138,7 +142,7 @@ def test_every_element_has_evidence_and_the_model_compiles(
 def test_a_decision_has_its_conditions_and_who_said_them(
     found: tuple[Discovery, AgentReport],
 ) -> None:
-    process = next(one.process for one in found[0].found if one.name == "Handle order")
+    process = next(one.process for one in found[0].processes if one.name == "Handle order")
     (split,) = (n for n in process.nodes if isinstance(n, Gateway) and n.name)
     assert split.name == "Are the lamps there?"
     ways = {flow.name: flow for flow in process.flows if flow.source == split.id}
@@ -158,7 +162,7 @@ def test_mistakes_are_answered_and_corrected(
 ) -> None:
     discovery, report = run(ScriptedReader(mistake))
     assert names(discovery) == names(found[0])
-    assert [one.steps for one in discovery.found] == [one.steps for one in found[0].found]
+    assert [one.steps for one in discovery.processes] == [one.steps for one in found[0].processes]
     expected = {
         "invented": "names none of the messages",
         "twin": "It is process",
@@ -174,34 +178,34 @@ def test_who_never_saves_is_stopped_and_described_without_a_model() -> None:
     discovery, report = run(client)
     most = 6 + agent.MOST_ROUNDS * 2
     assert client.calls <= agent.MOST_STEPS * most
-    plain = discover(messages(), HashedWords())
-    assert [one.steps for one in discovery.found] == [one.steps for one in plain.found]
+    plain = discover_processes(messages(), HashedWords())
+    assert [one.steps for one in discovery.processes] == [one.steps for one in plain.processes]
     assert report.read == 0
 
 
 def test_a_model_may_say_that_a_case_is_none() -> None:
     discovery, report = run(ScriptedReader("all none"))
-    assert discovery.found == ()
+    assert discovery.processes == ()
     assert len(discovery.noise) == len(messages())
     assert report.read == 6
 
 
 def test_a_variant_with_another_start_and_goal_is_kept_apart() -> None:
     made = agent._Run(
-        grouped(messages(), HashedWords()), HashedWords(), ScriptedReader(), lambda *_: None,
+        group_messages(messages(), HashedWords()), HashedWords(), ScriptedReader(), lambda *_: None,
         500,
     )  # fmt: skip
-    first, other = made.found.processes[0][:2]
-    shown = {f"m{n}": p for n, p in enumerate(made.found.cases[first], 1)}
-    again = {f"m{n}": p for n, p in enumerate(made.found.cases[other], 1)}
+    first, other = made.stages.processes[0][:2]
+    shown = {f"m{n}": p for n, p in enumerate(made.stages.cases[first], 1)}
+    again = {f"m{n}": p for n, p in enumerate(made.stages.cases[other], 1)}
     steps = [{"name": "Check papers", "evidence": ["m1"]}, {"name": "Sign", "evidence": ["m2"]}]
     value = {"name": "Handle lamps", "trigger": "customer order came", "goal": "lamps are shipped",
              "steps": steps}  # fmt: skip
-    made._accepted(read_saved(value, shown), made.found.cases[first])
+    made._accepted(read_saved(value, shown), made.stages.cases[first])
     with pytest.raises(UnusableProcess, match="It is process 1 `Handle lamps`"):
-        made._accepted(read_saved(value, again), made.found.cases[other])
+        made._accepted(read_saved(value, again), made.stages.cases[other])
     back = value | {"trigger": "broken lamps returned", "goal": "money is refunded"}
-    made._accepted(read_saved(back, again), made.found.cases[other])
+    made._accepted(read_saved(back, again), made.stages.cases[other])
     assert [one.name for one in made.known] == [
         "Handle lamps", "Handle lamps (broken lamps returned)",
     ]  # fmt: skip
@@ -251,8 +255,8 @@ def test_a_budget_ends_it_with_what_there_is() -> None:
     assert report.stopped == "the budget of 9 tokens is spent"
     assert report.over_budget
     assert report.read == 3
-    assert sum(len(one.cases) for one in discovery.found) == 6
-    covered = {id_ for one in discovery.found for case in one.cases for id_ in case}
+    assert sum(len(one.cases) for one in discovery.processes) == 6
+    covered = {id_ for one in discovery.processes for case in one.cases for id_ in case}
     assert covered == set(corpus()[1])
 
 
@@ -363,15 +367,15 @@ def test_the_command_asks_the_configured_model(
 
 def test_baselines_save_the_same_schema() -> None:
     reader = _OneAnswer()
-    whole = one_call(messages(), HashedWords(), reader)
+    whole = discover_in_one_call(messages(), HashedWords(), reader)
     assert reader.calls == 1
     assert names(whole) == {"Handle order": 1, "Handle leave": 1, "Handle badge": 1}
-    parts = one_call_a_cluster(messages(), HashedWords(), reader, clusters=4, seed=1)
+    parts = discover_by_clusters(messages(), HashedWords(), reader, clusters=4, seed=1)
     assert reader.calls == 5
-    cited = [i for one in parts.found for case in one.cases for i in case]
+    cited = [i for one in parts.processes for case in one.cases for i in case]
     assert len(cited) == len(set(cited))
     assert {*cited, *parts.noise} == {m.id for m in messages()}
-    assert one_call_a_cluster(messages(), HashedWords(), reader, clusters=4, seed=1) == parts
+    assert discover_by_clusters(messages(), HashedWords(), reader, clusters=4, seed=1) == parts
     texts = {m.id: m.text for m in messages()}
     ctx = PassContext(registry=Registry(outside=False))
     check_evidence(whole.model, texts.get, ctx)
@@ -385,15 +389,15 @@ def test_a_baseline_with_an_answer_that_cannot_be_used(answer: str) -> None:
         def ask(self, *args: Any, **more: Any) -> Reply:
             return Reply(answer)
 
-    assert one_call(messages(), HashedWords(), Fixed()).found == ()
+    assert discover_in_one_call(messages(), HashedWords(), Fixed()).processes == ()
 
 
 def test_k_means_by_hand() -> None:
     rows = np.array([[0, 0], [0, 1], [9, 9], [9, 8], [0, 0.5]], np.float32)
-    labels, centres = k_means(rows, 2, seed=3)
+    labels, centres = cluster_by_k_means(rows, 2, seed=3)
     assert labels[0] == labels[1] == labels[4] != labels[2] == labels[3]
     assert sorted(centres.tolist()) == [[0, 0.5], [9, 8.5]]
-    assert len(k_means(np.zeros((3, 2), np.float32), 2, 0)[1]) == 1
+    assert len(cluster_by_k_means(np.zeros((3, 2), np.float32), 2, 0)[1]) == 1
 
 
 class _OneAnswer(ScriptedReader):

@@ -18,11 +18,11 @@ from orgflow.agents.discovery.decisions import (
     FILE,
     Decided,
     DecisionsError,
-    honoured,
+    apply_decisions,
     read_decisions,
     write_decisions,
 )
-from orgflow.agents.discovery.discover import Discovery, Stages, grouped
+from orgflow.agents.discovery.discover import Discovery, Stages, group_messages
 from orgflow.commands.discovery_page import DiscoveryPage
 from orgflow.commands.page_server import PageServer, Refused
 from orgflow.evaluation.discovery_page import _case
@@ -40,7 +40,7 @@ from orgflow_ir.plugins import Registry
 
 @pytest.fixture(scope="module")
 def stages() -> Stages:
-    return grouped(corpus()[0], HashedWords())
+    return group_messages(corpus()[0], HashedWords())
 
 
 class Kept(list[Any]):
@@ -49,7 +49,7 @@ class Kept(list[Any]):
 
 def page_of(stages: Stages, decided: tuple[Decided, ...] = ()) -> tuple[DiscoveryPage, Kept]:
     kept = Kept(decided)
-    now = honoured(stages, decided)
+    now = apply_decisions(stages, decided)
 
     def keep(given: tuple[Decided, ...]) -> None:
         kept[:] = given
@@ -60,13 +60,13 @@ def page_of(stages: Stages, decided: tuple[Decided, ...] = ()) -> tuple[Discover
 
 def again(stages: Stages, kept: Kept) -> Discovery:
     """The next run, after the decisions went through a file's JSON."""
-    return honoured(stages, tuple(kept)).described(HashedWords())
+    return apply_decisions(stages, tuple(kept)).described(HashedWords())
 
 
 def kinds(found: Discovery) -> list[tuple[str, set[str]]]:
     """The kind of each process by the cases in it."""
     return [
-        (one.name, {case[0].rpartition("-")[0] for case in one.cases}) for one in found.found
+        (one.name, {case[0].rpartition("-")[0] for case in one.cases}) for one in found.processes
     ]  # fmt: skip
 
 
@@ -85,9 +85,9 @@ def test_rename_and_accept(stages: Stages) -> None:
     decide(page, "accept", 1)
     assert [one.state for one in kept] == ["accepted", "accepted"]
     found = again(stages, kept)
-    assert found.found[0].name == "Sell lamps"
-    assert found.found[0].process.name == "Sell lamps"
-    assert again(stages, Kept()).found[0].name != "Sell lamps"
+    assert found.processes[0].name == "Sell lamps"
+    assert found.processes[0].process.name == "Sell lamps"
+    assert again(stages, Kept()).processes[0].name != "Sell lamps"
     with pytest.raises(Refused, match="needs a name"):
         decide(page, "rename", name=" ")
 
@@ -96,24 +96,24 @@ def test_reject_and_restore(stages: Stages) -> None:
     page, kept = page_of(stages)
     name = page._found[0].name
     decide(page, "reject")
-    assert len(page.discovery.found) == 1
+    assert len(page.discovery.processes) == 1
     assert 'class="rejected"' in page.text("").html
     found = again(stages, kept)
-    assert len(found.found) == 1
-    assert len(found.noise) == len(corpus()[0]) - sum(map(len, found.found[0].cases))
+    assert len(found.processes) == 1
+    assert len(found.noise) == len(corpus()[0]) - sum(map(len, found.processes[0].cases))
     later, kept_later = page_of(stages, tuple(kept))
     assert "Rejected earlier" in later.text("").html
     decide(later, "rename", name="The other")
     assert [one.state for one in kept_later] == ["accepted", "rejected"], "it is not forgotten"
     decide(later, "restore", rejected=name)
-    assert len(again(stages, kept_later).found) == 2
+    assert len(again(stages, kept_later).processes) == 2
 
 
 def test_merge_and_split(stages: Stages) -> None:
     page, kept = page_of(stages)
     names = [one.name for one in page._found]
     decide(page, "merge", 0, other="1")
-    (merged,) = page.discovery.found
+    (merged,) = page.discovery.processes
     assert merged.name == names[1]
     assert len(merged.cases) == 6
     texts = {m.id: m.text for m in corpus()[0]}
@@ -123,7 +123,7 @@ def test_merge_and_split(stages: Stages) -> None:
     assert [name for name, _ in kinds(again(stages, kept))] == [names[1]]
     decide(page, "split", 0, case=["0", "5"])
     found = page.discovery
-    assert [len(one.cases) for one in found.found] == [4, 2]
+    assert [len(one.cases) for one in found.processes] == [4, 2]
     assert len({e.id for e in all_elements(found.model)}) == len(list(all_elements(found.model)))
     assert {frozenset(k) for _, k in kinds(again(stages, kept))} == {
         frozenset(k) for _, k in kinds(found)
@@ -159,7 +159,7 @@ def test_new_messages_and_new_cases_follow_what_was_decided(stages: Stages) -> N
     decide(page, "reject", order)
     (rejected,) = kept
     older = rejected._replace(cases=rejected.cases[:2])
-    found = honoured(stages, [older]).described(HashedWords())
+    found = apply_decisions(stages, [older]).described(HashedWords())
     assert [k for _, k in kinds(found)] == [{"leave-0", "leave-1", "leave-2"}]
 
 
@@ -209,15 +209,15 @@ def test_decisions_bind_the_language_model(stages: Stages) -> None:
         n for n, one in enumerate(page._found) if one.cases[0][0].startswith("leave")
     )  # fmt: skip
     decide(page, "reject", leave)
-    now = honoured(stages, tuple(kept))
+    now = apply_decisions(stages, tuple(kept))
     found, report = discover_with_model(now, HashedWords(), ScriptedReader())
-    assert {one.name: len(one.cases) for one in found.found} == {
+    assert {one.name: len(one.cases) for one in found.processes} == {
         "Orders of last year": 2, "Orders of today": 1,
     }  # fmt: skip
-    assert all("Pack lamps" in one.steps for one in found.found[:1])
+    assert all("Pack lamps" in one.steps for one in found.processes[:1])
     # a person has the last word also where the model says that a case is none
     found, _ = discover_with_model(now, HashedWords(), ScriptedReader("all none"))
-    assert {one.name for one in found.found} == {"Orders of last year", "Orders of today"}
+    assert {one.name for one in found.processes} == {"Orders of last year", "Orders of today"}
     assert report.cases == 3
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from model_server import model_server
 from orgflow import cli
-from orgflow.agents.discovery.discover import discover
+from orgflow.agents.discovery.discover import discover_processes
 from orgflow.evaluation.discovery import (
     Truth,
     TruthError,
@@ -60,7 +60,7 @@ def test_figures_by_hand() -> None:
 def test_steps_are_found_by_their_messages_whatever_they_are_called() -> None:
     messages, cases = corpus()
     embedder = HashedWords()
-    found = discover(messages, embedder)
+    found = discover_processes(messages, embedder)
     truth = read_truth(truth_json(cases))
     assert truth.shows["order-1-4"] == {"4"}
     ids = [m.id for m in messages]
@@ -119,9 +119,11 @@ def test_a_process_that_nobody_found_counts_nothing() -> None:
     messages, cases = corpus()
     truth = read_truth(truth_json(cases))
     ids, embedder = [m.id for m in messages], HashedWords()
-    found = discover(messages, embedder)
+    found = discover_processes(messages, embedder)
     both = score(found, truth, ids, embedder, _models(truth))
-    first = score(found._replace(found=found.found[:1]), truth, ids, embedder, _models(truth))
+    first = score(
+        found._replace(processes=found.processes[:1]), truth, ids, embedder, _models(truth)
+    )
     assert both.task_f1 is not None
     assert first.task_f1 is not None
     assert first.task_f1 <= 0.5 < both.task_f1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from orgflow.agents.discovery.german import german_phrases
+from orgflow.agents.language.german_phrases import find_german_phrases
 
 
 @pytest.mark.parametrize(
@@ -28,19 +28,19 @@ from orgflow.agents.discovery.german import german_phrases
     ],
 )
 def test_object_and_verb(text: str, name: str) -> None:
-    (found,) = german_phrases([text], {"meyer"})
+    (found,) = find_german_phrases([text], {"meyer"})
     assert [phrase.name for phrase in found[:1]] == [name]
     begin, end = found[0].span
     assert text[begin:end] == found[0].sentence
 
 
 def test_a_report_without_an_object_is_about_the_subject() -> None:
-    (found,) = german_phrases(["Genehmigt!"], set(), ["Urlaubsantrag Meyer"])
+    (found,) = find_german_phrases(["Genehmigt!"], set(), ["Urlaubsantrag Meyer"])
     assert [phrase.name for phrase in found] == ["Urlaubsantrag genehmigen"]
 
 
 def test_verbs_that_share_an_object() -> None:
-    (found,) = german_phrases(["Die Pumpe wurde ausgetauscht und getestet."], set())
+    (found,) = find_german_phrases(["Die Pumpe wurde ausgetauscht und getestet."], set())
     assert {phrase.name for phrase in found} == {"Pumpe austauschen", "Pumpe testen"}
 
 
@@ -58,11 +58,11 @@ def test_verbs_that_share_an_object() -> None:
     ],
 )
 def test_what_says_nothing_of_what_is_done(text: str) -> None:
-    assert german_phrases([text], set()) == [[]]
+    assert find_german_phrases([text], set()) == [[]]
 
 
 def test_what_is_not_done_or_only_supposed_counts_for_less() -> None:
-    (done,), (not_done,), (supposed,) = german_phrases(
+    (done,), (not_done,), (supposed,) = find_german_phrases(
         [
             "Wir haben die Ware erhalten.",
             "Wir haben die Ware noch nicht erhalten.",
@@ -75,5 +75,5 @@ def test_what_is_not_done_or_only_supposed_counts_for_less() -> None:
 
 
 def test_names_of_people_are_no_things() -> None:
-    (found,) = german_phrases(["Ich habe gestern Meyer bestellt."], {"meyer"})
+    (found,) = find_german_phrases(["Ich habe gestern Meyer bestellt."], {"meyer"})
     assert found == []

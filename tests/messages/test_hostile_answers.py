@@ -13,9 +13,9 @@ from model_server import Scripted, model_server
 from orgflow import cli, compiler
 from orgflow.agents.discovery import agent
 from orgflow.agents.discovery.agent import discover_with_model
-from orgflow.agents.discovery.baselines import one_call, one_call_a_cluster
+from orgflow.agents.discovery.baselines import discover_by_clusters, discover_in_one_call
 from orgflow.agents.discovery.described import UnusableProcess, read_saved
-from orgflow.agents.discovery.discover import Discovery, grouped
+from orgflow.agents.discovery.discover import Discovery, group_messages
 from orgflow.commands.discover import json_text, outline
 from orgflow.store.embedder import HashedWords
 from orgflow.store.messages import MessageStore
@@ -34,10 +34,10 @@ REGISTRY = Registry(outside=False)
 def check(found: Discovery) -> None:
     """Every message is in one case or in none, evidence is in the messages, models compile."""
     given = {m.id: m.text for m in corpus()[0]}
-    inside = [id_ for one in found.found for case in one.cases for id_ in case]
+    inside = [id_ for one in found.processes for case in one.cases for id_ in case]
     assert sorted([*inside, *found.noise]) == sorted(given)
-    assert all(case for one in found.found for case in one.cases)
-    assert len({one.process.id for one in found.found}) == len(found.found)
+    assert all(case for one in found.processes for case in one.cases)
+    assert len({one.process.id for one in found.processes}) == len(found.processes)
     ctx = PassContext(registry=REGISTRY)
     check_evidence(found.model, given.get, ctx)
     for target in ("bpmn", "ir"):
@@ -50,7 +50,7 @@ def check(found: Discovery) -> None:
 @pytest.mark.parametrize("seed", seeds(120))
 def test_the_agent(seed: int) -> None:
     client = HostileReader(seed)
-    stages = grouped(corpus()[0], HashedWords())
+    stages = group_messages(corpus()[0], HashedWords())
     found, report = discover_with_model(stages, HashedWords(), client)
     check(found)
     assert report.tokens_in <= agent.TOKENS_A_MESSAGE * len(corpus()[0])
@@ -60,8 +60,8 @@ def test_the_agent(seed: int) -> None:
 @pytest.mark.parametrize("seed", seeds(60))
 def test_the_baselines(seed: int) -> None:
     client = HostileReader(seed)
-    check(one_call(corpus()[0], HashedWords(), client))
-    check(one_call_a_cluster(corpus()[0], HashedWords(), client, clusters=4))
+    check(discover_in_one_call(corpus()[0], HashedWords(), client))
+    check(discover_by_clusters(corpus()[0], HashedWords(), client, clusters=4))
     assert client.calls == 5
 
 
@@ -74,8 +74,8 @@ def test_a_process_that_is_repeated_is_kept_once() -> None:
         def _written(self, value: Any) -> str:
             return json.dumps(value)
 
-    found = one_call(corpus()[0], HashedWords(), Again(0))
-    assert [(one.name, len(one.steps)) for one in found.found] == [("Handle it", 2)]
+    found = discover_in_one_call(corpus()[0], HashedWords(), Again(0))
+    assert [(one.name, len(one.steps)) for one in found.processes] == [("Handle it", 2)]
 
 
 STEPS = [{"name": "Check", "evidence": ["m1"]}, {"name": "Sign", "evidence": ["m2"]}]

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from german_models import write_models
 from orgflow import cli
-from orgflow.agents.discovery.discover import describe, said_in
-from orgflow.agents.discovery.languages import language, languages
+from orgflow.agents.discovery.discover import describe_processes, find_message_phrases
 from orgflow.agents.discovery.traits import traits_of
+from orgflow.agents.language.identification import identify_language, identify_languages
 from orgflow.evaluation.corpus.english import ENGLISH
 from orgflow.evaluation.corpus.german import GERMAN
 from orgflow.evaluation.corpus.language import Language
@@ -61,13 +61,13 @@ URLAUB = """flowchart TD
     ],
 )
 def test_languages_are_told_apart(text: str, expected: str) -> None:
-    assert language(text) == expected
+    assert identify_language(text) == expected
 
 
 @pytest.mark.parametrize("one", [ENGLISH, GERMAN], ids=["en", "de"])
 def test_no_sentence_is_taken_for_another_language(one: Language) -> None:
     texts = [*one.requests, *one.reports, *one.answers, *one.details, *one.talk, *one.replies]
-    found = [language(text) for text in texts]
+    found = [identify_language(text) for text in texts]
     assert sum(code not in ("", one.code) for code in found) <= len(texts) * 0.03
     assert sum(code == one.code for code in found) >= len(texts) * 0.45
 
@@ -76,7 +76,7 @@ def test_short_messages_are_in_the_language_of_their_thread() -> None:
     def message(id_: str, sender: str, thread: str, body: str) -> Message:
         return Message(id_, None, "email", Person(sender), thread=thread, body=body)
 
-    found = languages([
+    found = identify_languages([
         message("1", "Ann", "t", "Die Rechnung ist noch nicht da, bitte um Prüfung."),
         message("2", "Bob", "t", "ok"),
         message("3", "Ann", "", "ok"),
@@ -131,7 +131,9 @@ def test_without_a_parser_steps_are_verbs_in_german_and_subjects_elsewhere(
     embedder = HashedWords()
     traits = traits_of(messages, embedder)
     cases = [[0, 1, 2], [3, 4, 5]]
-    (found,) = describe(traits, cases, [[0, 1]], said_in(traits, cases), embedder).found
+    (found,) = describe_processes(
+        traits, cases, [[0, 1]], find_message_phrases(traits, cases), embedder
+    ).processes
     assert found.steps == steps
     ctx = PassContext()
     texts = {m.id: m.text for m in messages}

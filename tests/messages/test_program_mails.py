@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from orgflow.agents.discovery.automatic import automatic, exchanged
-from orgflow.agents.discovery.discover import discover
+from orgflow.agents.discovery.automatic import find_automatic_messages, is_exchange
+from orgflow.agents.discovery.discover import discover_processes
 from orgflow.store.embedder import local_embedder
 from program_mails import program_mails
 
@@ -26,7 +26,7 @@ def mail(sender: Person, body: str, subject: str = "", number: int = 0) -> Messa
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("marks", [True, False])
 def test_mail_of_programs_shows_no_process(seed: int, marks: bool) -> None:
-    assert discover(program_mails(seed, marks), local_embedder()).found == ()
+    assert discover_processes(program_mails(seed, marks), local_embedder()).processes == ()
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_mail_of_programs_shows_no_process(seed: int, marks: bool) -> None:
     ],
 )
 def test_what_is_mail_of_a_program(message: Message) -> None:
-    assert automatic([message]) == {0}
+    assert find_automatic_messages([message]) == {0}
 
 
 @pytest.mark.parametrize(
@@ -55,27 +55,29 @@ def test_what_is_mail_of_a_program(message: Message) -> None:
     ],
 )
 def test_what_people_write_about_such_mail(message: Message) -> None:
-    assert automatic([message]) == frozenset()
+    assert find_automatic_messages([message]) == frozenset()
 
 
 def test_a_sender_of_one_template_is_a_program() -> None:
     desk = Person("Desk", "desk@it.example")
     many = [mail(desk, f"Ticket {n} of Mr N{n} was closed.", f"Ticket {n}", n) for n in range(6)]
-    assert automatic(many) == set(range(6))
+    assert find_automatic_messages(many) == set(range(6))
     answer = Message("a", AT, "email", ANN, (desk,), "Re: Ticket 3", "It is not solved.")
-    assert automatic([*many, answer]) == frozenset()  # somebody reads what is written to it
+    assert (
+        find_automatic_messages([*many, answer]) == frozenset()
+    )  # somebody reads what is written to it
 
 
 def test_in_a_chat_room_who_repeats_a_text_is_no_program() -> None:
     ann = Person("Ann")
     many = [Message(f"c{n}", AT, "chat", ann, (), "Hall", f"Number {n} is up.") for n in range(6)]
-    assert automatic(many) == frozenset()
+    assert find_automatic_messages(many) == frozenset()
 
 
 def test_an_exchange_needs_two_people() -> None:
     messages = [mail(ANN, "One."), mail(ANN, "Two."), mail(BOB, "Three.")]
-    assert not exchanged(messages, [0, 1], frozenset())
-    assert exchanged(messages, [0, 2], frozenset())
-    assert not exchanged(messages, [0, 2], frozenset([2]))
+    assert not is_exchange(messages, [0, 1], frozenset())
+    assert is_exchange(messages, [0, 2], frozenset())
+    assert not is_exchange(messages, [0, 2], frozenset([2]))
     unknown = Message("u", AT, "chat", None, (), "", "Done.")
-    assert exchanged([unknown], [0], frozenset())
+    assert is_exchange([unknown], [0], frozenset())

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 from orgflow.agents.discovery.case_weights import WEIGHTS
-from orgflow.agents.discovery.cases import CERTAIN, conversations, grown, usual_size
-from orgflow.agents.discovery.discover import discover
+from orgflow.agents.discovery.cases import (
+    CERTAIN,
+    median_group_size,
+    merge_groups,
+    split_conversations,
+)
+from orgflow.agents.discovery.discover import discover_processes
 from orgflow.agents.discovery.evidence import Pairs
-from orgflow.agents.discovery.processes import adopted, recurring
+from orgflow.agents.discovery.processes import adopt_groups, select_recurring
 from orgflow.agents.discovery.traits import traits_of
 from orgflow.evaluation.discovery import score
 from orgflow.store.embedder import HashedWords, local_embedder
@@ -20,7 +25,7 @@ from small_corpus import corpus
 def test_four_processes_of_short_threads(language: str, seed: int) -> None:
     mailbox = short_threads(seed, language)
     embedder = local_embedder()
-    found = discover(mailbox.messages, embedder)
+    found = discover_processes(mailbox.messages, embedder)
     got = score(found, mailbox.truth, [m.id for m in mailbox.messages], embedder)
     assert abs(got.number - got.true_number) <= 1
     assert in_right_process(found, mailbox.process) >= 0.8
@@ -33,8 +38,8 @@ def test_four_processes_of_short_threads(language: str, seed: int) -> None:
 )
 def test_a_mailbox_of_one_process(language: str, only: str, noise: int) -> None:
     mailbox = short_threads(1, language, 24, noise, only)
-    found = discover(mailbox.messages, local_embedder())
-    assert len(found.found) == 1
+    found = discover_processes(mailbox.messages, local_embedder())
+    assert len(found.processes) == 1
     assert in_right_process(found, mailbox.process) >= 0.9
 
 
@@ -42,16 +47,16 @@ def test_one_case_of_most_messages_is_how_people_talk() -> None:
     traits = traits_of(short_threads(1).messages, HashedWords())
     count = len(traits.messages)
     everything, half, some = [list(range(n)) for n in (count, count // 2, 9)]
-    assert recurring(traits, [everything, some], [[0], [1]]) == [[1]]
-    assert recurring(traits, [half, some], [[0], [1]]) == [[0], [1]]
-    assert recurring(traits, [everything, some], [[0, 1]]) == [[0, 1]]
+    assert select_recurring(traits, [everything, some], [[0], [1]]) == [[1]]
+    assert select_recurring(traits, [half, some], [[0], [1]]) == [[0], [1]]
+    assert select_recurring(traits, [everything, some], [[0, 1]]) == [[0, 1]]
 
 
 def test_two_processes_in_sixteen_mails() -> None:
     messages, process = sixteen_mails()
     assert len(process) == 16
-    found = discover(messages, local_embedder())
-    assert len(found.found) == 2
+    found = discover_processes(messages, local_embedder())
+    assert len(found.processes) == 2
     assert in_right_process(found, process) >= 0.8
     assert {m.id for m in messages} - set(process) <= set(found.noise)
 
@@ -60,16 +65,16 @@ def test_threads_are_cases_only_where_little_more_grows_of_them() -> None:
     for messages, short in ((short_threads(3).messages, True), (corpus()[0], False)):
         traits = traits_of(messages, HashedWords())
         pairs = Pairs(traits, WEIGHTS)
-        begun = [pairs.group(part) for part in conversations(traits)]
-        assert (usual_size(grown(pairs, begun)) < 6) is short
-        assert len(grown(pairs, begun, CERTAIN)) >= len(grown(pairs, begun))
+        begun = [pairs.group(part) for part in split_conversations(traits)]
+        assert (median_group_size(merge_groups(pairs, begun)) < 6) is short
+        assert len(merge_groups(pairs, begun, CERTAIN)) >= len(merge_groups(pairs, begun))
 
 
 def test_the_usual_size_is_that_of_the_middle_message() -> None:
     traits = traits_of(corpus()[0], HashedWords())
     pairs = Pairs(traits, WEIGHTS)
-    assert usual_size([]) == 0
-    assert usual_size([pairs.group([0]), pairs.group([1]), pairs.group([2, 3, 4])]) == 3
+    assert median_group_size([]) == 0
+    assert median_group_size([pairs.group([0]), pairs.group([1]), pairs.group([2, 3, 4])]) == 3
 
 
 def test_what_does_not_recur_and_what_nobody_answers_is_no_process() -> None:
@@ -83,9 +88,9 @@ def test_what_does_not_recur_and_what_nobody_answers_is_no_process() -> None:
     named = [traits.messages[case[0]].thread.split("-")[0] for case in cases]
     leaves = [place for place, name in enumerate(named) if name == "leave"]
     notices = [place for place, name in enumerate(named) if name == "noise"]
-    assert recurring(traits, cases, [leaves, notices]) == [leaves]
-    assert recurring(traits, cases, [leaves[:2]]) == []
-    assert recurring(traits, cases, [leaves[:3]]) == [leaves[:3]]
+    assert select_recurring(traits, cases, [leaves, notices]) == [leaves]
+    assert select_recurring(traits, cases, [leaves[:2]]) == []
+    assert select_recurring(traits, cases, [leaves[:3]]) == [leaves[:3]]
 
 
 def test_a_group_that_is_no_case_belongs_to_the_process_that_it_is_clearly_about() -> None:
@@ -105,6 +110,6 @@ def test_a_group_that_is_no_case_belongs_to_the_process_that_it_is_clearly_about
         processes.append(list(range(len(cases), len(cases) + len(mine) - 3)))
         cases += mine[3:]
     noise = [members for name, members in threads.items() if name.startswith("noise")]
-    assert adopted(traits, cases, processes, [*groups, *noise]) == wanted
-    assert adopted(traits, cases, processes, [group[:1] for group in groups]) == {}
-    assert adopted(traits, [], [], groups) == {}
+    assert adopt_groups(traits, cases, processes, [*groups, *noise]) == wanted
+    assert adopt_groups(traits, cases, processes, [group[:1] for group in groups]) == {}
+    assert adopt_groups(traits, [], [], groups) == {}

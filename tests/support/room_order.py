@@ -82,6 +82,7 @@ APPLICATION = (
     ("orgflow.passes", "orgflow.store"),
     (
         "orgflow.agents",
+        "orgflow.agents.language",
         "orgflow.agents.model_client",
         "orgflow.agents.text",
         "orgflow.agents.discovery",

@@ -56,10 +56,10 @@ class Corpus(NamedTuple):
 def in_right_process(found: Discovery, process: Mapping[str, str]) -> float:
     """The share of messages in the one found process that is theirs: it has most messages of the
     true one, and of no other true one (nor of noise) as many."""
-    where = {id_: n for n, one in enumerate(found.found) for case in one.cases for id_ in case}
+    where = {id_: n for n, one in enumerate(found.processes) for case in one.cases for id_ in case}
     most_true = [
         Counter(process.get(id_, "") for case in one.cases for id_ in case).most_common(1)[0][0]
-        for one in found.found
+        for one in found.processes
     ]
     right = 0
     for kind in set(process.values()):

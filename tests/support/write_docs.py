@@ -16,7 +16,7 @@ import click
 import orgflow
 from bindings_page import bindings
 from orgflow import api
-from orgflow.agents.model_client.settings import KEY, NAME, URL, ModelSettings, variable
+from orgflow.agents.model_client.settings import KEY, NAME, URL, ModelSettings, environment_variable
 from orgflow.agents.model_client.settings import KEYS as MODEL_KEYS
 from orgflow.cli import orgflowc
 from orgflow.commands.configuration import SUPPRESS_KEYS, TOP_LEVEL
@@ -427,7 +427,8 @@ def configuration(registry: Registry) -> str:
     lines += [
         "The language model of `model`, `fill` and `discover`. Options of the command line go "
         f"first, then environment variables: {', '.join(f'`{v}`' for v in (URL, NAME, KEY))}, and "
-        f"`{variable('tokens')}` for `tokens`, `{variable('price-in')}` for `price-in` and so on. "
+        f"`{environment_variable('tokens')}` for `tokens`, "
+        f"`{environment_variable('price-in')}` for `price-in` and so on. "
         "The key of the endpoint never stands in the file.",
         "",
     ]

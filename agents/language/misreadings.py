@@ -7,19 +7,26 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from orgflow.agents.language.dependents import (
+    OBJECTS,
+    SUBJECTS,
+    ParsedText,
+    Token,
+    dependents_of,
+    has_dependent,
+)
+from orgflow.agents.language.lexicon import EnglishLexicon, load_lexicon
+
 _IN_A_PHRASE = frozenset(
     ("NN", "NNS", "NNP", "NNPS", "JJ", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG", "UH")
 )
 """Tags of the words in a noun phrase, including those that the parser mistakes for a verb."""
 _BETWEEN = frozenset(("RB", "RBR", "either", "both"))
 """Tags and words that may occur between a subject and its verb."""
-_BARE_INFINITIVE = frozenset(
-    ("help", "let", "make", "have", "dare", "need", "do", "go", "come", "be", "see", "hear")
-)
-"""Verbs that another verb can follow without `to`: `the assistant helps prepare the letter`."""
-_PREPOSITIONS = frozenset(("by", "to", "from", "with", "for", "of", "at", "in", "on", "via"))
-_SUBJECTS = ("nsubj", "nsubjpass")
-_OBJECTS = ("pobj", "dobj", "dative", "conj", *_SUBJECTS)
+_BARE_INFINITIVE = load_lexicon(EnglishLexicon).verbs.bare_infinitive
+_PREPOSITIONS = load_lexicon(EnglishLexicon).words.prepositions
+_NOUN_PLACES = ("pobj", "dobj", "dative", "conj", *SUBJECTS)
+"""Relations of a noun phrase that is no verb."""
 _MOST_PHRASES = 4
 """Maximum number of phrases of a sentence that are parsed again."""
 _MOST_WORDS = 3
@@ -30,21 +37,21 @@ class _Suspect(NamedTuple):
     """A noun phrase that is not parsed as one: its words, and the verb that it is the subject of;
     `None` where it is an object, or where its verb is not the next word."""
 
-    words: tuple[Any, ...]
-    verb: Any | None
+    words: tuple[Token, ...]
+    verb: Token | None
 
 
-def parse_sentence(nlp: Any, text: str) -> Any:
+def parse_sentence(nlp: Any, text: str) -> ParsedText:
     """The parsed sentence, a `Doc`; a noun phrase that was parsed again is one token.
 
     Args:
-        nlp: the parser, as `orgflow.agents.english.parser` returns it.
+        nlp: the parser, as `load_parser` returns it.
         text: the sentence on one line.
     """
     doc = nlp(text)
     tried: set[int] = set()
     for _ in range(_MOST_PHRASES):
-        suspect = next((s for s in _suspects(doc) if s.words[0].idx not in tried), None)
+        suspect = next((s for s in _find_suspects(doc) if s.words[0].idx not in tried), None)
         if suspect is None:
             break
         tried.add(suspect.words[0].idx)
@@ -52,11 +59,11 @@ def parse_sentence(nlp: Any, text: str) -> Any:
     return doc
 
 
-def split_where_misread(nlp: Any, doc: Any) -> list[Any]:
+def split_where_misread(nlp: Any, doc: ParsedText) -> list[ParsedText]:
     """The sentence, or its two halves if the parser mistakes the object of one clause for a subject
     of the next: `the nurse releases the bed and the team cleans the room`."""
     for clause in doc:
-        joint = _joint(clause)
+        joint = _find_joint(clause)
         if joint is not None:
             before = doc.text[: joint.idx].rstrip(" ,") + "."
             behind = doc.text[joint.idx + len(joint.text) :].strip()
@@ -64,15 +71,15 @@ def split_where_misread(nlp: Any, doc: Any) -> list[Any]:
     return [doc]
 
 
-def _joint(clause: Any) -> Any | None:
+def _find_joint(clause: Token) -> Token | None:
     """The `and` between the object of a verb and the subject of a clause, where the parser joins
     both as subjects of the clause, whose singular verb is that of one."""
     verb = clause.head
     if clause.dep_ != "ccomp" or clause.i < verb.i or clause.tag_ != "VBZ":
         return None
-    for mistaken in (t for t in clause.children if t.dep_ == "nsubj"):
-        joints = [t for t in mistaken.children if t.dep_ == "cc"]
-        others = [t for t in mistaken.children if t.dep_ == "conj" and t.tag_ in ("NN", "NNP")]
+    for mistaken in dependents_of(clause, "nsubj"):
+        joints = dependents_of(mistaken, "cc")
+        others = [t for t in dependents_of(mistaken, "conj") if t.tag_ in ("NN", "NNP")]
         for joint, other in zip(joints, others, strict=False):
             if (
                 mistaken.left_edge.i == verb.i + 1
@@ -83,7 +90,7 @@ def _joint(clause: Any) -> Any | None:
     return None
 
 
-def _suspects(doc: Any) -> Iterator[_Suspect]:
+def _find_suspects(doc: ParsedText) -> Iterator[_Suspect]:
     """Phrases of two words or more behind an article, or at the beginning of the sentence, whose
     last word cannot be the verb that the parser takes it for."""
     for token in doc:
@@ -104,7 +111,7 @@ def _suspects(doc: Any) -> Iterator[_Suspect]:
                 break
 
 
-def _verb_behind(phrase: tuple[Any, ...]) -> Any | None:
+def _verb_behind(phrase: tuple[Token, ...]) -> Token | None:
     """The verb behind a phrase that agrees with it in number, where the last word of the phrase, as
     a verb, is of the other number: `lead reviews`, `desks check`, and never `clerk reviews`."""
     last = phrase[-1]
@@ -114,27 +121,38 @@ def _verb_behind(phrase: tuple[Any, ...]) -> Any | None:
     if not behind:
         return None
     verb = behind[0]
-    has_object = any(
-        t.dep_ in ("dobj", "obj", "appos", "dative") and t.pos_ != "NUM" for t in verb.children
-    )
-    if _is_plural(last):
-        rest = {t.dep_ for t in phrase[:-1]}
-        if last.tag_ == "NNS" and not rest & {"ROOT", *_SUBJECTS}:
-            return None
-        bare = verb.tag_ in ("VB", "VBP") and verb.i == last.i + 1
-        return verb if bare and has_object and last.lemma_ not in _BARE_INFINITIVE else None
+    return _plural_verb(phrase, verb) if _is_plural(last) else _singular_verb(last, verb)
+
+
+def _plural_verb(phrase: tuple[Token, ...], verb: Token) -> Token | None:
+    """The verb of a phrase in the plural: `desks check the claim`."""
+    last = phrase[-1]
+    rest = {t.dep_ for t in phrase[:-1]}
+    if last.tag_ == "NNS" and not rest & {"ROOT", *SUBJECTS}:
+        return None
+    bare = verb.tag_ in ("VB", "VBP") and verb.i == last.i + 1
+    return verb if bare and _has_thing(verb) and last.lemma_ not in _BARE_INFINITIVE else None
+
+
+def _singular_verb(last: Token, verb: Token) -> Token | None:
+    """The verb of a phrase in the singular: `lead reviews`, `lead must review`."""
     if last.tag_ == "VBZ":
         return None
     if verb.dep_ in ("aux", "auxpass") and verb.tag_ in ("VBZ", "MD") and verb.head.i > verb.i:
         return verb.head
-    return verb if verb.tag_ == "VBZ" or (verb.tag_ == "NNS" and has_object) else None
+    return verb if verb.tag_ == "VBZ" or (verb.tag_ == "NNS" and _has_thing(verb)) else None
 
 
-def _is_plural(noun: Any) -> bool:
+def _has_thing(verb: Token) -> bool:
+    """Whether a word has an object, which makes it a verb; a number is none."""
+    return any(t.pos_ != "NUM" for t in dependents_of(verb, *OBJECTS, "appos", "dative"))
+
+
+def _is_plural(noun: Token) -> bool:
     return bool(noun.lower_.endswith("s") and noun.tag_ in ("VBZ", "NNS"))
 
 
-def _is_noun_elsewhere(phrase: tuple[Any, ...], article: Any) -> bool:
+def _is_noun_elsewhere(phrase: tuple[Token, ...], article: Token) -> bool:
     """Whether a singular noun stands before a plural verb or an infinitive that cannot be its:
     behind a preposition (`by the team lead`), as an object (`asks the team lead to approve`), or
     apart from the verb (`the team lead and the clerk review`, `the team lead, who`)."""
@@ -147,9 +165,8 @@ def _is_noun_elsewhere(phrase: tuple[Any, ...], article: Any) -> bool:
     before = doc[article.i - 1] if article.i else None
     behind = doc[last.i + 1]
     if before is not None and before.lower_ in _PREPOSITIONS:
-        if any(t.dep_ in _SUBJECTS for t in last.children):
-            return False
-        return bool(behind.tag_ not in ("DT", "PRP", "PRP$"))
+        own_subject = has_dependent(last, *SUBJECTS)
+        return not own_subject and bool(behind.tag_ not in ("DT", "PRP", "PRP$"))
     if before is not None and before.tag_ == "CC":  # `the clerk and the team lead review`
         return bool(behind.tag_ in ("VB", "VBP", "MD"))
     if before is not None and before.tag_[:2] == "VB" and before.lemma_ not in _BARE_INFINITIVE:
@@ -160,22 +177,20 @@ def _is_noun_elsewhere(phrase: tuple[Any, ...], article: Any) -> bool:
     )
 
 
-def _is_subject(phrase: tuple[Any, ...], verb: Any) -> bool:
+def _is_subject(phrase: tuple[Token, ...], verb: Token) -> bool:
     """Whether the parser took a phrase as a whole for the subject of a verb."""
     last = phrase[-1]
     return (
-        last.dep_ in (*_SUBJECTS, "csubj")
+        last.dep_ in (*SUBJECTS, "csubj")
         and last.head.i == verb.i
         and last.pos_ in ("NOUN", "PROPN")
         and all(last.is_ancestor(word) and word.dep_ != "nsubj" for word in phrase[:-1])
     )
 
 
-def _with_stand_in(nlp: Any, doc: Any, suspect: _Suspect) -> Any | None:
+def _with_stand_in(nlp: Any, doc: ParsedText, suspect: _Suspect) -> ParsedText | None:
     """The sentence parsed with a plain noun in place of a phrase, under the words of the text;
     `None` where the noun is then not what the phrase is taken for."""
-    from spacy.tokens import Doc
-
     first, last = suspect.words[0], suspect.words[-1]
     before = doc[first.i - 1].lower_ if first.i else ""
     noun = ("agent" if before == "an" else "clerk") + "s"[: _is_plural(last)]
@@ -184,19 +199,19 @@ def _with_stand_in(nlp: Any, doc: Any, suspect: _Suspect) -> Any | None:
     kept = [t for t in doc if not first.i < t.i <= last.i]
     words = [noun if t.i == first.i else t.text for t in kept]
     spaces = [bool((last if t.i == first.i else t).whitespace_) for t in kept]
-    again = Doc(doc.vocab, words=words, spaces=spaces)
+    again = type(doc)(doc.vocab, words=words, spaces=spaces)
     for _, component in nlp.pipeline:
         again = component(again)
     stand_in = again[first.i]
     if suspect.verb is not None:
         verb = again[suspect.verb.i - (len(suspect.words) - 1)]
-        read = stand_in.dep_ in _SUBJECTS and stand_in.head.i == verb.i and verb.pos_ == "VERB"
+        read = stand_in.dep_ in SUBJECTS and stand_in.head.i == verb.i and verb.pos_ == "VERB"
     else:
-        read = stand_in.pos_ == "NOUN" and stand_in.dep_ in _OBJECTS
+        read = stand_in.pos_ == "NOUN" and stand_in.dep_ in _NOUN_PLACES
     if not read:
         return None
     whole = doc.text[first.idx : last.idx + len(last.text)]
-    return Doc(
+    return type(doc)(
         doc.vocab,
         words=[whole if t.i == first.i else t.text for t in again],
         spaces=spaces,

@@ -1,0 +1,356 @@
+"""Steps of a description: each clause that states an action, as a name (verb and object) and an
+actor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import NamedTuple
+
+from orgflow.agents.language.conditions import question_of_verb
+from orgflow.agents.language.dependents import (
+    OBJECTS,
+    SUBJECTS,
+    ParsedText,
+    Token,
+    dependents_of,
+    first_dependent,
+    has_dependent,
+    has_word,
+    is_within,
+    join_as_written,
+)
+from orgflow.agents.language.lexicon import EnglishLexicon, load_lexicon
+
+_VERBS, _NOUNS = load_lexicon(EnglishLexicon).verbs, load_lexicon(EnglishLexicon).nouns
+_ONWARD = load_lexicon(EnglishLexicon).words.onward
+
+_THINGS = (*OBJECTS, "nsubjpass")
+_AMOUNTS = ("PERCENT", "MONEY", "CARDINAL", "QUANTITY", "DATE", "TIME", "ORDINAL")
+"""Entities (OntoNotes) that are amounts; they name neither an actor nor a thing."""
+_LONGEST = 8
+"""Maximum number of words of a noun phrase or of a question in a name."""
+
+
+class Clause(NamedTuple):
+    """A clause that states an action.
+
+    Attributes:
+        at: the position of its verb in the sentence, in characters.
+        name: verb and object, with an initial capital.
+        actor: who does it; empty if it is not stated.
+    """
+
+    at: int
+    name: str
+    actor: str
+
+
+class ClauseReader:
+    """Reads the clauses of sentences in the order of the text: a pronoun stands for the actor or
+    the thing before it.
+
+    Attributes:
+        actor: who does the last step.
+        speaker: who says it, in an interview.
+    """
+
+    def __init__(self) -> None:
+        self.actor = ""
+        self.speaker = ""
+        self._thing = ""
+
+    def read_clauses(self, sentence: ParsedText, *, first: bool) -> Iterator[Clause]:
+        """The clauses of a sentence that state an action; `first` if no step is before it."""
+        for token in sentence:
+            if not _is_verb(token) or not _states_action(token, first):
+                continue
+            verb = _main_verb(token)
+            if verb is None or _is_about_text(verb) or _is_about_process(verb):
+                continue
+            step = self._read_step(verb, token)
+            if step is not None:
+                yield Clause(token.idx, *step)
+
+    def _read_step(self, verb: Token, outer: Token) -> tuple[str, str] | None:
+        """The name and the actor of a verb; `outer` is the verb of the clause, as in `needs to
+        check`."""
+        # 1. who does it, which later sentences refer to even if this is no step
+        subject, passive = _subjects_of(verb, outer)
+        actor = self._read_actor(verb, subject, passive)
+        thing = passive or first_dependent(verb, *OBJECTS, "oprd") or _mistaken_object(verb)
+        if is_repetition(verb):
+            return None
+        # 2. verb, particle and object
+        words = [verb.lemma_.lower(), *(t.text for t in dependents_of(verb, "prt"))]
+        if thing is not None:
+            phrase = self._read_phrase(thing)
+            if not phrase:
+                return None
+            words.append(_as_within_name(phrase, thing))
+        # 3. to whom, and the first preposition
+        preposition = next(
+            (t for t in dependents_of(verb, "prep", "dative") if t.pos_ == "ADP"), None
+        )
+        words += self._read_recipient(verb)
+        if preposition is not None:
+            words += self._read_complement(verb, preposition, has_thing=thing is not None)
+        # 4. a question or a time, where there is no object
+        if thing is None and (asked := question_of_verb(verb)):
+            words.append(asked)
+        if verb.lemma_ == "wait" and len(words) == 1:
+            words += [self._read_phrase(t) for t in dependents_of(verb, "npadvmod")][:1]
+        if len(words) == 1 and thing is None and preposition is None:
+            return None if verb.dep_ != "ROOT" else (words[0].capitalize(), actor)
+        name = " ".join(words)
+        return name[:1].upper() + name[1:], actor
+
+    def _read_recipient(self, verb: Token) -> list[str]:
+        """To whom it is done, by a dative without a preposition: `sends the customer an offer`."""
+        recipient = first_dependent(verb, "dative")
+        if recipient is None or recipient.pos_ not in ("NOUN", "PROPN"):
+            return []
+        return [f"to {self._read_phrase(recipient)}"]
+
+    def _read_complement(self, verb: Token, preposition: Token, *, has_thing: bool) -> list[str]:
+        """What a preposition adds to a name: its noun where there is no object, a short receiver or
+        purpose where there is one; times do not, but with `wait`."""
+        objects = dependents_of(preposition, "pobj")
+        if not objects or (objects[0].ent_type_ in ("DATE", "TIME") and verb.lemma_ != "wait"):
+            return []
+        phrase = self._read_phrase(objects[0])
+        if not phrase:
+            return []
+        if not has_thing:
+            self._thing = phrase  # `fills in the report and sends it`
+            return [f"{preposition.lower_} {phrase}"]
+        short = len(phrase.split()) <= 3 and preposition.lower_ in ("to", "for")
+        return [f"{preposition.lower_} {phrase}"] if short else []
+
+    def _read_actor(self, verb: Token, subject: Token | None, passive: Token | None) -> str:
+        """Who does it: the subject, or behind `by`; a pronoun is who did the step before."""
+        if passive is not None:
+            agent = first_dependent(verb, "agent")
+            person = first_dependent(agent, "pobj") if agent else None
+            if person is None or person.ent_type_ in _AMOUNTS:
+                return ""
+            named = self._read_phrase(person)
+            by_means = named.lower().rpartition(" ")[2] in _NOUNS.means  # `registered mail`
+            return "" if by_means else named
+        if subject is not None and subject.pos_ in ("NOUN", "PROPN", "ADJ"):
+            self.actor = self._read_phrase(subject)
+        elif subject is not None and subject.text == "I" and self.speaker:
+            self.actor = self.speaker
+        return self.actor
+
+    def _read_phrase(self, noun: Token) -> str:
+        """A noun with what belongs to it; a pronoun is the object before it in the sentence, or the
+        one of the step before."""
+        if noun.pos_ == "PRON" and noun.lower_ in ("it", "they", "them", "this", "these", "that"):
+            named = _named_before(noun)
+            return self._read_phrase(named) if named is not None else self._thing
+        article = first_dependent(noun, "det") or noun
+        first = article.i if article.i < noun.i else -1  # `then the unit head`
+        left = [
+            t for t in noun.subtree
+            if first < t.i <= noun.right_edge.i
+            and t.dep_ not in ("det", "punct", "predet", "poss" if t.pos_ == "PRON" else "det")
+            and not is_within(t, noun, ("relcl", "acl", "advcl", "appos"))
+        ]  # fmt: skip
+        while left and left[-1].dep_ == "cc":  # `the supplier and the process ends`
+            left.pop()
+        left += _hyphenated_rest(noun.doc, left)
+        words = join_as_written([*left, *_number_behind(noun.doc, left)]).split()
+        phrase = " ".join(words[:_LONGEST])
+        if noun.dep_ in _THINGS and phrase:
+            self._thing = phrase
+        return phrase
+
+
+# -- which verbs state an action -------------------------------------------------------------
+
+
+def _is_verb(token: Token) -> bool:
+    """Whether a token is a verb, or a noun to the parser although it has an object of its own, as
+    `repairs` in `the caretaker repairs it himself`."""
+    if token.pos_ in ("VERB", "AUX"):
+        return True
+    return bool(token.tag_ == "NNS" and has_dependent(token, "dobj"))
+
+
+def _states_action(token: Token, first: bool) -> bool:
+    """Whether a verb tells of something that is done in the process, by the kind of its clause."""
+    head = token.head
+    match token.dep_:
+        case "ROOT" | "parataxis":
+            return True
+        case "ccomp":  # before the verb that quotes it
+            return bool(head.dep_ == "ROOT" and token.i < head.i)
+        case "dep":
+            return bool(head.dep_ == "ROOT")
+        case "conj":
+            while head.dep_ == "conj":
+                head = head.head
+            return _is_verb(head) and _states_action(head, first)
+        case "pcomp":  # `the process begins with monitoring …`
+            return bool(first and head.lower_ == "with" and head.head.lemma_ in _VERBS.states)
+        case "advcl":
+            marks = {t.lower_ for t in dependents_of(token, "mark", "advmod")}
+            if marks & {"while", "whilst"}:
+                return True
+            # What makes a process begin is its first step.
+            return first and bool(marks & {"when", "once", "after"}) and _is_state(head)
+    return False
+
+
+def _is_state(verb: Token) -> bool:
+    return verb.lemma_ in _VERBS.states
+
+
+def _main_verb(token: Token) -> Token | None:
+    """The verb that says what is done: behind `needs to`, `starts by` and the like; `None` where it
+    is a state."""
+    verb = token
+    for _ in range(3):
+        inner = [t for t in dependents_of(verb, "xcomp") if t.pos_ == "VERB"]
+        if verb.lemma_ not in _VERBS.leading or not inner:
+            break
+        verb = inner[0]
+    return None if _is_state(verb) or verb.pos_ == "AUX" else verb
+
+
+def _is_about_text(verb: Token) -> bool:
+    """Whether a clause tells of the description itself: `this procedure describes`, `see also`."""
+    subject = first_dependent(verb, *SUBJECTS)
+    if subject is None:
+        return bool(verb.lemma_ == "see")
+    itself = subject.lemma_.lower() in _NOUNS.texts or subject.lower_ == "it"
+    return itself and verb.lemma_ in _VERBS.describing
+
+
+def _is_about_process(verb: Token) -> bool:
+    """Whether a clause ends the process or leads on, and does nothing in it: `the process is
+    cancelled`, `stop here`, `we go on once …`."""
+    if verb.lemma_ in ("go", "carry"):
+        own_object = any(t.dep_ in ("dobj", "pobj") for t in verb.subtree if t.head.i != verb.i)
+        return has_word(verb, _ONWARD, "prt", "advmod", "prep") and (
+            not own_object or has_dependent(verb, "prt")
+        )
+    if verb.lemma_ not in ("cancel", "abort", "stop"):
+        return False
+    about = first_dependent(verb, *SUBJECTS)
+    here = has_word(verb, ("here", "there"))
+    return here or (about is not None and about.lemma_.lower() in _NOUNS.processes)
+
+
+def repeats_earlier_steps(sentence: ParsedText) -> bool:
+    """Whether a sentence repeats the steps before it: `this is repeated until …`."""
+    return any(is_repetition(token) for token in sentence)
+
+
+def is_repetition(verb: Token) -> bool:
+    """Whether a verb repeats steps, by its object: `repeat the step`, `this is repeated`."""
+    if verb.lemma_ != "repeat":
+        return False
+    about = first_dependent(verb, "nsubjpass", "dobj")
+    return about is not None and (
+        about.pos_ == "PRON" or about.lemma_.lower() in (*_NOUNS.processes, "step")
+    )
+
+
+# -- who and what ----------------------------------------------------------------------------
+
+
+def _subjects_of(verb: Token, outer: Token) -> tuple[Token | None, Token | None]:
+    """The subject of a verb, and the subject of a passive, which is a thing.
+
+    Corrects the parser: `receipts have to be attached` has a passive subject; of verbs joined by
+    `and`, a later one shares the passive subject of the first.
+    """
+    passive = first_dependent(verb, "nsubjpass")
+    subject = first_dependent(verb, "nsubj") or first_dependent(outer, "nsubj")
+    if passive is None and has_dependent(verb, "auxpass"):
+        passive, subject = subject, None
+    if verb.pos_ == "NOUN":  # `the caretaker repairs it`, read as the repairs of a caretaker
+        subject = subject or first_dependent(verb, "compound")
+    if subject is None and passive is None and verb.dep_ == "conj":
+        head = verb.head
+        if has_dependent(head, "auxpass") and not has_dependent(verb, *OBJECTS):
+            passive = first_dependent(head, "nsubjpass")
+    return subject, passive
+
+
+def _named_before(pronoun: Token) -> Token | None:
+    """The thing of a clause before a pronoun in its sentence, of its number, as in `after the lead
+    signs the form, the clerk files it`; `None` where there is none."""
+    plural = pronoun.lower_ in ("they", "them", "these")
+    for token in reversed(pronoun.doc[: pronoun.i]):
+        if (
+            token.dep_ in _THINGS
+            and token.pos_ in ("NOUN", "PROPN")
+            and token.head.dep_ in ("advcl", "ROOT", "conj")
+            and plural == (token.tag_ in ("NNS", "NNPS"))
+        ):
+            counted = token.text.isupper() and has_dependent(token, "nummod")
+            if counted or token.ent_type_ in _AMOUNTS:  # `a claim exceeds 500 EUR`
+                subjects = dependents_of(token.head, "nsubj")
+                token = next((t for t in subjects if t.pos_ in ("NOUN", "PROPN")), token)
+            return token
+    return None
+
+
+def _mistaken_object(verb: Token) -> Token | None:
+    """The noun behind a verb that the parser takes for another verb (`installs version 2`)."""
+    for token in dependents_of(verb, "xcomp"):
+        if token.tag_ == "VBP" and token.i == verb.i + 1:
+            return token
+    return None
+
+
+# -- the words of a noun phrase --------------------------------------------------------------
+
+_NUMBERED = re.compile(
+    r"\s+(?:(?:no|nr|number)\b\.?\s*|[#№]\s?)?(?=[A-Z]{0,6}[-/]?\d)", re.IGNORECASE
+)
+
+
+def _number_behind(sentence: ParsedText, phrase: list[Token]) -> list[Token]:
+    """The tokens of a number behind a phrase that the parser did not attach to it (`order #4711`,
+    `ticket no. 5`); none where it counts what comes next (`the clerk 3 times`)."""
+    if not phrase:
+        return []
+    last = phrase[-1]
+    match = _NUMBERED.match(sentence.text, last.idx + len(last.text))
+    if match is None:
+        return []
+    # tokens up to the next space, without the punctuation of the sentence
+    behind = [t for t in sentence if match.end() <= t.idx]
+    number = list(takewhile(lambda t: t.idx == match.end() or not t.nbor(-1).whitespace_, behind))
+    number = list(takewhile(lambda t: t.text not in ".,;:!?)", number))
+    if not number or any(t.dep_ == "nummod" and t.head.i > number[-1].i for t in number):
+        return []
+    return [t for t in sentence if last.idx < t.idx < match.end()] + number
+
+
+def _hyphenated_rest(sentence: ParsedText, phrase: list[Token]) -> list[Token]:
+    """The rest of a word whose parts the parser took for objects of their own (`X-ray`)."""
+    rest: list[Token] = []
+    at = phrase[-1].i + 1 if phrase else len(sentence)
+    while (
+        at + 1 < len(sentence)
+        and sentence[at].text == "-"
+        and not sentence[at - 1].whitespace_
+        and not sentence[at].whitespace_
+    ):
+        rest += [sentence[at], sentence[at + 1]]
+        at += 2
+    return rest
+
+
+def _as_within_name(phrase: str, noun: Token) -> str:
+    """A phrase with the initial that it has where it does not begin the sentence."""
+    first = noun.doc[0]
+    begins = noun.left_edge.i == 0 and phrase.startswith(first.text)
+    plain = first.is_title and first.pos_ != "PROPN"
+    return phrase[:1].lower() + phrase[1:] if begins and plain else phrase
