@@ -210,6 +210,8 @@ class Reporter(ABC):
 
 
 def __getattr__(name: str) -> Any:
+    if name.startswith("__"):  # an import asks for `__path__`
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from orgflow_ir.moved_names import load_moved_attribute
 
     return load_moved_attribute(__name__, name)
