@@ -14,9 +14,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from orgflow import compiler
 from orgflow.backends import DEFAULT_TARGET
-from orgflow.compiler import InputError, OptionError, UnknownName, UnsupportedError
+from orgflow.compilation.agent_answers import (
+    choose_agents,
+    choose_drafter,
+    draft_model,
+    fill_gaps,
+)
+from orgflow.compilation.frontend_choice import own_backend, select_frontend
+from orgflow.compilation.input_sources import read_source
+from orgflow.compilation.model_checks import check_gaps
+from orgflow.compilation.reading import ReadRequest, parse_source, read_model
+from orgflow.compilation.target_choice import check_target_options, choose_backend
+from orgflow.compilation.usage_errors import (
+    InputError,
+    OptionError,
+    UnknownName,
+    UnsupportedError,
+)
+from orgflow.compiler import (
+    CHECK,
+    COMPILE,
+    VERIFY,
+    CompileOutcome,
+    CompileRequest,
+    run_stages,
+    take_called_processes,
+)
 from orgflow.evaluation.replay import ReplayReport, replay_model
 from orgflow.passes.presets import DEFAULT_PRESET, PRESETS, preset_grading
 
@@ -70,8 +94,8 @@ class CheckResult:
 
     def __repr__(self) -> str:
         counts = Counter(d.severity for d in self.diagnostics)
-        found = [f"{n} {s.value}{'s' if n > 1 else ''}" for s in Severity if (n := counts[s])]
-        parts = [*self._contents(), ", ".join(found) or "nothing found"]
+        totals = [f"{n} {s.value}{'s' if n > 1 else ''}" for s in Severity if (n := counts[s])]
+        parts = [*self._contents(), ", ".join(totals) or "nothing found"]
         return f"<{type(self).__name__}: {'; '.join(parts)}>"
 
     def _contents(self) -> Iterator[str]:
@@ -132,12 +156,12 @@ class VerifyResult(CheckResult):
     @property
     def ok(self) -> bool:
         """Whether every process was compared without a difference."""
-        found = self.verifications
-        return bool(found) and all(v.verdict is not Verdict.DIFFERENT for v in found)
+        results = self.verifications
+        return bool(results) and all(v.verdict is not Verdict.DIFFERENT for v in results)
 
     def _contents(self) -> Iterator[str]:
-        found = [f"`{v.label}` {v.verdict.value}" for v in self.verifications]
-        yield ", ".join(found) or "nothing compared"
+        verdicts = [f"`{v.label}` {v.verdict.value}" for v in self.verifications]
+        yield ", ".join(verdicts) or "nothing compared"
 
 
 @dataclass(frozen=True, repr=False)
@@ -184,17 +208,10 @@ def read(
         >>> order.ok
         True
     """
-    ctx = _context()
-    model = file = None
-    with compiler.open_source(os.fspath(path)) as opened:
-        selected = compiler.select_frontend(opened, _registry(), ctx, format)
-        if selected is not None:
-            frontend, source = selected
-            file = source if isinstance(source, SourceFile) else None
-            model = compiler.parse(frontend, source, ctx, diagram=True)
-    if model is not None and process is not None:
-        model = compiler.only_process(model, process)
-    return ReadResult(tuple(ctx.diagnostics), model, file, format)
+    ctx = _new_context()
+    outcome = read_model(ReadRequest(os.fspath(path), format, process, diagram=True), ctx)
+    file = outcome.source if isinstance(outcome.source, SourceFile) else None
+    return ReadResult(tuple(ctx.diagnostics), outcome.model, file, format)
 
 
 def draft(
@@ -214,9 +231,8 @@ def draft(
     given: Any = documents
     if isinstance(given, str) or not all(isinstance(item, Document) for item in given):
         raise TypeError("documents are a sequence of `orgflow.Document(name, text)`")
-    ctx = _context(services)
-    drafter = compiler.choose_drafter(agent, _registry())
-    model = compiler.draft_model(drafter, documents, ctx)
+    ctx = _new_context(services)
+    model = draft_model(choose_drafter(agent, _load_registry()), documents, ctx)
     return ReadResult(tuple(ctx.diagnostics), model)
 
 
@@ -267,32 +283,29 @@ def check(
     if not isinstance(preset, str) or preset not in PRESETS:
         raise UnknownName("preset", preset, tuple(PRESETS))
     usual = preset == DEFAULT_PRESET
-    grading = Grading() if usual else preset_grading(preset, _registry().rules)
+    grading = Grading() if usual else preset_grading(preset, _load_registry().rules)
     model, ctx = _begin(source, agents)
     ctx.grading = grading
-    if not usual and isinstance(source, ReadResult) and source._source is not None:
-        ctx.diagnostics[:] = _read_again(source._source, source._format, grading)
-        ctx.options = {**ctx.options, "diagram": True}  # `read` reads it, so none is a finding
     file = source._source if isinstance(source, ReadResult) else None
-    if model is not None and file is not None and isinstance(source, ReadResult):
-        compiler.check_source(file, model, ctx, source._format)
+    format = source._format if isinstance(source, ReadResult) else None
+    if file is not None and not usual:
+        ctx.diagnostics[:] = _find_again(file, format, grading)
+        ctx.options = {**ctx.options, "diagram": True}  # `read` reads it, so none is a finding
+    if model is not None:
+        own = own_backend(file, _load_registry(), format) if file is not None else None
+        run_stages(CHECK, CompileRequest(model, source=file, own=own), ctx)
         ctx.diagnostics[:] = grading.graded(ctx.diagnostics)
-        own = compiler.own_backend(file, _registry(), source._format)
-        compiler.check_gaps(model, ctx, own)
-    elif model is not None:
-        compiler.check_model(model, ctx)
-        ctx.diagnostics[:] = grading.graded(ctx.diagnostics)
-        compiler.check_gaps(model, ctx)
+        check_gaps(model, ctx, own)
     return CheckResult(tuple(grading.graded(ctx.diagnostics)))
 
 
-def _read_again(file: SourceFile, format: str | None, grading: Grading) -> list[Diagnostic]:
+def _find_again(file: SourceFile, format: str | None, grading: Grading) -> list[Diagnostic]:
     """What a frontend reports of a file where optional rules of its own are on."""
-    ctx = _context()
+    ctx = _new_context()
     ctx.grading = grading
-    selected = compiler.select_frontend(file, _registry(), ctx, format)
+    selected = select_frontend(file, _load_registry(), ctx, format)
     if selected is not None:
-        compiler.parse(*selected, ctx, diagram=True)
+        parse_source(*selected, ctx, diagram=True)
     return ctx.diagnostics
 
 
@@ -322,16 +335,18 @@ def compile(
         UnknownName: there is no such target or agent.
         OptionError: the target has no such option, or the option does not accept the value.
     """
-    backend, chosen = _target(target, options)
+    backend, chosen = _choose_target(target, options)
     model, ctx = _begin(source, agents)
     emitted = None
     if model is not None:
-        model = compiler.with_called(model, backend, ctx)
-        emitted = compiler.compile_model(
-            model, backend, ctx, options=chosen, allow_lossy=allow_lossy, force=force,
-            strict=strict,
-        )  # fmt: skip
+        request = CompileRequest(model, backend, chosen, allow_lossy, force, strict)
+        emitted = _compile_with_called(request, ctx).emitted
     return CompileResult(tuple(ctx.diagnostics), emitted)
+
+
+def _compile_with_called(request: CompileRequest, ctx: PassContext) -> CompileOutcome:
+    """The outcome for a model with the processes that it calls."""
+    return run_stages((take_called_processes, *COMPILE), request, ctx)
 
 
 def verify(
@@ -357,26 +372,21 @@ def verify(
         OptionError: the target has no such option, or the option does not accept the value.
         UnsupportedError: the target cannot be verified.
     """
-    backend, chosen = _target(target, options)
-    files = tuple(_files(workflow))
+    backend, chosen = _choose_target(target, options)
+    files = tuple(_list_files(workflow))
     model, ctx = _begin(source)
     if isinstance(workflow, CompileResult) and not files:  # its errors say why
-        told = (*ctx.diagnostics, *(d for d in workflow.diagnostics if d not in ctx.diagnostics))
-        return VerifyResult(told, ())
+        new = (d for d in workflow.diagnostics if d not in ctx.diagnostics)
+        return VerifyResult((*ctx.diagnostics, *new), ())
     ctx.options = {**ctx.options, **chosen}
     if model is None or ctx.has_errors:
         return VerifyResult(tuple(ctx.diagnostics), ())
-    model = compiler.with_called(model, backend, ctx)
-    found: list[Verification] = []
-    for file in files:
-        verified = given(backend, "verify", tuple, model, file, ctx, strict=strict)
-        if verified is None:
-            raise UnsupportedError(f"target `{backend.name}` does not support verification")
-        found += verified
-    return VerifyResult(tuple(ctx.diagnostics), tuple(found))
+    request = CompileRequest(model, backend, strict=strict, workflows=files)
+    outcome = run_stages(VERIFY, request, ctx)
+    return VerifyResult(tuple(ctx.diagnostics), outcome.verifications)
 
 
-def _files(
+def _list_files(
     workflow: str | os.PathLike[str] | SourceFile | CompileResult,
 ) -> Iterator[SourceFile]:
     """The files that are meant."""
@@ -385,7 +395,7 @@ def _files(
     elif isinstance(workflow, SourceFile):
         yield workflow
     else:
-        yield compiler.read_source(os.fspath(workflow))
+        yield read_source(os.fspath(workflow))
 
 
 def run(
@@ -421,22 +431,23 @@ def run(
     """
     if max_runs < 1:
         raise ValueError(f"max_runs is {max_runs}; it must be 1 or more")
-    backend, chosen = _target(target, options)
+    backend, chosen = _choose_target(target, options)
     model, ctx = _begin(source)
     report = None
-    with _runner(backend, engine, key_file, ctx) as (runner, demanded, used):
+    with _open_runner(backend, engine, key_file, ctx) as (runner, demanded, used):
         if model is not None and runner is not None and not ctx.has_errors:
-            model = compiler.with_called(model, backend, ctx)
-            emitted = compiler.compile_model(model, backend, ctx, options={**demanded, **chosen})
-            if emitted is not None:
+            request = CompileRequest(model, backend, {**demanded, **chosen})
+            outcome = _compile_with_called(request, ctx)
+            if outcome.emitted is not None:
                 report = replay_model(
-                    model, emitted, runner, ctx, max_runs=max_runs, all_paths=all_paths
-                )
+                    outcome.model, outcome.emitted, runner, ctx, max_runs=max_runs,
+                    all_paths=all_paths,
+                )  # fmt: skip
     return RunResult(tuple(ctx.diagnostics), report, used)
 
 
 @contextlib.contextmanager
-def _runner(
+def _open_runner(
     backend: Backend, engine: str | None, key_file: str | None, ctx: PassContext
 ) -> Iterator[tuple[Runner | None, Mapping[str, str], str]]:
     """A runner, closed afterwards, the options its engine demands, and the name of the engine; the
@@ -462,12 +473,12 @@ def _runner(
             yield remote.runner, remote.options, engine
 
 
-def _target(name: str, options: Mapping[str, str] | None) -> tuple[Backend, dict[str, str]]:
-    backend = compiler.choose_backend(name, _registry())
+def _choose_target(name: str, options: Mapping[str, str] | None) -> tuple[Backend, dict[str, str]]:
+    backend = choose_backend(name, _load_registry())
     if not isinstance(options, Mapping | None):
         form = "{'name': 'value'}"
-        raise OptionError(f"the options are {_type_name(options)}; pass a mapping, as in {form}")
-    return backend, compiler.target_options(backend, options or {})
+        raise OptionError(f"the options are {_name_type(options)}; pass a mapping, as in {form}")
+    return backend, check_target_options(backend, options or {})
 
 
 def _begin(
@@ -489,30 +500,30 @@ def _begin(
             if isinstance(given, str | os.PathLike)
             else ""
         )
-        raise TypeError(f"the source is {_type_name(given)}, not a model{hint}")
-    ctx = _context(services)
-    chosen = compiler.choose_agents(agents, _registry()) if agents else ()
+        raise TypeError(f"the source is {_name_type(given)}, not a model{hint}")
+    ctx = _new_context(services)
+    chosen = choose_agents(agents, _load_registry()) if agents else ()
     model = source if isinstance(source, Model) else source.model
     if not isinstance(source, Model):
         # gaps that `fill` left open are found again by whoever goes on with its result
         ctx.diagnostics.extend(d for d in source.diagnostics if d.code != UnansweredGap.code)
         ctx.file = source._source.path if source._source is not None else ""
     if model is not None and (chosen or report_open):
-        model = compiler.fill_gaps(model, chosen, ctx, report_open=report_open)
+        model = fill_gaps(model, chosen, ctx, report_open=report_open)
     return model, ctx
 
 
-def _type_name(value: object) -> str:
+def _name_type(value: object) -> str:
     return f"a `{type(value).__name__}`"
 
 
-def _context(services: Services | None = None) -> PassContext:
+def _new_context(services: Services | None = None) -> PassContext:
     if not isinstance(services, Services | None):
-        raise TypeError(f"the services are {_type_name(services)}, not `orgflow.Services(...)`")
-    return PassContext(registry=_registry(), services=services or Services())
+        raise TypeError(f"the services are {_name_type(services)}, not `orgflow.Services(...)`")
+    return PassContext(registry=_load_registry(), services=services or Services())
 
 
 @functools.cache
-def _registry() -> Registry:
+def _load_registry() -> Registry:
     """The leaves that ship with orgflow, and those of installed plugins."""
     return Registry()

@@ -46,6 +46,11 @@ try:
 except ImportError:  # version 0.1
     from orgflow.commands import driver as compiler
     from orgflow_ir.pass_manager import PassContext
+try:
+    from orgflow.compilation.input_sources import read_source
+    from orgflow.compilation.reading import load_model
+except ImportError:  # version 0.2
+    read_source, load_model = compiler.read_source, compiler.load
 from orgflow_ir.plugins import Registry
 registry = Registry(outside=False)
 backend = registry.backends["n8n"]
@@ -54,7 +59,7 @@ def compile_file(path):
     ctx = PassContext(registry=registry)
     if options:
         ctx.options = dict(options)
-    model = compiler.load(compiler.read_source(path), registry, ctx, diagram=True)
+    model = load_model(read_source(path), registry, ctx, diagram=True)
     if model is not None:
         compiler.compile_model(model, backend, ctx)
 rounds, paths = int(sys.argv[1]), sys.argv[3:]
@@ -77,12 +82,17 @@ try:
 except ImportError:  # version 0.1
     from orgflow.commands import driver as compiler
     from orgflow_ir.pass_manager import PassContext
+try:
+    from orgflow.compilation.input_sources import read_source
+    from orgflow.compilation.reading import load_model
+except ImportError:  # version 0.2
+    read_source, load_model = compiler.read_source, compiler.load
 from orgflow_ir.plugins import Registry
 registry = Registry(outside=False)
 for path in sys.argv[2:]:
     ctx = PassContext(registry=registry)
     ctx.options = dict(word.split("=") for word in sys.argv[1].split(",") if word) or ctx.options
-    model = compiler.load(compiler.read_source(path), registry, ctx, diagram=True)
+    model = load_model(read_source(path), registry, ctx, diagram=True)
     made = compiler.compile_model(model, registry.backends["n8n"], ctx)
     files = getattr(made, "artifacts", made)
     print(sum(len(json.loads(file.text)["nodes"]) for file in files or ()))

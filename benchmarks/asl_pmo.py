@@ -22,7 +22,7 @@ from asl_play import PACKAGES, SCRIPT, Compiled, Validator  # noqa: E402
 from node_tools import NodeChild, ToolMissingError, install  # noqa: E402
 from orgflow.backends.asl.format import all_states  # noqa: E402
 from orgflow.backends.asl.runner import MotoRunner  # noqa: E402
-from orgflow.compiler import load  # noqa: E402
+from orgflow.compilation.reading import load_model  # noqa: E402
 
 from orgflow_ir.diagnostics import Severity  # noqa: E402
 from orgflow_ir.pipeline import PassContext  # noqa: E402
@@ -66,7 +66,7 @@ def row(path: Path, form: str, registry: Registry, tools: tuple[Validator, MotoR
     """Compile, validate and replay one model."""
     validator, runner = tools
     ctx = PassContext(registry=registry)
-    model = load(str(path), registry, ctx, from_=form)
+    model = load_model(str(path), registry, ctx, from_=form)
     assert model is not None, path
     started = time.perf_counter()
     made = Compiled(model, registry)

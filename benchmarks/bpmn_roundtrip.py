@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 
 from drawing_metrics import Metrics, measure
 from orgflow.backends.bpmn.document import document
-from orgflow.compiler import load
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.layout.keep import drawn
 from orgflow_ir.model import Model
@@ -103,7 +103,7 @@ def read(path: Path, text: bytes | None = None, *, diagram: bool) -> Model | Non
     """The model of a file, or of other bytes in its place; `None` after an error."""
     ctx = PassContext(registry=REGISTRY)
     source = SourceFile(str(path), path.read_bytes() if text is None else text)
-    model = load(source, REGISTRY, ctx, diagram=diagram)
+    model = load_model(source, REGISTRY, ctx, diagram=diagram)
     return None if ctx.has_errors else model
 
 

@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from node_tools import BPMNLINT_PACKAGES, NodeChild, install  # noqa: E402
 from orgflow import compiler  # noqa: E402
+from orgflow.compilation.reading import load_model  # noqa: E402
 from orgflow.passes.presets import BPMNLINT, preset_grading  # noqa: E402
 from pass_times import SHARED, real_files  # noqa: E402
 
@@ -48,7 +49,7 @@ def by_orgflow(path: Path, registry: Registry) -> Findings | None:
     """What our preset reports; `None` where the file cannot be read."""
     ctx = PassContext(registry=registry, grading=preset_grading("bpmnlint", registry.named_rules))
     source = SourceFile(str(path), path.read_bytes())
-    model = compiler.load(source, registry, ctx, from_="bpmn", diagram=True)
+    model = load_model(source, registry, ctx, from_="bpmn", diagram=True)
     if model is None:
         return None
     compiler.check_model(model, ctx)

@@ -25,7 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 from canvas_metrics import NOTHING, Metrics, measure
 from orgflow.backends.n8n.emit.layout import COLUMN, ROW
 from orgflow.backends.n8n.format.identity import tag_of
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -66,7 +67,7 @@ def main() -> None:
 def compiled(path: Path) -> Iterator[dict[str, Any]]:
     """The workflows of a model; none where it is not supported."""
     ctx = PassContext(registry=REGISTRY)
-    model = load(str(path), REGISTRY, ctx, diagram=True)
+    model = load_model(str(path), REGISTRY, ctx, diagram=True)
     if model is None:
         return
     emitted = compile_model(model, REGISTRY.backends["n8n"], ctx)

@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from orgflow.compiler import load
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.languages.recognise import read_condition, recognise
 from orgflow_ir.model import Model, Task
@@ -89,7 +89,7 @@ def main() -> int:
     paths = [*options.folder.rglob("*.bpmn"), *options.folder.rglob("*.bpmn20.xml")]
     for path in sorted(paths):
         ctx = PassContext(registry=registry)
-        model = load(str(path), registry, ctx)
+        model = load_model(str(path), registry, ctx)
         if model is None:
             continue
         files += 1

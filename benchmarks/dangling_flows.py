@@ -15,7 +15,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from orgflow.compiler import check_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import check_model
 
 from orgflow_ir.diagnostics import Diagnostic, FixError
 from orgflow_ir.model import Flow, Model
@@ -32,7 +33,7 @@ _MALFORMED = ("OF101", "OF102", "OF103", "OF104", "OF105", "OF109")
 def checked(source: SourceFile) -> tuple[Model | None, list[Diagnostic]]:
     """A model as it is read without its drawing, and what is found in it."""
     ctx = PassContext(registry=_REGISTRY)
-    model = load(source, _REGISTRY, ctx, from_="bpmn")
+    model = load_model(source, _REGISTRY, ctx, from_="bpmn")
     if model is not None:
         check_model(model, ctx)
     return model, ctx.diagnostics
@@ -121,7 +122,7 @@ def main() -> None:
             if finding.code == "OF101" and finding.element is not None:
                 real[repaired(source, finding.element)[0]] += 1
         ctx = PassContext(registry=_REGISTRY)
-        model = load(source, _REGISTRY, ctx, from_="bpmn", diagram=True)
+        model = load_model(source, _REGISTRY, ctx, from_="bpmn", diagram=True)
         if model is None:
             continue
         for broken, flow in erased(source, model, arguments.most, arguments.shift, dice):

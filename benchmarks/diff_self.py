@@ -18,7 +18,8 @@ from typing import NamedTuple
 from orgflow.backends.n8n.format.workflow_document import workflows_of
 from orgflow.commands.diff import diff_sources
 from orgflow.commands.session import Session
-from orgflow.compiler import InputError, read_source
+from orgflow.compilation.input_sources import read_source
+from orgflow.compilation.usage_errors import InputError
 
 from orgflow_ir.comparison.model_changes import compare_models
 from orgflow_ir.model import Model

@@ -42,7 +42,7 @@ from orgflow.agents.discovery.discover import (
 )
 from orgflow.agents.discovery.evidence import MEASURES
 from orgflow.agents.discovery.traits import traits_of
-from orgflow.compiler import load
+from orgflow.compilation.reading import load_model
 from orgflow.evaluation.discovery import (
     COSINE,
     DICE,
@@ -164,7 +164,7 @@ def true_models(names: Iterable[str]) -> dict[str, Model]:
         path = DATA / "pmo" / "bpmn" / f"{name}.bpmn"
         if not path.is_file():
             continue
-        model = load(str(path), registry, PassContext(registry=registry))
+        model = load_model(str(path), registry, PassContext(registry=registry))
         assert model is not None, path
         found[name] = model
     return found

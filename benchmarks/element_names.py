@@ -13,7 +13,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from orgflow.compiler import InputError, compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compilation.usage_errors import InputError
+from orgflow.compiler import compile_model
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model import Element, Model
@@ -39,7 +41,7 @@ def _elements(model: Model) -> Iterator[Element]:
 def _errors(path: Path, registry: Registry) -> tuple[Model | None, list[Diagnostic]]:
     ctx = PassContext(registry=registry)
     try:
-        model = load(str(path), registry, ctx)
+        model = load_model(str(path), registry, ctx)
     except InputError:
         return None, []
     if model is not None:

@@ -15,6 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 from orgflow import compiler
+from orgflow.compilation.reading import load_model
 from pass_times import SHARED, real_files
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity, apply
@@ -23,6 +24,11 @@ from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend
+
+LEGALITY = (
+    compiler.enter_target, compiler.run_passes_for_check, compiler.legalise_constructs,
+)  # fmt: skip
+"""The stages that find what a target refuses."""
 
 ROUNDS = 20
 """Most fixes made in one file."""
@@ -42,7 +48,8 @@ def errors(model: Model, registry: Registry, backend: Backend | None) -> list[Di
     if backend is None:
         compiler.check_model(model, ctx)
     else:
-        compiler.legal_model(model, backend, ctx, allow_lossy=True)
+        request = compiler.CompileRequest(model, backend, allow_lossy=True)
+        compiler.run_stages(LEGALITY, request, ctx)
     return [d for d in ctx.diagnostics if d.severity is Severity.ERROR]
 
 
@@ -52,7 +59,7 @@ def follow(
     """Take the advice for one file, and count what becomes of it."""
     ctx = PassContext(registry=registry)
     source = SourceFile(str(path), path.read_bytes())
-    model = compiler.load(source, registry, ctx, from_="bpmn")
+    model = load_model(source, registry, ctx, from_="bpmn")
     if model is None or ctx.has_errors:
         return
     found = errors(model, registry, known)

@@ -14,7 +14,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from orgflow.compiler import check_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import check_model
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model import Event, Gateway, Model, Opaque, Process, SubProcess, Task
@@ -126,7 +127,7 @@ def main() -> int:
     registry = Registry(outside=False)
     disagreements = 0
     for path in sorted(p for folder in arguments.folders for p in folder.rglob("*.bpmn*")):
-        model = load(str(path), registry, PassContext(registry=registry))
+        model = load_model(str(path), registry, PassContext(registry=registry))
         if model is None:
             continue
         wrong, more = judged(model, path, arguments.limit)

@@ -13,7 +13,8 @@ from collections import Counter
 from pathlib import Path
 
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -29,7 +30,7 @@ KINDS = (FROM_MODEL, INFERRED, EMPTY, PLACEHOLDER)
 def count(path: Path, registry: Registry) -> Counter[str] | None:
     """The tasks of people of one file by kind; `None` where it does not compile."""
     ctx = PassContext(registry=registry)
-    model = load(str(path), registry, ctx, diagram=True)
+    model = load_model(str(path), registry, ctx, diagram=True)
     emitted = compile_model(model, registry.backends["n8n"], ctx) if model is not None else None
     if emitted is None or ctx.has_errors:
         return None

@@ -73,10 +73,11 @@ class Target:
     def __init__(self, models: Sequence[bytes]) -> None:
 
         from orgflow import compiler
+        from orgflow.compilation.reading import load_model
 
         from orgflow_ir.plugins import Registry
 
-        self.compiler = compiler
+        self.compiler, self.load_model = compiler, load_model
         self.registry = Registry(outside=False)
         self.pairs = [pair for data in models if (pair := self._pair(data)) is not None]
 
@@ -86,7 +87,7 @@ class Target:
 
         ctx = PassContext(registry=self.registry)
         source = SourceFile("m.bpmn", data)
-        model = self.compiler.load(source, self.registry, ctx, from_="bpmn", diagram=True)
+        model = self.load_model(source, self.registry, ctx, from_="bpmn", diagram=True)
         if model is None:
             return None
         backend = self.registry.backends["n8n"]
@@ -115,14 +116,16 @@ class Target:
             self._said(ctx, source)
             return f"{kind} {'refused' if ctx.has_errors else 'done'}"
         source = SourceFile(f"m{SUFFIXES.get(kind, '.json')}", rest)
-        model = self.compiler.load(source, self.registry, ctx, from_=kind, diagram=bool(flags & 1))
+        model = self.load_model(source, self.registry, ctx, from_=kind, diagram=bool(flags & 1))
         if model is None:
             if not ctx.has_errors:
                 raise Fault("silent", "no model and no error")
             self._said(ctx, source)
             return f"{kind} refused"
         self._round_trip(model)
-        self.compiler.check_source(source, model, ctx, kind)
+        own = self.registry.backend(kind)
+        request = self.compiler.CompileRequest(model, source=source, own=own)
+        self.compiler.run_stages(self.compiler.CHECK, request, ctx)
         self._said(ctx, source)
         if flags & 2:
             self._compile(model, n8n, source, flags)
@@ -182,10 +185,7 @@ class Target:
             elif name == "bpmn":
                 ctx = PassContext(registry=self.registry)
                 again = SourceFile("again.bpmn", data)
-                if (
-                    self.compiler.load(again, self.registry, ctx, from_="bpmn", diagram=True)
-                    is None
-                ):
+                if self.load_model(again, self.registry, ctx, from_="bpmn", diagram=True) is None:
                     raise Fault("bpmn", "the bpmn frontend refuses what the backend wrote")
                 self._said(ctx, again)
 

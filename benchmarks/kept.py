@@ -17,7 +17,7 @@ from dataclasses import fields
 from pathlib import Path
 from xml.etree import ElementTree
 
-from orgflow.compiler import load
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.facts import all_statements
 from orgflow_ir.model import Model
@@ -35,7 +35,7 @@ def models(folders: list[Path]) -> Iterator[Model]:
     for folder in folders:
         for path in sorted(folder.rglob("*")):
             if path.name.endswith(SUFFIXES):
-                model = load(str(path), registry, PassContext(registry=registry))
+                model = load_model(str(path), registry, PassContext(registry=registry))
                 if model is not None:
                     yield model
 

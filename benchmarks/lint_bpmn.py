@@ -20,6 +20,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from orgflow import compiler
+from orgflow.compilation.model_checks import needs_diagram
+from orgflow.compilation.reading import load_model
 from orgflow.passes.presets import BPMNLINT, preset_grading
 from pass_times import pass_times, real_files
 
@@ -81,7 +83,7 @@ def checked(
     grading = preset_grading(preset, registry.rules)
     ctx = PassContext(registry=registry, grading=grading)
     source = SourceFile(str(path), path.read_bytes())
-    model = compiler.load(source, registry, ctx, from_="bpmn", diagram=compiler.needs_diagram(ctx))
+    model = load_model(source, registry, ctx, from_="bpmn", diagram=needs_diagram(ctx))
     if model is not None:
         compiler.check_model(model, ctx)
     if model is not None and gaps:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from orgflow import compiler
 from orgflow.backends.n8n.backend import N8nBackend
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model.source import SourceFile
@@ -22,7 +23,7 @@ from orgflow_ir.plugins import Registry
 def checked(source: SourceFile, registry: Registry) -> tuple[list[Diagnostic], float]:
     """Everything that `check` says of a file, and the milliseconds the examination took."""
     ctx = PassContext(registry=registry)
-    model = compiler.load(source, registry, ctx, from_="n8n")
+    model = load_model(source, registry, ctx, from_="n8n")
     if model is not None:
         compiler.check_model(model, ctx, without=N8nBackend.lint_replaces)
     begin = time.perf_counter()

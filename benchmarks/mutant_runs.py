@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 from mutants import Mutant
 from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine, RunRequest
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import judge
 from random_walks import complete, random_walks
 
@@ -363,6 +364,6 @@ def read_models(root: Path, pmo: Path, registry: Registry) -> Iterator[tuple[str
     examples = sorted((root / "examples").glob("*/model.*"))
     found += [(f"examples/{p.parent.name}", p) for p in examples]
     for name, path in found:
-        model = load(str(path), registry, PassContext(registry=registry), diagram=True)
+        model = load_model(str(path), registry, PassContext(registry=registry), diagram=True)
         if model is not None:
             yield name, model

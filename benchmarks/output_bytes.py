@@ -41,6 +41,11 @@ try:
 except ImportError:  # version 0.1
     from orgflow.commands import driver as compiler
     from orgflow_ir.pass_manager import PassContext
+try:
+    from orgflow.compilation.input_sources import read_source
+    from orgflow.compilation.reading import load_model
+except ImportError:  # version 0.2
+    read_source, load_model = compiler.read_source, compiler.load
 from orgflow_ir.plugins import Registry
 registry = Registry(outside=False)
 targets = sys.argv[1].split(",")
@@ -50,8 +55,8 @@ for path in sys.stdin.read().splitlines():
         ctx, found = PassContext(registry=registry), {}
         backend = registry.backends[target]
         try:
-            source = compiler.read_source(path)
-            model = compiler.load(source, registry, ctx, diagram=backend.target.wants_diagram)
+            source = read_source(path)
+            model = load_model(source, registry, ctx, diagram=backend.target.wants_diagram)
             known = getattr(backend.target, "options", {})
             for name, option in given:
                 key, _, value = option.partition("=")

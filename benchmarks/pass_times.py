@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orgflow import compiler
+from orgflow.compilation.model_checks import needs_diagram
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.diagnostics.grading import Grading
 from orgflow_ir.model.source import SourceFile
@@ -86,7 +88,7 @@ def _once(path: Path, registry: Registry, grading: Grading) -> tuple[float, floa
     """Seconds until the findings are there, and until they have advice."""
     ctx = PassContext(registry=registry, grading=grading)
     source = SourceFile(str(path), path.read_bytes())
-    model = compiler.load(source, registry, ctx, from_="bpmn", diagram=compiler.needs_diagram(ctx))
+    model = load_model(source, registry, ctx, from_="bpmn", diagram=needs_diagram(ctx))
     begin = time.process_time()
     if model is not None:
         compiler.check_model(model, ctx)

@@ -16,7 +16,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orgflow.compiler import compile_model, compile_separately, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import CompileRequest, compile_model, compile_separately
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model import Model
@@ -56,7 +57,7 @@ class Sweep:
         self.read: dict[Path, tuple[Model | None, tuple[Diagnostic, ...]]] = {}
         for path in self.paths:
             ctx = PassContext(registry=self.registry)
-            model = load(str(path), self.registry, ctx, diagram=True)
+            model = load_model(str(path), self.registry, ctx, diagram=True)
             self.read[path] = model, tuple(ctx.diagnostics)
 
     def _context(self, path: Path) -> PassContext:
@@ -82,7 +83,8 @@ class Sweep:
         ctx, model = self._context(path), self.read[path][0]
         if model is None or ctx.has_errors:
             return False
-        return bool(compile_separately(model, self.registry.backends[self.target], ctx))
+        request = CompileRequest(model, self.registry.backends[self.target])
+        return bool(compile_separately(request, ctx))
 
 
 def sampled(refusals: list[Refusal], wanted: int, seed: int = 12) -> list[Refusal]:

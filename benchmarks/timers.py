@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from orgflow.backends.n8n.plan.target import unsupported_times
 from orgflow.backends.n8n.plan.timed_starts import starts_once
-from orgflow.compiler import load
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.gaps import find_gaps
 from orgflow_ir.gaps.gap_rules import OpenTime
@@ -40,7 +40,7 @@ class Timer(NamedTuple):
 def timers(path: Path, registry: Registry) -> Iterator[Timer]:
     """The timer events of a file; none where it cannot be read."""
     ctx = PassContext(registry=registry)
-    model = load(str(path), registry, ctx, diagram=False)
+    model = load_model(str(path), registry, ctx, diagram=False)
     if model is None:
         return
     reasons = {

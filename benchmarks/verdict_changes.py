@@ -31,6 +31,10 @@ except ImportError:  # version 0.1
     from orgflow.commands import driver as compiler
     from orgflow_ir.pass_manager import PassContext
     from orgflow_ir.source import SourceFile
+try:
+    from orgflow.compilation.reading import load_model
+except ImportError:  # version 0.2
+    load_model = compiler.load
 from orgflow_ir.plugins import Registry
 registry = Registry(outside=False)
 backend = registry.backends["n8n"]
@@ -41,7 +45,7 @@ def judged(path):
     with open(path, "rb") as file:
         source = SourceFile(path, file.read())
     ctx = PassContext(registry=registry)
-    model = compiler.load(source, registry, ctx)
+    model = load_model(source, registry, ctx)
     if model is None:
         return {"check": errors(ctx), "read": False}
     compiler.check_model(model, ctx)
@@ -165,13 +169,13 @@ def _beside_a_default(change: Change, there: Json, here: Json) -> bool:
     """Whether the file has a flow without a condition beside a default flow."""
     if not _gone(change, "OF203"):
         return False
-    from orgflow.compiler import load
+    from orgflow.compilation.reading import load_model
 
     from orgflow_ir.pipeline import PassContext
     from orgflow_ir.plugins import Registry
 
     registry = Registry(outside=False)
-    model = load(str(change.path), registry, PassContext(registry=registry))
+    model = load_model(str(change.path), registry, PassContext(registry=registry))
     flows = [f for scope in model.scopes() for f in scope.flows] if model is not None else []
     defaults = {f.source for f in flows if f.default}
     return any(f.source in defaults and not f.default and f.condition is None for f in flows)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from orgflow.backends.n8n.emit.computed import work_in
 from orgflow.backends.n8n.emit.named_work import named_work
-from orgflow.compiler import load
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.model import Task
 from orgflow_ir.pipeline import PassContext
@@ -58,7 +58,7 @@ def main() -> int:
     files = 0
     for path in sorted([*options.folder.rglob("*.bpmn"), *options.folder.rglob("*.bpmn20.xml")]):
         ctx = PassContext(registry=registry)
-        model = load(str(path), registry, ctx)
+        model = load_model(str(path), registry, ctx)
         if model is None:
             continue
         files += 1

@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.suppressions import Acceptance
-from orgflow.compiler import (
-    InputError,
-    TooLargeError,
-    check_source,
-    choose_frontend,
-    read_source,
-)
+from orgflow.compilation.frontend_choice import choose_frontend, own_backend
+from orgflow.compilation.input_sources import read_source
+from orgflow.compilation.model_checks import needs_diagram
+from orgflow.compilation.reading import load_model
+from orgflow.compilation.usage_errors import InputError, TooLargeError
+from orgflow.compiler import CHECK, CompileRequest, run_stages
 
 from orgflow_ir.diagnostics import Diagnostic, Fix, FixError, Severity, apply
 from orgflow_ir.model import Model
@@ -209,13 +208,13 @@ class Fixer:
 
     def read(self, source: SourceFile) -> Read:
         """Read a file and check it."""
-        from orgflow.compiler import load, needs_diagram
-
         accepted, ctx = self._context(source)
-        model = load(source, self._registry, ctx, from_=self._from, diagram=needs_diagram(ctx))
+        model = load_model(
+            source, self._registry, ctx, from_=self._from, diagram=needs_diagram(ctx)
+        )
         by_reader = tuple(ctx.diagnostics)
         if model is not None:
-            check_source(source, model, ctx, self._from)
+            self._check(source, model, ctx)
         accepted.apply(source.path, model, ctx)
         return Read(source, model, tuple(ctx.diagnostics), by_reader)
 
@@ -223,9 +222,13 @@ class Fixer:
         """What a check finds in a changed model of the file that was read."""
         accepted, ctx = self._context(read.source)
         ctx.diagnostics.extend(read.by_reader)
-        check_source(read.source, model, ctx, self._from)
+        self._check(read.source, model, ctx)
         accepted.apply(read.source.path, model, ctx)
         return tuple(ctx.diagnostics)
+
+    def _check(self, source: SourceFile, model: Model, ctx: PassContext) -> None:
+        own = own_backend(source, self._registry, self._from)
+        run_stages(CHECK, CompileRequest(model, source=source, own=own), ctx)
 
     def _context(self, source: SourceFile) -> tuple[Acceptance, PassContext]:
         ctx = PassContext(registry=self._registry, target=self._target)

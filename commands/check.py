@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -13,23 +14,51 @@ import click
 from orgflow.commands.checking import Checked, Checker, CheckOptions, own_checker
 from orgflow.commands.completion_values import FILE, among, targets
 from orgflow.commands.inputs import expand
-from orgflow.commands.options import resolve_target, source_options
+from orgflow.commands.options import SourceOptions, parsed_into, resolve_target, source_options
 from orgflow.commands.output import keep_input, write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session, exit_code, leave, list_folders_once
+from orgflow.commands.startup import LazyModule
 from orgflow.commands.suppressions import Acceptance
-from orgflow.compiler import suggestion
+from orgflow.compilation.usage_errors import suggest_name
 from orgflow.passes.presets import PRESETS
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
-from orgflow_ir.pipeline.services import no_progress
+from orgflow_ir.pipeline.services import Progress, no_progress
 from orgflow_ir.plugins.contracts import Backend
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # parts of single options, and of many files
+    from orgflow.commands import autofix, baseline, check_cache, check_workers, sarif_fixes
+    from orgflow.commands.autofix import Fixer
     from orgflow.commands.check_cache import CheckCache
+else:
+    autofix = LazyModule("orgflow.commands.autofix")
+    baseline = LazyModule("orgflow.commands.baseline")
+    check_cache = LazyModule("orgflow.commands.check_cache")
+    check_workers = LazyModule("orgflow.commands.check_workers")
+    sarif_fixes = LazyModule("orgflow.commands.sarif_fixes")
 
 MANY = 20
 """From this number of files on, several processes check them, and a terminal shows the progress."""
+
+
+class CommandOptions(SourceOptions):
+    """The options of `check`."""
+
+    in_: tuple[str, ...]
+    target: str | None
+    messages: bool
+    preset: str | None
+    strict: bool
+    fix: bool
+    unsafe_fixes: bool
+    show_diff: bool
+    baseline: str | None
+    listing: str | None
+    exit_zero: bool
+    jobs: int | None
+    no_cache: bool
+    output: str | None
 
 
 @click.command("check", short_help="Find faults in models.")
@@ -84,116 +113,145 @@ MANY = 20
 )
 @click.option("-o", "output", metavar="FILE", help="Write the findings to this file.")
 @source_options
-def command(
-    in_: tuple[str, ...],
-    target: str | None,
-    messages: bool,
-    preset: str | None,
-    strict: bool,
-    fix: bool,
-    unsafe_fixes: bool,
-    show_diff: bool,
-    baseline: str | None,
-    listing: str | None,
-    exit_zero: bool,
-    jobs: int | None,
-    no_cache: bool,
-    output: str | None,
-    from_: str | None,
-    format_: str,
-    verbose: bool,
-) -> None:
+@parsed_into(CommandOptions)
+def command(options: CommandOptions) -> None:
     """Check the models in IN (files, folders with all models in them, or - with --from).
 
     Findings go to standard output; with --diff, to standard error. Exit code 1: a model has errors.
     Findings that a model or the nearest orgflow.toml suppresses with a reason do not count; -v
     shows them.
     """
-    if preset is not None and preset not in PRESETS:
-        raise click.UsageError(f"no preset `{preset}`; {suggestion(preset, tuple(PRESETS))}")
-    session = Session(format_, verbose=verbose)
-    backend: Backend | None = None
-    options: dict[str, str] = {}
-    if target is not None:
-        backend, options = resolve_target(target, session.registry)
-    files, empty = expand(in_, session)
-    keep_input(output, *files)
-    keep_input(listing, *files, option="--write-baseline")
-    accepted = Acceptance(session.registry, errors=True, whole=backend is not None, preset=preset)
-    ctx = session.context()
-    for folder in empty:
-        session.inputs.append(folder)
-        ctx.emit(UnreadableInput, f"{folder} contains no models", help="name a file or a folder")
-    fixer = None
-    if unsafe_fixes and not (fix or show_diff):
-        raise click.UsageError("--unsafe-fixes requires --fix or --diff")
-    if fix or show_diff:
-        if "-" in files:
-            raise click.UsageError("--fix and --diff need files, not standard input")
-        from orgflow.commands.autofix import Fixer
+    if options.preset is not None and options.preset not in PRESETS:
+        hint = suggest_name(options.preset, tuple(PRESETS))
+        raise click.UsageError(f"no preset `{options.preset}`; {hint}")
+    check = _Check(options, Session.with_options(options))
+    check.fix_files()
+    check.check_files()
+    check.compare_with_baseline()
+    check.prove_fixes()
+    check.write()
+    leave(check.code)
 
-        fixer = Fixer(
-            session.registry, from_, unsafe=unsafe_fixes, write=not show_diff, preset=preset,
-            target=backend.target if backend is not None else None,
-        )  # fmt: skip
-        fixer.fix(files)
-    accepted.prepare(files, ctx)
-    asked = CheckOptions(
-        from_, None if backend is None else backend.name, tuple(sorted(options.items())), messages,
-        preset, tuple(files), session.folders,
-    )  # fmt: skip
-    cache = None
-    if len(files) > 1 and not no_cache:
-        from orgflow.commands.check_cache import CheckCache, cache_folder
 
-        cache = CheckCache(asked, accepted, cache_folder())
-    if len(files) > 1:
-        list_folders_once()
-    _check_all(session, accepted, asked, cache, jobs or _cores())
-    accepted.report_unused(ctx)
-    session.collect(ctx)
-    if fixer is not None:
-        lines = list(fixer.report())
-        for line in lines:
-            session.note(line)
-        if lines and format_ == "text":
-            session.note("")  # apart from the findings
-    if listing is not None:  # all there are, those of another baseline too
-        from orgflow.commands.baseline import write_baseline
+class _Check:
+    """One call of `check`: its files, the findings so far, and the kept results."""
 
-        number = write_baseline(session.diagnostics, listing)
-        session.note(f"{listing}: {number} {'finding' if number == 1 else 'findings'}")
-    gone = 0
-    if baseline is not None:
-        from orgflow.commands.baseline import without_known
-
-        session.diagnostics, gone = without_known(session.diagnostics, baseline, files)
-    if format_ == "sarif":
-        from orgflow.commands.autofix import Fixer
-        from orgflow.commands.sarif_fixes import SarifFixes
-
-        tried = Fixer(
-            session.registry, from_, unsafe=True, write=False, preset=preset,
-            target=backend.target if backend is not None else None,
-        )  # fmt: skip
-        proved = SarifFixes(tried, session.sources, cache)
-        proved.prove(session.diagnostics)
-        session.replacements = proved.replacements
-    if cache is not None:
-        cache.trim()
-    if output is not None:
-        write_files([(Path(output), session.rendered().encode(errors="backslashreplace"))])
-    elif show_diff:  # which is the result
-        session.show()
-    elif listing is None:
-        write_stdout(session.rendered(sys.stdout))
-    if gone and format_ == "text":
-        what = "finding is" if gone == 1 else "findings are"
-        session.note(
-            f"{gone} {what} gone that {baseline} lists: --write-baseline {baseline} removes them"
+    def __init__(self, options: CommandOptions, session: Session) -> None:
+        self.options, self.session = options, session
+        self.backend: Backend | None = None
+        self.target_options: dict[str, str] = {}
+        if options.target is not None:
+            self.backend, self.target_options = resolve_target(options.target, session.registry)
+        self.files, empty = expand(options.in_, session)
+        keep_input(options.output, *self.files)
+        keep_input(options.listing, *self.files, option="--write-baseline")
+        whole = self.backend is not None
+        self.accepted = Acceptance(
+            session.registry, errors=True, whole=whole, preset=options.preset
         )
-    code = exit_code(session.diagnostics, strict=strict)
-    leave(0 if code == 1 and (exit_zero or listing is not None) else code)
+        self.ctx = session.context()
+        for folder in empty:
+            session.inputs.append(folder)
+            self.ctx.emit(
+                UnreadableInput, f"{folder} contains no models", help="name a file or a folder"
+            )
+        self.fixer: Fixer | None = None
+        self.cache: CheckCache | None = None
+        self.gone = 0
+
+    def fix_files(self) -> None:
+        """Write the fixes, or print them with `--diff`. Raises `click.UsageError`."""
+        options = self.options
+        if options.unsafe_fixes and not (options.fix or options.show_diff):
+            raise click.UsageError("--unsafe-fixes requires --fix or --diff")
+        if not (options.fix or options.show_diff):
+            return
+        if "-" in self.files:
+            raise click.UsageError("--fix and --diff need files, not standard input")
+        self.fixer = self._new_fixer(unsafe=options.unsafe_fixes, write=not options.show_diff)
+        self.fixer.fix(self.files)
+
+    def _new_fixer(self, *, unsafe: bool, write: bool) -> Fixer:
+        return autofix.Fixer(
+            self.session.registry, self.options.from_, unsafe=unsafe, write=write,
+            preset=self.options.preset,
+            target=self.backend.target if self.backend is not None else None,
+        )  # fmt: skip
+
+    def check_files(self) -> None:
+        """Check every file; unchanged ones are looked up."""
+        options, session = self.options, self.session
+        self.accepted.prepare(self.files, self.ctx)
+        settings = CheckOptions(
+            options.from_, None if self.backend is None else self.backend.name,
+            tuple(sorted(self.target_options.items())), options.messages, options.preset,
+            tuple(self.files), session.folders,
+        )  # fmt: skip
+        if len(self.files) > 1:
+            if not options.no_cache:
+                folder = check_cache.cache_folder()
+                self.cache = check_cache.CheckCache(settings, self.accepted, folder)
+            list_folders_once()
+        jobs = options.jobs or _count_cores()
+        _check_all(session, self.accepted, settings, self.cache, jobs)
+        self.accepted.report_unused(self.ctx)
+        session.collect(self.ctx)
+        if self.fixer is not None:
+            lines = list(self.fixer.report())
+            for line in lines:
+                session.note(line)
+            if lines and options.format_ == "text":
+                session.note("")  # apart from the findings
+
+    def compare_with_baseline(self) -> None:
+        """Write the baseline that the options name, and accept what another one lists."""
+        options, session = self.options, self.session
+        if options.listing is not None:  # all there are, those of another baseline too
+            number = baseline.write_baseline(session.diagnostics, options.listing)
+            findings = "finding" if number == 1 else "findings"
+            session.note(f"{options.listing}: {number} {findings}")
+        if options.baseline is not None:
+            session.diagnostics, self.gone = baseline.without_known(
+                session.diagnostics, options.baseline, self.files
+            )
+
+    def prove_fixes(self) -> None:
+        """Find the replacements that SARIF contains, for fixes that remove their findings."""
+        if self.options.format_ == "sarif":
+            fixer = self._new_fixer(unsafe=True, write=False)
+            proved = sarif_fixes.SarifFixes(fixer, self.session.sources, self.cache)
+            proved.prove(self.session.diagnostics)
+            self.session.replacements = proved.replacements
+        if self.cache is not None:
+            self.cache.trim()
+
+    def write(self) -> None:
+        """Write the findings to the file or the stream that the options name."""
+        options, session = self.options, self.session
+        if options.output is not None:
+            text = session.rendered().encode(errors="backslashreplace")
+            write_files([(Path(options.output), text)])
+        elif options.show_diff:  # which is the result
+            session.show()
+        elif options.listing is None:
+            write_stdout(session.rendered(sys.stdout))
+        if self.gone and options.format_ == "text":
+            what = "finding is" if self.gone == 1 else "findings are"
+            session.note(
+                f"{self.gone} {what} gone that {options.baseline} lists: "
+                f"--write-baseline {options.baseline} removes them"
+            )
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        options = self.options
+        code = exit_code(self.session.diagnostics, strict=options.strict)
+        return 0 if code == 1 and (options.exit_zero or options.listing is not None) else code
+
+
+Results = dict[str, tuple[bytes | None, Checked]]
+"""The results for files that need no further check, with their bytes if these are known."""
 
 
 def _check_all(
@@ -209,25 +267,14 @@ def _check_all(
     if len(files) == 1:
         checker.add(files[0], checker.check(files[0]))
         return
-    found: dict[str, tuple[bytes | None, Checked]] = {}
-    for path in files if cache is not None else ():
-        if path != "-" and (stored := cache.find(path) if cache is not None else None) is not None:
-            found[path] = stored
-    old = len(found)
-    rest = [path for path in files if path not in found and path != "-"]
+    results = _look_up(files, cache)
+    rest = [path for path in files if path not in results and path != "-"]
     with progress_bar() if len(rest) >= MANY else nullcontext(no_progress) as progress:
         if len(rest) >= MANY and jobs > 1:
-            from orgflow.commands.check_workers import START, check_in_processes
-
-            progress(0, len(rest), rest[0])
-            make = partial(own_checker, options) if START == "spawn" else lambda: checker
-            for path, checked in check_in_processes(make, rest, jobs):
-                if checked is not None:
-                    found[path] = None, checked
-                    progress(len(found) - old, len(rest), path)
+            results |= _check_in_processes(checker, options, rest, jobs, progress)
         for number, path in enumerate(files):
-            if path in found:
-                data, checked = found[path]
+            if path in results:
+                data, checked = results[path]
                 checker.take(path, checked, data)
             else:
                 progress(number, len(files), path)
@@ -237,7 +284,30 @@ def _check_all(
                 cache.keep(path, checked)
 
 
-def _cores() -> int:
+def _look_up(files: Sequence[str], cache: CheckCache | None) -> Results:
+    """The kept results of files that have not changed."""
+    if cache is None:
+        return {}
+    kept = {path: cache.find(path) for path in files if path != "-"}
+    return {path: result for path, result in kept.items() if result is not None}
+
+
+def _check_in_processes(
+    checker: Checker, options: CheckOptions, files: Sequence[str], jobs: int, progress: Progress
+) -> Results:
+    """The results of files that other processes check."""
+    results: Results = {}
+    progress(0, len(files), files[0])
+    start = check_workers.START
+    make = partial(own_checker, options) if start == "spawn" else lambda: checker
+    for path, checked in check_workers.check_in_processes(make, files, jobs):
+        if checked is not None:
+            results[path] = None, checked
+            progress(len(results), len(files), path)
+    return results
+
+
+def _count_cores() -> int:
     """How many processes can work at a time."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -3,28 +3,23 @@ for a later run."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from orgflow.commands.session import Record, Session, Traced
 from orgflow.commands.suppressions import Acceptance, Applied
-from orgflow.compiler import (
-    InputError,
-    check_gaps,
-    check_output,
-    check_source,
-    legal_model,
-    needs_diagram,
-    own_backend,
-    read_source,
-    source_name,
-    with_called,
-)
+from orgflow.compilation.frontend_choice import own_backend
+from orgflow.compilation.input_sources import read_source, source_name
+from orgflow.compilation.model_checks import check_gaps, check_messages, needs_diagram
+from orgflow.compilation.usage_errors import InputError
+from orgflow.compiler import CHECK, LEGAL, CompileRequest, lint_own_format, run_stages
 
 from orgflow_ir.diagnostics import Category, Diagnostic
+from orgflow_ir.model import Model
 from orgflow_ir.model.neighbours import Neighbours, noted_neighbours
-from orgflow_ir.model.source import SourceFile
+from orgflow_ir.model.source import Source, SourceFile
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins.contracts import Backend
 
@@ -162,49 +157,18 @@ class Checker:
             self.session.traced[source_name(path)] = checked.traced
 
     def _check(self, path: str) -> tuple[tuple[Diagnostic, ...], Applied, Traced | None]:
-        session, options, backend = self.session, self.options, self.backend
+        session, options = self.session, self.options
         ctx = session.context()
         ctx.given = options.given
         config = None if path == "-" else path
-        target_options = dict(options.target_options)
-        if backend is not None:
-            from orgflow.commands.target_settings import configured
-
-            # Its faults are findings.
-            found = configured(backend, path, session.registry).options
-            target_options = {**found, **target_options}
+        target_options = self._target_options(path)
         self._by_options = bool(target_options)
         self.accepted.configure(config, ctx)
         model = session.load(path, ctx, options.from_, diagram=needs_diagram(ctx))
         find_gaps = None
         if model is not None:
             source = session.sources[source_name(path)]
-            own = own_backend(source, session.registry, options.from_)
-            # Nothing is left to legalise in a file of the target's own format.
-            as_it_is = backend is None or (own is not None and own.name == backend.name)
-            if backend is None or as_it_is:
-                ctx.options = {**ctx.options, **target_options}
-                check_source(source, model, ctx, options.from_)
-            else:
-                whole = with_called(model, backend, ctx)
-                legal = legal_model(whole, backend, ctx, options=target_options)
-                if legal is not None:
-                    check_output(legal, backend, ctx)
-                others = {source_name(file) for file in options.given} - {source.path}
-                if others:  # each file of the command reports its own findings
-                    ctx.diagnostics[:] = [
-                        d for d in ctx.diagnostics if d.loc is None or d.loc.file not in others
-                    ]
-                if own is not None and isinstance(source, SourceFile):
-                    own.lint(source, ctx)
-            if options.messages:
-                from orgflow.passes.pipelines import ON_REQUEST
-
-                from orgflow_ir.pipeline import PassManager
-
-                rest = [p for p in ON_REQUEST if ctx.passes.get(p.name) is None]
-                PassManager(rest).run(model, ctx)
-            find_gaps = partial(check_gaps, model, ctx, own if as_it_is else None)
+            find_gaps = self._check_model(model, source, target_options, ctx)
         applied = self.accepted.apply(config, model, ctx, find_gaps)
         diagnostics = tuple(ctx.diagnostics)
         traced = None
@@ -212,3 +176,40 @@ class Checker:
             session.models.pop()  # what is shown of it is in `traced`
             traced = Traced.of(model, diagnostics)
         return diagnostics, applied, traced
+
+    def _target_options(self, path: str) -> dict[str, str]:
+        """The options of the target for one file; faults of its configuration are findings."""
+        given = dict(self.options.target_options)
+        if self.backend is None:
+            return given
+        from orgflow.commands.target_settings import configured  # with a target only
+
+        return {**configured(self.backend, path, self.session.registry).options, **given}
+
+    def _check_model(
+        self, model: Model, source: Source, target_options: dict[str, str], ctx: PassContext
+    ) -> Callable[[], None]:
+        """Check one model; the result finds its gaps."""
+        backend = self.backend
+        own = own_backend(source, self.session.registry, self.options.from_)
+        request = CompileRequest(model, backend, target_options, source=source, own=own)
+        # Nothing is left to legalise in a file of the target's own format.
+        as_it_is = backend is None or (own is not None and own.name == backend.name)
+        if as_it_is:
+            ctx.options = {**ctx.options, **target_options}
+            run_stages(CHECK, request, ctx)
+        else:
+            run_stages(LEGAL, request, ctx)
+            self._drop_findings_of_others(source, ctx)
+            run_stages((lint_own_format,), request, ctx)
+        if self.options.messages:
+            check_messages(model, ctx)
+        return partial(check_gaps, model, ctx, own if as_it_is else None)
+
+    def _drop_findings_of_others(self, source: Source, ctx: PassContext) -> None:
+        """Each file of the command reports its own findings, not those of called processes."""
+        others = {source_name(file) for file in self.options.given} - {source.path}
+        if others:
+            ctx.diagnostics[:] = [
+                d for d in ctx.diagnostics if d.loc is None or d.loc.file not in others
+            ]

@@ -2,49 +2,52 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE, targets
 from orgflow.commands.options import (
-    model_flags_with,
+    ModelOptions,
+    ProcessOptions,
+    SourceOptions,
+    find_configuration,
     model_options,
+    model_settings_with,
+    parsed_into,
     process_option,
     resolve_target,
     source_options,
 )
 from orgflow.commands.output import (
-    OutputError,
-    destinations,
     is_folder,
+    join_artifacts,
     keep_input,
-    same_file,
+    write_compiled,
     write_files,
     write_stdout,
 )
 from orgflow.commands.session import (
     Session,
-    configuration_for,
     exit_code,
     leave,
     list_folders_once,
     text_width,
 )
+from orgflow.commands.startup import LazyModule
 from orgflow.compiler import (
-    InputError,
-    compile_model,
+    COMPILE,
+    CompileRequest,
+    add_called_processes,
     compile_separately,
-    read_source,
-    separable,
-    with_called,
+    run_stages,
 )
+from orgflow.passes.pipelines import FORCEABLE
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
@@ -56,6 +59,36 @@ from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.reporting.suppression import carries_any
 from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.artifact import Artifact, Emitted
+
+if TYPE_CHECKING:  # parts of single options, and of folders
+    from orgflow.commands import filled_work, filling, golden, inputs, merge, report, suppressions
+    from orgflow.compilation import process_groups
+else:
+    filled_work = LazyModule("orgflow.commands.filled_work")
+    filling = LazyModule("orgflow.commands.filling")
+    golden = LazyModule("orgflow.commands.golden")
+    inputs = LazyModule("orgflow.commands.inputs")
+    merge = LazyModule("orgflow.commands.merge")
+    report = LazyModule("orgflow.commands.report")
+    suppressions = LazyModule("orgflow.commands.suppressions")
+    process_groups = LazyModule("orgflow.compilation.process_groups")
+
+
+class CompileOptions(ModelOptions, ProcessOptions, SourceOptions):
+    """The options of `compile`."""
+
+    inputs: tuple[str, ...]
+    target: str
+    output: str | None
+    golden: str | None
+    edited: str | None
+    dry_run: bool
+    verify: bool
+    fill: bool
+    allow_lossy: bool
+    force: bool
+    strict: bool
+    report: str | None
 
 
 @click.command("compile", short_help="Compile a model into a workflow of the target.")
@@ -112,25 +145,8 @@ from orgflow_ir.targets.artifact import Artifact, Emitted
 @model_options
 @process_option
 @source_options
-def command(
-    inputs: tuple[str, ...],
-    target: str,
-    output: str | None,
-    golden: str | None,
-    edited: str | None,
-    dry_run: bool,
-    verify: bool,
-    fill: bool,
-    allow_lossy: bool,
-    force: bool,
-    strict: bool,
-    report: str | None,
-    process: str | None,
-    from_: str | None,
-    format_: str,
-    verbose: bool,
-    **more: Any,
-) -> None:
+@parsed_into(CompileOptions)
+def command(options: CompileOptions) -> None:
     """Compile the model in IN (a file, or - with --from) for a target; of a folder, all models in
     it.
 
@@ -139,384 +155,339 @@ def command(
     does not stop the others, and work that several of them name becomes one workflow. Exit code 1:
     a model has errors; faulty processes were not written.
     """
-    if output is not None and golden is not None:
-        raise click.UsageError("-o writes and --check only compares; use one of them")
-    if golden is not None and not Path(golden).exists():
-        raise click.UsageError(f"{golden} does not exist; -o {golden} creates it")
-    if edited is not None and golden is not None:
-        raise click.UsageError(
-            "--merge and --check cannot be combined, because a merge changes the workflow"
-        )
-    if dry_run and edited is None:
-        raise click.UsageError("--dry-run requires --merge")
-    flags = model_flags_with("--fill", more, used=fill)
-    keep_input(output, *inputs)
-    keep_input(report, *inputs, option="--report")
-    if report is not None and output is not None and Path(report) == Path(output):
-        raise click.UsageError(f"--report and -o both name {report}")
-    session = Session(format_, verbose=verbose)
-    backend, options = resolve_target(target, session.registry, inputs)
-    paths = list(dict.fromkeys(inputs))
-    empty: list[str] = []
-    if any(os.path.isdir(one) for one in inputs):
-        from orgflow.commands.inputs import models_in, without_output
-
-        paths, empty = models_in(inputs, session)
-        paths = without_output(paths, inputs, golden or output)
-    several = len(paths) != 1
-    if several:
-        list_folders_once()
-    if several and (edited is not None or process is not None):
-        named, what = ("--process", "the process")
-        if edited is not None:
-            named, what = "--merge", "the workflow"
-        raise click.UsageError(
-            f"{named} is for one model, and there are {len(paths)}; name the file with the model "
-            f"of {what}"
-        )
-    folder = several or (is_folder(golden or output or "", ()) and edited is None)
-    models: list[Model] = []
-    made: list[tuple[Model, Emitted]] = []
-    ctx = session.context()
-    for without in empty:
-        ctx.emit(UnreadableInput, f"there is no model in {without}", help="name a file in it")
-    if several:
-        session.collect(ctx)
-
-    def read() -> Iterator[tuple[str, Model, PassContext]]:
-        for in_ in paths:
-            own = session.context() if several else ctx
-            own.given = paths if several else ()
-            model = session.load(
-                in_, own, from_, diagram=backend.target.wants_diagram, process=process
-            )
-            if model is not None:
-                yield in_, model, own
-            else:
-                session.collect(own)
-
-    loaded: Iterable[tuple[str, Model, PassContext]] = read()
-    if fill:
-        from orgflow.commands.filling import Loaded, fill_models
-
-        loaded = fill_models(
-            [Loaded(*one) for one in loaded], backend, session, flags=flags,
-            called=backend.target.executes,
-        )  # fmt: skip
-    for in_, model, ctx in loaded:
-        model = with_called(model, backend, ctx)
-        models.append(model)
-        some = _compile(
-            model, backend, ctx, folder=folder, options=options, allow_lossy=allow_lossy,
-            force=force, strict=strict,
-        )  # fmt: skip
-        if verify:
-            some = [(one, e) for one, e in some if _verified(one, e, backend, session, ctx)]
-        made += some
-        if not several and some and edited is not None:
-            break  # what is found while merging is accepted, too
-        _accept(in_, model, session, ctx)
-        if several:
-            session.collect(ctx)
-    artifacts: Sequence[Artifact] | None = None
-    beside: list[Artifact] = []
-    emitted: Sequence[Emitted] = ()
-    if len(made) > 1 and backend.target.executes and any(os.path.isdir(one) for one in inputs):
-        from orgflow.commands.inputs import used_decisions
-
-        used = used_decisions(models, inputs, session)
-        made = [(one, e) for one, e in made if one.source not in used]
-    if made:
-        if len(made) > 1:
-            session.collect(ctx)
-            ctx = session.context()
-            ctx.options = {**backend.target.default_options, **options}
-        emitted = backend.link(made, ctx) if len(made) > 1 else tuple(e for _, e in made)
-        artifacts = [artifact for one in emitted for artifact in one.artifacts]
-        beside = [artifact for one in emitted for artifact in one.beside]
-        if edited is not None:
-            from orgflow.commands.merge import merged_artifacts
-
-            artifacts = merged_artifacts(
-                edited, models[0], made[0][1], backend, session, ctx, dry_run=dry_run
-            )
-            _accept(paths[0], models[0], session, ctx)
-    session.collect(ctx)
-    if artifacts is not None and edited is None:
-        kept = with_filled_work(emitted, golden or output, backend, session)
-        artifacts = None
-        if kept is not None:
-            beside = [artifact for one in kept for artifact in one.beside]
-            artifacts = [artifact for one in kept for artifact in one.artifacts]
-            if golden is None and output is not None:
-                _report_uncalled(kept, output, backend, session)
-    code = exit_code(session.diagnostics)
-    shown = " ".join(inputs)
-    try:
-        if artifacts is not None and golden is not None:
-            code = max(code, _compare(golden, artifacts, backend, session))
-        elif artifacts is not None:
-            write_compiled(paths, output, artifacts, beside)
-            if edited is None and (session.diagnostics or output not in (None, "-")):
-                session.outcome = _outcome(paths, output, backend, session.diagnostics, report)
-        elif golden is None and edited is None and code == 1:
-            session.outcome = (
-                "nothing written",
-                _after_errors(inputs, session.diagnostics, backend),
-            )
-        if report is not None:
-            from orgflow.commands.report import markdown, page
-
-            form = page if Path(report).suffix.lower() in (".html", ".htm") else markdown
-            text = form(shown, target, models, artifacts, session.diagnostics)
-            write_files([(Path(report), text)])
-    finally:
-        session.show(brief=True)
+    _check_options(options)
+    settings = model_settings_with("--fill", options, used=options.fill)
+    _protect_files(options)
+    session = Session.with_options(options)
+    compilation = _Compilation(options, session)
+    compilation.compile_inputs(settings)
+    compilation.link()
+    code = compilation.write()
     if session.format == "text" and not session.quiet:
-        for line in _no_help(session.diagnostics, backend, force=force, allow_lossy=allow_lossy):
+        for line in _list_unhelpful_options(session.diagnostics, compilation.backend, options):
             click.echo(line, err=True)
     leave(code)
 
 
-def _compile(
-    model: Model,
-    backend: Backend,
-    ctx: PassContext,
-    *,
-    folder: bool,
-    options: Mapping[str, str],
-    allow_lossy: bool,
-    force: bool,
-    strict: bool,
-) -> list[tuple[Model, Emitted]]:
-    """What was compiled, and of which model: of the whole one or, for a folder and where that has
-    errors, of each process by itself."""
-    several = folder and len(executable_processes(model)) > 1 and len(separable(model)) > 1
-    read = list(ctx.diagnostics)
-    emitted = compile_model(
-        model, backend, ctx, options=options, allow_lossy=allow_lossy, force=force, strict=strict
-    )
-    if emitted is not None:
-        return [(model, emitted)]
-    if not several or any(d.severity is Severity.ERROR for d in read):
-        return []
-    ctx.diagnostics[:] = read
-    return compile_separately(
-        model, backend, ctx, options=options, allow_lossy=allow_lossy, force=force, strict=strict
-    )
+def _check_options(options: CompileOptions) -> None:
+    """Raises `click.UsageError` for options that cannot be combined."""
+    golden_file = options.golden
+    if options.output is not None and golden_file is not None:
+        raise click.UsageError("-o writes and --check only compares; use one of them")
+    if golden_file is not None and not Path(golden_file).exists():
+        raise click.UsageError(f"{golden_file} does not exist; -o {golden_file} creates it")
+    if options.edited is not None and golden_file is not None:
+        raise click.UsageError(
+            "--merge and --check cannot be combined, because a merge changes the workflow"
+        )
+    if options.dry_run and options.edited is None:
+        raise click.UsageError("--dry-run requires --merge")
 
 
-def _outcome(
-    paths: Sequence[str],
-    output: str | None,
-    backend: Backend,
-    found: Sequence[Diagnostic],
-    report: str | None,
-) -> tuple[str, str]:
-    """What was written, and what to do next."""
-    made = "compiled" if output is None or output == "-" else f"wrote {output}"
-    if report is not None:
-        return made, f"{report} lists the remaining work"
-    if any(d.category is Category.GAP and d.suppressed is None for d in found):
-        return made, "--report todo.md lists the remaining work"
-    if len(paths) != 1 or paths[0] == "-" or backend.engines() is None:
-        return made, ""
-    return made, f"next: orgflowc run {shlex.quote(paths[0])}"
+def _protect_files(options: CompileOptions) -> None:
+    """Raises `click.UsageError` if a result would overwrite an input or another result."""
+    keep_input(options.output, *options.inputs)
+    keep_input(options.report, *options.inputs, option="--report")
+    report_file, output = options.report, options.output
+    if report_file is not None and output is not None and Path(report_file) == Path(output):
+        raise click.UsageError(f"--report and -o both name {report_file}")
 
 
-def _after_errors(inputs: Sequence[str], found: Sequence[Diagnostic], backend: Backend) -> str:
+Compiled = list[tuple[Model, Emitted]]
+"""Models, each with its files."""
+
+
+class _Compilation:
+    """One call of `compile`: its inputs, and the results so far.
+
+    Attributes:
+        backend, target_options: the target.
+        paths: the files that are compiled, with those in folders; `several`: not one.
+        ctx: receives the findings of the only model, or those of all models together.
+        models: as they were compiled, with the processes that they call.
+        compiled: the files of each model without errors.
+        emitted: the same after models were linked.
+        artifacts: the files that are written or compared; `None` if there are none.
+    """
+
+    def __init__(self, options: CompileOptions, session: Session) -> None:
+        self.options, self.session = options, session
+        self.backend, self.target_options = resolve_target(
+            options.target, session.registry, options.inputs
+        )
+        self.paths, empty = self._find_inputs()
+        self.several = len(self.paths) != 1
+        if self.several:
+            list_folders_once()
+            self._refuse_options_for_one_model()
+        self.ctx = session.context()
+        for folder in empty:
+            self.ctx.emit(
+                UnreadableInput, f"there is no model in {folder}", help="name a file in it"
+            )
+        if self.several:
+            session.collect(self.ctx)
+        self.models: list[Model] = []
+        self.compiled: Compiled = []
+        self.emitted: Sequence[Emitted] = ()
+        self.artifacts: Sequence[Artifact] | None = None
+
+    @property
+    def destination(self) -> str | None:
+        """The file or folder that is written or compared."""
+        return self.options.golden or self.options.output
+
+    @property
+    def has_folders(self) -> bool:
+        """Whether an input is a folder."""
+        return any(os.path.isdir(path) for path in self.options.inputs)
+
+    def _find_inputs(self) -> tuple[list[str], list[str]]:
+        """The files to compile, and the folders without any."""
+        if not self.has_folders:
+            return list(dict.fromkeys(self.options.inputs)), []
+        paths, empty = inputs.models_in(self.options.inputs, self.session)
+        return inputs.without_output(paths, self.options.inputs, self.destination), empty
+
+    def _refuse_options_for_one_model(self) -> None:
+        option, what = ("--process", "the process")
+        if self.options.edited is not None:
+            option, what = "--merge", "the workflow"
+        elif self.options.process is None:
+            return
+        raise click.UsageError(
+            f"{option} is for one model, and there are {len(self.paths)}; name the file with the "
+            f"model of {what}"
+        )
+
+    def compile_inputs(self, settings: dict[str, Any]) -> None:
+        """Read, fill, compile and verify each input; `settings` are those of a language model."""
+        for path, model, ctx in self._fill_models(settings):
+            self.ctx = ctx
+            model = add_called_processes(model, self.backend, ctx)
+            self.models.append(model)
+            compiled = self._compile_model(model)
+            if self.options.verify:
+                compiled = [(m, files) for m, files in compiled if self._is_verified(m, files)]
+            self.compiled += compiled
+            if not self.several and compiled and self.options.edited is not None:
+                return  # findings of the merge are accepted, too
+            self._accept_findings(path, model)
+            if self.several:
+                self.session.collect(ctx)
+
+    def _read_models(self) -> Iterator[tuple[str, Model, PassContext]]:
+        """The inputs without errors, each with its context."""
+        options, session = self.options, self.session
+        diagram = self.backend.target.wants_diagram
+        for path in self.paths:
+            own = session.context() if self.several else self.ctx
+            own.given = self.paths if self.several else ()
+            model = session.load(path, own, options.from_, diagram=diagram, process=options.process)
+            if model is not None:
+                yield path, model, own
+            else:
+                session.collect(own)
+
+    def _fill_models(self, settings: dict[str, Any]) -> Iterable[tuple[str, Model, PassContext]]:
+        """The inputs, with the answers of agents if the options request them."""
+        loaded = self._read_models()
+        if not self.options.fill:
+            return loaded
+        request = filling.FillRequest(self.backend, settings, called=self.backend.target.executes)
+        models = [filling.Loaded(*item) for item in loaded]
+        return filling.fill_models(models, request, self.session)
+
+    def _compile_model(self, model: Model) -> Compiled:
+        """The files of a whole model or, for a folder and after errors, of each process."""
+        options, ctx = self.options, self.ctx
+        before = list(ctx.diagnostics)
+        request = CompileRequest(
+            model, self.backend, self.target_options, options.allow_lossy, options.force,
+            options.strict,
+        )  # fmt: skip
+        emitted = run_stages(COMPILE, request, ctx).emitted
+        if emitted is not None:
+            return [(model, emitted)]
+        if any(d.severity is Severity.ERROR for d in before) or not self._is_separable(model):
+            return []
+        ctx.diagnostics[:] = before
+        return compile_separately(request, ctx)
+
+    def _is_separable(self, model: Model) -> bool:
+        """Whether the processes of a model can be written to a folder one by one."""
+        folder = is_folder(self.destination or "", ()) and self.options.edited is None
+        if not (self.several or folder) or len(executable_processes(model)) < 2:
+            return False
+        return len(process_groups.group_processes(model)) > 1
+
+    def _is_verified(self, model: Model, emitted: Emitted) -> bool:
+        """Whether no difference between the files and the model was found; a line a process on
+        standard error, everything else is in the context."""
+        backend, ctx = self.backend, self.ctx
+        if not backend.validate(emitted.artifacts, ctx):
+            return False
+        text = join_artifacts(emitted.artifacts)
+        workflow = SourceFile("what was compiled", text.encode("utf-8", "surrogatepass"))
+        results = backend.verify(model, workflow, ctx, emitted=emitted)
+        if results is None:
+            raise click.UsageError(
+                f"target `{backend.name}` does not support verification; omit --verify"
+            )
+        for result in results:
+            states = f", {result.states} states" if result.verdict.value == "proved" else ""
+            self.session.note(f"verified `{result.label}`: {result.verdict.value}{states}")
+        return bool(results) and all(r.ok for r in results)
+
+    def _accept_findings(self, path: str, model: Model) -> None:
+        """Mark warnings and infos that the model or an orgflow.toml accepts; errors stay errors."""
+        file = None if path == "-" else path
+        if carries_any(model) or (file is not None and find_configuration(file) is not None):
+            accepted = suppressions.Acceptance(self.session.registry, errors=False, whole=True)
+            accepted.apply(file, model, self.ctx)
+
+    def link(self) -> None:
+        """Link the files of several models, merge them into an edited workflow, and keep the work
+        that people implemented in files that they replace."""
+        self._leave_out_used_decisions()
+        if self.compiled:
+            self._link_models()
+            self.artifacts = [a for files in self.emitted for a in files.artifacts]
+            if self.options.edited is not None:
+                self._merge(self.options.edited)
+        self.session.collect(self.ctx)
+        if self.artifacts is not None and self.options.edited is None:
+            self._keep_filled_work()
+
+    def _leave_out_used_decisions(self) -> None:
+        """Decisions in a folder need no workflow if those of their callers contain them."""
+        if len(self.compiled) > 1 and self.backend.target.executes and self.has_folders:
+            used = inputs.used_decisions(self.models, self.options.inputs, self.session)
+            self.compiled = [(m, files) for m, files in self.compiled if m.source not in used]
+
+    def _link_models(self) -> None:
+        if len(self.compiled) == 1:
+            self.emitted = (self.compiled[0][1],)
+            return
+        self.session.collect(self.ctx)
+        self.ctx = self.session.context()
+        self.ctx.options = {**self.backend.target.default_options, **self.target_options}
+        self.emitted = self.backend.link(self.compiled, self.ctx)
+
+    def _merge(self, edited: str) -> None:
+        self.artifacts = merge.merged_artifacts(
+            edited, self.models[0], self.compiled[0][1], self.backend, self.session, self.ctx,
+            dry_run=self.options.dry_run,
+        )  # fmt: skip
+        self._accept_findings(self.paths[0], self.models[0])
+
+    def _keep_filled_work(self) -> None:
+        output = self.destination
+        if output is None or output == "-":
+            return
+        kept = filled_work.keep_filled_work(self.emitted, output, self.backend, self.session)
+        self.artifacts = None
+        if kept is None:
+            return
+        self.emitted = kept
+        self.artifacts = [a for files in kept for a in files.artifacts]
+        if self.options.golden is None:
+            filled_work.report_uncalled_work(kept, output, self.backend, self.session)
+
+    def write(self) -> int:
+        """Write or compare the files, write the report, show the findings; the exit code."""
+        options, session = self.options, self.session
+        code = exit_code(session.diagnostics)
+        try:
+            if self.artifacts is not None and options.golden is not None:
+                code = max(code, self._compare_golden(options.golden, self.artifacts))
+            elif self.artifacts is not None:
+                self._write_files(self.artifacts)
+            elif options.golden is None and options.edited is None and code == 1:
+                advice = _advise_after_errors(options.inputs, session.diagnostics, self.backend)
+                session.outcome = "nothing written", advice
+            if options.report is not None:
+                self._write_report(options.report)
+        finally:
+            session.show(brief=True)
+        return code
+
+    def _write_files(self, artifacts: Sequence[Artifact]) -> None:
+        options, session = self.options, self.session
+        beside = [a for files in self.emitted for a in files.beside]
+        write_compiled(self.paths, options.output, artifacts, beside)
+        shows_more = session.diagnostics or options.output not in (None, "-")
+        if options.edited is None and shows_more:
+            session.outcome = self._describe_outcome()
+
+    def _describe_outcome(self) -> tuple[str, str]:
+        """What was written, and the next command."""
+        output, findings = self.options.output, self.session.diagnostics
+        done = "compiled" if output is None or output == "-" else f"wrote {output}"
+        if self.options.report is not None:
+            return done, f"{self.options.report} lists the remaining work"
+        if any(d.category is Category.GAP and d.suppressed is None for d in findings):
+            return done, "--report todo.md lists the remaining work"
+        if self.several or self.paths[0] == "-" or self.backend.engines() is None:
+            return done, ""
+        return done, f"next: orgflowc run {shlex.quote(self.paths[0])}"
+
+    def _compare_golden(self, path: str, artifacts: Sequence[Artifact]) -> int:
+        """0 where the golden file or folder holds exactly these files, else 1 and the differences
+        on standard output: behaviour and nodes, or where these are the same the bytes."""
+        ctx = self.session.context()
+        wanted = golden.wanted_files(path, artifacts)
+        text = golden.golden_difference(wanted, self.backend, ctx, text_width(sys.stdout))
+        self.session.collect(ctx)
+        write_stdout(text)
+        return 1 if text else 0
+
+    def _write_report(self, path: str) -> None:
+        form = report.page if Path(path).suffix.lower() in (".html", ".htm") else report.markdown
+        text = form(
+            " ".join(self.options.inputs), self.options.target, self.models, self.artifacts,
+            self.session.diagnostics,
+        )  # fmt: skip
+        write_files([(Path(path), text)])
+
+
+def _advise_after_errors(
+    files: Sequence[str], findings: Sequence[Diagnostic], backend: Backend
+) -> str:
     """What to do about errors: take fixes, compile what is supported, or read about the first."""
-    errors = [d for d in found if d.severity is Severity.ERROR and d.suppressed is None]
+    errors = [d for d in findings if d.severity is Severity.ERROR and d.suppressed is None]
     safe = [d for d in errors if d.fix is not None and d.fix.applicability == "safe"]
-    if safe and "-" not in inputs:
-        return f"next: orgflowc check --fix {shlex.join(inputs)}"
+    if safe and "-" not in files:
+        return f"next: orgflowc check --fix {shlex.join(files)}"
     of_model = all(d.category is Category.TARGET and d.element is not None for d in errors)
     if errors and backend.target.stubs and of_model:
         return f"next: --target '{backend.name}{{unsupported=stub}}' compiles the rest"
     return f"next: orgflowc explain {errors[0].code}" if errors else ""
 
 
-def _no_help(
-    diagnostics: Iterable[Diagnostic], backend: Backend, *, force: bool, allow_lossy: bool
+def _list_unhelpful_options(
+    findings: Iterable[Diagnostic], backend: Backend, options: CompileOptions
 ) -> Iterator[str]:
-    """Which of the options that let something through were given, and let none of the errors
-    through that are left."""
-    errors = [d for d in diagnostics if d.severity is Severity.ERROR]
+    """The options that let something through, were given, and let none of the remaining errors
+    through."""
+    errors = [d for d in findings if d.severity is Severity.ERROR]
     if not errors or any(d.category is Category.INTERNAL for d in errors):
         return
     codes = listed(sorted({d.code for d in errors}))
-    if force:
-        from orgflow.passes.pipelines import FORCEABLE
-
+    if options.force:
         yield (
             f"--force does not help: it permits {listed(sorted(FORCEABLE))}, and the remaining "
             f"errors are {codes}"
         )
-    if allow_lossy:
+    if options.allow_lossy:
         yield (
             "--allow-lossy does not help: there is no approximation for the remaining errors, "
             "which are "
             f"{codes}"
         )
     refused = any(d.category is Category.TARGET for d in errors)
-    if (force or allow_lossy) and refused and backend.target.stubs:
+    if (options.force or options.allow_lossy) and refused and backend.target.stubs:
         yield (
             f"--target '{backend.name}{{unsupported=stub}}' compiles the rest, with stops in "
             "place of unsupported elements"
         )
-
-
-def _accept(in_: str, model: Model, session: Session, ctx: PassContext) -> None:
-    """Mark warnings and infos that the model or an orgflow.toml accepts; errors stay errors."""
-    path = None if in_ == "-" else in_
-    if carries_any(model) or (path is not None and configuration_for(path) is not None):
-        from orgflow.commands.suppressions import Acceptance
-
-        Acceptance(session.registry, errors=False, whole=True).apply(path, model, ctx)
-
-
-def _verified(
-    model: Model, emitted: Emitted, backend: Backend, session: Session, ctx: PassContext
-) -> bool:
-    """Whether no difference between the artifacts and the model was found; a line a process on
-    standard error, everything else is in `ctx`."""
-    if not backend.validate(emitted.artifacts, ctx):
-        return False
-    text = as_one(emitted.artifacts)
-    made = SourceFile("what was compiled", text.encode("utf-8", "surrogatepass"))
-    results = backend.verify(model, made, ctx, emitted=emitted)
-    if results is None:
-        raise click.UsageError(
-            f"target `{backend.name}` does not support verification; omit --verify"
-        )
-    for result in results:
-        states = f", {result.states} states" if result.verdict.value == "proved" else ""
-        session.note(f"verified `{result.label}`: {result.verdict.value}{states}")
-    return bool(results) and all(r.ok for r in results)
-
-
-_MOST_OTHERS = 1000
-"""Maximum number of files in the output folder that are searched for work."""
-
-
-def _report_uncalled(
-    emitted: Sequence[Emitted], output: str, backend: Backend, session: Session
-) -> None:
-    """Report work that an earlier compilation wrote to the folder and that nothing in it uses any
-    more."""
-    if type(backend).report_uncalled is Backend.report_uncalled or not os.path.isdir(output):
-        return
-    artifacts = [artifact for one in emitted for artifact in one.artifacts]
-    new = {os.path.abspath(place) for place, _ in _files(output, artifacts)}
-    names = sorted(name for name in os.listdir(output) if name.endswith(".json"))
-    if len(names) > _MOST_OTHERS:
-        return  # what is not read may be the caller
-    paths = [os.path.join(output, name) for name in names]
-    others = []
-    for path in (path for path in paths if os.path.abspath(path) not in new):
-        with contextlib.suppress(InputError):  # nobody asked for it
-            others.append(read_source(path))
-    from orgflow.commands.merge import read_beside
-
-    ctx = session.context()
-    backend.report_uncalled(emitted, others, ctx, lambda path: read_beside(Path(output), path))
-    session.collect(ctx)
-
-
-def with_filled_work(
-    emitted: Sequence[Emitted], output: str | None, backend: Backend, session: Session
-) -> Sequence[Emitted] | None:
-    """The output, with the work that people implemented in the files that it replaces; `None` after
-    an error."""
-    artifacts = [artifact for one in emitted for artifact in one.artifacts]
-    if output in (None, "-") or type(backend).keep_filled is Backend.keep_filled:
-        return emitted
-    assert output is not None
-    there = []
-    for place in dict.fromkeys(place for place, _ in _files(output, artifacts)):
-        if os.path.isfile(place):  # `Path.is_file` raises for names that are too long
-            try:
-                there.append(read_source(str(place)))
-            except InputError as error:
-                raise OutputError(
-                    f"cannot replace {place}, which may contain implemented work: {error}; move it"
-                ) from None
-    if not there:
-        return emitted
-    from orgflow.commands.merge import read_beside
-
-    ctx = session.context()
-    folder = Path(there[0].path).parent
-    kept = backend.keep_filled(emitted, there, ctx, lambda path: read_beside(folder, path))
-    session.collect(ctx)
-    if ctx.has_errors:
-        return None
-    texts = {artifact.path: artifact.text for artifact in artifacts}
-    for one in (artifact for some in kept for artifact in some.artifacts):
-        if one.text != texts[one.path]:
-            session.note(f"kept the edits of {one.path}")
-    return kept
-
-
-def write_compiled(
-    paths: Sequence[str],
-    output: str | None,
-    artifacts: Sequence[Artifact],
-    beside: Sequence[Artifact],
-) -> None:
-    """Write what models were compiled to, and the files beside it, or print it without `-o`.
-
-    Raises `OutputError` and `click.UsageError`.
-    """
-    if output is None or output == "-":
-        write_stdout(as_one(artifacts))
-        return
-    files = _files(output, artifacts)
-    if any(same_file(place, one) for place, _ in files for one in paths):
-        raise click.UsageError(f"-o {output} would overwrite the input")
-    write_files([*files, *((files[0][0].parent / one.path, one.text) for one in beside)])
-
-
-def write_artifacts(artifacts: Sequence[Artifact], output: str | None) -> None:
-    """Write all files to `-o OUTPUT`, or print them if it is omitted or `-`.
-
-    Raises `OutputError` and `click.UsageError`.
-    """
-    if output is None or output == "-":
-        write_stdout(as_one(artifacts))
-        return
-    write_files(_files(output, artifacts))
-
-
-def _files(output: str, artifacts: Sequence[Artifact]) -> list[tuple[Path, str]]:
-    """What to write where: several JSON files are one array in a file whose name has a suffix.
-    Raises `click.UsageError`."""
-    place = Path(output)
-    in_one = bool(place.suffix) and not is_folder(output, ())
-    if in_one and len(artifacts) > 1 and all(a.path.endswith(".json") for a in artifacts):
-        return [(place, as_one(artifacts))]
-    return list(zip(destinations(output, artifacts), (a.text for a in artifacts), strict=True))
-
-
-def as_one(artifacts: Sequence[Artifact]) -> str:
-    """The text for standard output: the one file, or several JSON files as one array.
-
-    Raises `click.UsageError` if several files are not JSON.
-    """
-    if len(artifacts) == 1:
-        return artifacts[0].text
-    if not all(a.path.endswith(".json") for a in artifacts):
-        raise click.UsageError(f"the result is {len(artifacts)} files; use -o DIR")
-    return "[\n" + ",\n".join(a.text.strip() for a in artifacts) + "\n]\n"
-
-
-def _compare(golden: str, artifacts: Sequence[Artifact], backend: Backend, session: Session) -> int:
-    """0 where the golden file or folder holds exactly these artifacts, else 1 and what differs on
-    standard output: behaviour and nodes, or where these are the same the bytes."""
-    from orgflow.commands.golden import golden_difference, wanted_files
-
-    ctx = session.context()
-    said = golden_difference(wanted_files(golden, artifacts), backend, ctx, text_width(sys.stdout))
-    session.collect(ctx)
-    write_stdout(said)
-    return 1 if said else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 from orgflow.commands.output import write_stdout
-from orgflow.compiler import suggestion
+from orgflow.compilation.usage_errors import suggest_name
 
 SHELLS = {
     "bash": 'put  eval "$(orgflowc completion bash)"  into ~/.bashrc (bash 4.4 or newer)',
@@ -29,7 +29,7 @@ def command(shell: str) -> None:
     fish:  put  orgflowc completion fish | source  into ~/.config/fish/config.fish
     """
     if shell not in SHELLS:
-        raise click.UsageError(f"no shell `{shell}`; {suggestion(shell, tuple(SHELLS))}")
+        raise click.UsageError(f"no shell `{shell}`; {suggest_name(shell, tuple(SHELLS))}")
     from click.shell_completion import get_completion_class
 
     completion = get_completion_class(shell)

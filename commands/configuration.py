@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 
 from orgflow.commands.rule_settings import SETTINGS, RuleSettings, line_of, read_settings
 from orgflow.commands.target_settings import TARGETS, read_targets
-from orgflow.compiler import suggestion
+from orgflow.compilation.usage_errors import suggest_name
 
 from orgflow_ir.diagnostics import Rule
 from orgflow_ir.diagnostics.core_rules import FaultySuppression, InvalidConfiguration
@@ -123,7 +123,7 @@ def read_bytes(path: str, data: bytes, registry: Registry, ctx: PassContext) -> 
     lines = [n for n, row in enumerate(text.splitlines(), 1) if _HEAD.match(row)]
     for key in content:
         if key not in TOP_LEVEL:
-            near = suggestion(key, TOP_LEVEL)
+            near = suggest_name(key, TOP_LEVEL)
             _invalid(ctx, path, line_of(text, key), f"{path} has an unknown key `{key}`", near)
 
     def report(message: str, help: str, line: int | None) -> None:

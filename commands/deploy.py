@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 from orgflow import compiler
@@ -14,11 +14,18 @@ from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.deploy_output import JsonOutput, Output, TextOutput
 from orgflow.commands.inputs import expand, used_decisions
-from orgflow.commands.options import resolve_target, source_options, target_option
+from orgflow.commands.options import (
+    SourceOptions,
+    parsed_into,
+    resolve_target,
+    source_options,
+    target_option,
+)
 from orgflow.commands.output import write_files
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import (
     SERVER_FAILED,
+    ServerOptions,
     connected,
     deployer_and_address,
     server_exit_code,
@@ -26,24 +33,26 @@ from orgflow.commands.server import (
     variable,
 )
 from orgflow.commands.session import Session, leave, list_folders_once, text_width, unknown
+from orgflow.compilation.frontend_choice import choose_frontend
+from orgflow.compilation.input_sources import read_source
+from orgflow.compilation.reading import load_model
+from orgflow.compilation.usage_errors import InputError, UnknownName
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
+from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.plugins.deployment import (
+    Deployable,
+    Deployer,
+    DeployOptions,
+    DeployPlan,
+    DeploySession,
+)
+from orgflow_ir.plugins.engines import RemoteError, ServerAccess
 from orgflow_ir.targets import executable_processes
-
-if TYPE_CHECKING:
-    from orgflow_ir.model import Model
-    from orgflow_ir.plugins.contracts import Backend
-    from orgflow_ir.plugins.deployment import (
-        Deployable,
-        Deployer,
-        DeployOptions,
-        DeployPlan,
-        DeploySession,
-    )
-    from orgflow_ir.plugins.engines import ServerAccess
-    from orgflow_ir.targets.artifact import Emitted
+from orgflow_ir.targets.artifact import Emitted
 
 _MODEL_ERRORS = 1
 
@@ -57,6 +66,25 @@ from another process is not changed. Workflows of one file, or that call each ot
 together or not at all. Exit code 1: a workflow was not deployed; 3: the server failed.
 """
 _SUMMARY = f"Put workflows on an {DEFAULT_TARGET} server and publish them."
+
+
+class CommandOptions(ServerOptions, SourceOptions):
+    """The options of `deploy`."""
+
+    files: tuple[str, ...]
+    url: str | None
+    target: str
+    dry_run: bool
+    take_over: bool
+    rollback: bool
+    name: str | None
+    no_publish: bool
+    credentials: str | None
+    keys: bool
+    allow_lossy: bool
+    force: bool
+    strict: bool
+    as_json: bool
 
 
 @click.command("deploy", help=_HELP, short_help=_SUMMARY)
@@ -104,60 +132,43 @@ _SUMMARY = f"Put workflows on an {DEFAULT_TARGET} server and publish them."
 )
 @server_options
 @source_options
-def command(
-    files: tuple[str, ...],
-    url: str | None,
-    target: str,
-    dry_run: bool,
-    take_over: bool,
-    rollback: bool,
-    name: str | None,
-    no_publish: bool,
-    credentials: str | None,
-    keys: bool,
-    allow_lossy: bool,
-    force: bool,
-    strict: bool,
-    as_json: bool,
-    key_file: str | None,
-    wait: float,
-    from_: str | None,
-    format_: str,
-    verbose: bool,
-) -> None:
+@parsed_into(CommandOptions)
+def command(options: CommandOptions) -> None:
     """See the help."""
-    session = Session(format_, verbose=verbose)
-    backend, options = resolve_target(target, session.registry, files)
-    deployer, address = deployer_and_address(backend, url)
-    if name is not None and not name.strip():
+    session = Session.with_options(options)
+    backend, target_options = resolve_target(options.target, session.registry, options.files)
+    deployer, address = deployer_and_address(backend, options.url)
+    if options.name is not None and not options.name.strip():
         raise click.UsageError("--as requires a name")
-    if key_file == "-" and "-" in files:
+    if options.key_file == "-" and "-" in options.files:
         raise click.UsageError("standard input cannot be both the key and a model")
-    from orgflow_ir.plugins.deployment import DeployOptions
-    from orgflow_ir.plugins.engines import ServerAccess
-
+    folders = tuple(path for path in options.files if os.path.isdir(path))
+    compiling = Compiling(
+        backend, target_options, options.allow_lossy, options.force, options.strict
+    )
     asked = Deploying(
-        files,
-        from_,
-        name,
-        Compiling(backend, options, allow_lossy, force, strict),
+        options.files,
+        options.from_,
+        options.name,
+        compiling,
         DeployOptions(
-            publish=not no_publish,
-            take_over=take_over,
-            rollback=rollback,
-            credentials=_text_of(credentials),
-            keys=keys,
-            folders=tuple(f for f in files if os.path.isdir(f)) if name is None else (),
+            publish=not options.no_publish,
+            take_over=options.take_over,
+            rollback=options.rollback,
+            credentials=_read_credentials(options.credentials),
+            keys=options.keys,
+            folders=folders if options.name is None else (),
         ),
-        dry_run,
+        options.dry_run,
     )
     list_folders_once()
-    access = ServerAccess(address, key_file, wait)
-    output = JsonOutput(session) if as_json or format_ == "json" else TextOutput()
+    access = ServerAccess(address, options.key_file, options.wait)
+    as_json = options.as_json or options.format_ == "json"
+    output: Output = JsonOutput(session) if as_json else TextOutput()
     try:
         code = deploy_files(session, deployer, access, asked, output)
     except UnusableFile as error:
-        raise click.UsageError(f"{credentials}: {error}") from None
+        raise click.UsageError(f"{options.credentials}: {error}") from None
     leave(code)
 
 
@@ -214,10 +225,10 @@ def deploy_files(
                 raise
             except BaseException:  # interrupted: whatever is on the server by now is reported
                 session.collect(wanted.ctx)
-                show(session, ctx, output)
+                show_findings(session, ctx, output)
                 raise
             session.collect(wanted.ctx)
-    show(session, ctx, output)
+    show_findings(session, ctx, output)
     return max(code, server_exit_code(session, asked.compiling.backend))
 
 
@@ -226,7 +237,7 @@ class UnusableFile(Exception):
     content."""
 
 
-def _text_of(file: str | None) -> str:
+def _read_credentials(file: str | None) -> str:
     """The text of a file of credentials. Raises `click.UsageError`."""
     if file is None:
         return ""
@@ -237,7 +248,7 @@ def _text_of(file: str | None) -> str:
         raise click.UsageError(f"{file}: {why}") from None
 
 
-def show(session: Session, ctx: PassContext, output: Output) -> None:
+def show_findings(session: Session, ctx: PassContext, output: Output) -> None:
     """Show the findings, in one document with the results if requested; short text omits open
     tasks, which `compile` reports."""
     session.collect(ctx)
@@ -355,8 +366,8 @@ def _workflows(
 ) -> tuple[Sequence[Deployable], _Compiled | None]:
     """The workflows in one file, or what its model became."""
     try:
-        source = compiler.read_source(path)
-    except compiler.InputError as error:
+        source = read_source(path)
+    except InputError as error:
         ctx.emit(UnreadableInput, str(error), help=error.help)
         return (), None
     session.inputs.append(source.path)
@@ -365,24 +376,24 @@ def _workflows(
     if path == "-" and from_ is None:
         raise click.UsageError("standard input needs its format: --from FRONTEND")
     try:
-        frontend = compiler.choose_frontend(source, session.registry, ctx, from_)
-    except compiler.InputError as error:
+        frontend = choose_frontend(source, session.registry, ctx, from_)
+    except InputError as error:
         ctx.emit(UnreadableInput, str(error), help=error.help)
         return (), None
-    except compiler.UnknownName as error:
+    except UnknownName as error:
         raise click.UsageError(str(error)) from None
     if frontend is None:
         return (), None
     if frontend.name == backend.name:
         return server.read(source, path, ctx, name=name), None
     diagram = backend.target.wants_diagram
-    model = compiler.load(source, session.registry, ctx, from_=from_, diagram=diagram)
+    model = load_model(source, session.registry, ctx, from_=from_, diagram=diagram)
     if model is None:
         return (), None
     if name is not None and len(model.processes) == 1:
         model = model.replace(processes=(model.processes[0].replace(name=name.strip()),))
     session.models.append(model)
-    model = compiler.with_called(model, backend, ctx)
+    model = compiler.add_called_processes(model, backend, ctx)
     emitted = compiler.compile_model(
         model,
         backend,
@@ -404,8 +415,6 @@ def _deploy(
     output: Output,
 ) -> int:
     """Deploy and print; the exit code as far as diagnostics do not say it."""
-    from orgflow_ir.plugins.engines import RemoteError
-
     with progress_bar() as progress:
         ctx.services = ctx.services.showing(progress)
         try:

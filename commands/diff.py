@@ -5,10 +5,14 @@ from __future__ import annotations
 import sys
 
 import click
-from orgflow import compiler
 from orgflow.commands.completion_values import FILE, frontends
 from orgflow.commands.output import write_stdout
 from orgflow.commands.session import Session, leave, text_width
+from orgflow.compilation.frontend_choice import select_frontend
+from orgflow.compilation.input_sources import source_name
+from orgflow.compilation.json_lists import read_together
+from orgflow.compilation.reading import parse_source
+from orgflow.compilation.usage_errors import InputError, UnknownName
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model.source import SourceFile
@@ -55,7 +59,7 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
     if sources[0] is not None and sources[1] is not None:
         try:
             found = diff_sources(sources[0], sources[1], session, ctx, from_)
-        except compiler.UnknownName as error:
+        except UnknownName as error:
             raise click.UsageError(str(error)) from None
     session.collect(ctx)
     session.diagnostics = [d for d in session.diagnostics if d.severity.value == "error"]
@@ -79,10 +83,10 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
 
 
 def _read(path: str, session: Session, ctx: PassContext) -> SourceFile | None:
-    session.inputs.append(compiler.source_name(path))
+    session.inputs.append(source_name(path))
     try:
-        source = compiler.read_together([path])
-    except compiler.InputError as error:
+        source = read_together([path])
+    except InputError as error:
         ctx.emit(UnreadableInput, str(error), help=error.help)
         return None
     session.sources[source.path] = source
@@ -96,8 +100,8 @@ def diff_sources(
     after an error. Raises `compiler.UnknownName` for a frontend that does not exist."""
     registry = session.registry
     try:
-        read = [compiler.select_frontend(source, registry, ctx, from_) for source in (old, new)]
-    except compiler.InputError as error:
+        read = [select_frontend(source, registry, ctx, from_) for source in (old, new)]
+    except InputError as error:
         ctx.emit(UnreadableInput, str(error), help=error.help)
         return None
     if read[0] is None or read[1] is None:
@@ -108,7 +112,7 @@ def diff_sources(
     from orgflow_ir.comparison.model_changes import compare_models
 
     # With the diagram: that only a drawing differs is reported.
-    models = [compiler.parse(*one, ctx, diagram=True) for one in filter(None, read)]
+    models = [parse_source(*one, ctx, diagram=True) for one in filter(None, read)]
     if models[0] is None or models[1] is None:
         return None
     session.models += [model for model in models if model is not None]

@@ -11,13 +11,14 @@ from orgflow.commands.output import write_stdout
 from orgflow.commands.session import leave
 
 from orgflow_ir.plugins import Registry
+from orgflow_ir.plugins.contracts import RunnerError
 from orgflow_ir.plugins.engines import EngineProvider, LocalServer, RunningServer
 from orgflow_ir.plugins.guards import given
 
 MISUSE = 2
 
 
-def provider(target: str) -> EngineProvider:
+def find_engines(target: str) -> EngineProvider:
     """The engines of a target. Raises `click.UsageError` if it has none."""
     backend, _ = resolve_target(target, Registry())
     engines: EngineProvider | None = given(backend, "engines", EngineProvider)
@@ -26,7 +27,7 @@ def provider(target: str) -> EngineProvider:
     return engines
 
 
-_DEFAULT = provider(DEFAULT_TARGET)
+_DEFAULT = find_engines(DEFAULT_TARGET)
 _SERVER = _DEFAULT.server
 
 target_option = click.option(
@@ -62,9 +63,7 @@ def command() -> None:
 @target_option
 def install(force: bool, server: bool, version: str | None, quiet: bool, target: str) -> None:
     """See `EngineProvider.install`."""
-    from orgflow_ir.plugins.runners import RunnerError
-
-    engines = provider(target)
+    engines = find_engines(target)
     if version is not None and not server:
         raise click.UsageError(f"--{DEFAULT_TARGET} goes with --server")
     if server and engines.server is None:
@@ -74,7 +73,7 @@ def install(force: bool, server: bool, version: str | None, quiet: bool, target:
         raise click.UsageError(f"no {target} `{version}`; there is: {', '.join(versions)}")
 
     try:
-        path = engines.install(_progress(quiet), force=force, server=server, version=version)
+        path = engines.install(_report_progress(quiet), force=force, server=server, version=version)
     except RunnerError as error:
         click.echo(f"orgflowc engine install: {error}", err=True)
         leave(MISUSE)
@@ -86,25 +85,25 @@ def install(force: bool, server: bool, version: str | None, quiet: bool, target:
 def status(target: str) -> None:
     """Show whether the engine is installed, and whether the server is installed and runs; exit code
     2 if the engine is not usable."""
-    engines = provider(target)
-    found = engines.status()
-    lines = [f"engine: {'installed' if found.installed else 'not installed'}"]
-    lines += [f"{name}: {fact}" for name, fact in found.facts.items()]
+    engines = find_engines(target)
+    state = engines.status()
+    lines = [f"engine: {'installed' if state.installed else 'not installed'}"]
+    lines += [f"{name}: {fact}" for name, fact in state.facts.items()]
     local = engines.local_server()
     if local is not None:
         lines += [f"{name}: {fact}" for name, fact in local.facts.items()]
     write_stdout("\n".join(lines) + "\n")
-    for problem in found.problems:
+    for problem in state.problems:
         click.echo(problem, err=True)
-    leave(0 if found.installed else MISUSE)
+    leave(0 if state.installed else MISUSE)
 
 
 def local_server(target: str) -> LocalServer:
     """The server of a target on this machine. Raises `click.UsageError` if it has none."""
-    found = provider(target).local_server()
-    if found is None:
+    server = find_engines(target).local_server()
+    if server is None:
         raise click.UsageError(f"target `{target}` has no server to start")
-    return found
+    return server
 
 
 def describe_server(running: RunningServer) -> str:
@@ -132,10 +131,8 @@ def start(port: int | None, quiet: bool, target: str) -> None:
     The server keeps its workflows, port and login in its own folder, which `engine status` prints.
     Prints the address of the editor, the login, the file with the API key, and the log.
     """
-    from orgflow_ir.plugins.runners import RunnerError
-
     try:
-        running = local_server(target).start(_progress(quiet), port=port)
+        running = local_server(target).start(_report_progress(quiet), port=port)
     except RunnerError as error:
         click.echo(f"orgflowc engine start: {error}", err=True)
         leave(MISUSE)
@@ -148,8 +145,6 @@ def start(port: int | None, quiet: bool, target: str) -> None:
 @target_option
 def stop(target: str) -> None:
     """Stop the server that `engine start` or `serve` started; its workflows are kept."""
-    from orgflow_ir.plugins.runners import RunnerError
-
     try:
         ended = local_server(target).stop()
     except RunnerError as error:
@@ -158,7 +153,7 @@ def stop(target: str) -> None:
     write_stdout("stopped\n" if ended else "not running\n")
 
 
-def _progress(quiet: bool) -> Callable[[str], None]:
+def _report_progress(quiet: bool) -> Callable[[str], None]:
     """Prints lines of progress to standard error."""
 
     def say(line: str) -> None:

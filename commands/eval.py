@@ -4,30 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import among
-from orgflow.commands.options import model_flags, model_options, resolve_target
+from orgflow.commands.eval_options import EvalOptions
+from orgflow.commands.options import model_options, parsed_into, resolve_target
 from orgflow.commands.output import write_table
 from orgflow.commands.progress import progress_bar
-from orgflow.commands.server import SERVER_FAILED, engine_runner, server_exit_code, server_options
+from orgflow.commands.server import (
+    SERVER_FAILED,
+    Engine,
+    engine_runner,
+    server_exit_code,
+    server_options,
+)
 from orgflow.commands.session import Session, leave
-from orgflow.compiler import compile_model, compile_separately, load, suggestion, with_called
+from orgflow.commands.startup import LazyModule
+from orgflow.compilation.reading import load_model
+from orgflow.compilation.usage_errors import suggest_name
+from orgflow.compiler import (
+    CompileRequest,
+    add_called_processes,
+    compile_model,
+    compile_separately,
+)
+from orgflow.evaluation import executable, pmo
+from orgflow.evaluation.charts import render_evaluation
+from orgflow.evaluation.executable import Compiler as ExecutableCompiler
+from orgflow.evaluation.executable import ExecutableReport
+from orgflow.evaluation.pmo import Compiled, Compiler, PmoReport
 
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.services import Progress
 from orgflow_ir.plugins import Registry
-from orgflow_ir.plugins.contracts import Backend
+from orgflow_ir.plugins.contracts import Backend, RunnerError
+from orgflow_ir.plugins.engines import is_address
 from orgflow_ir.targets import executable_processes
+from orgflow_ir.targets.artifact import Emitted
 
-if TYPE_CHECKING:
-    from orgflow.evaluation.executable import Compiler as ExecutableCompiler
-    from orgflow.evaluation.executable import ExecutableReport
-    from orgflow.evaluation.pmo import Compiled, Compiler, PmoReport
-
-    from orgflow_ir.targets.artifact import Emitted
+if TYPE_CHECKING:  # parts of single suites
+    from orgflow.commands import eval_discovery, eval_filling, eval_text
+else:
+    eval_discovery = LazyModule("orgflow.commands.eval_discovery")
+    eval_filling = LazyModule("orgflow.commands.eval_filling")
+    eval_text = LazyModule("orgflow.commands.eval_text")
 
 SUITES = ("pmo", "executable", "discovery", "text", "fill")
 FORMATS = ("bpmn", "pme")
@@ -83,23 +106,8 @@ INTERRUPTED, MISUSE = 130, 2
 )  # fmt: skip
 @model_options
 @server_options
-def command(
-    suite: str,
-    location: str,
-    truth: Path | None,
-    seeds: int,
-    true_models: Path | None,
-    output: str | None,
-    html: str | None,
-    models: str | None,
-    engine: str,
-    agent: str | None,
-    samples: int,
-    rounds: int,
-    key_file: str | None,
-    wait: float,
-    **more: Any,
-) -> None:
+@parsed_into(EvalOptions)
+def command(options: EvalOptions) -> None:
     """Measure SUITE: `pmo` compiles and replays every model in DIR; `executable` does so with
     models of process engines; `discovery` compares the processes discovered in the store DIR (or at
     postgresql://…) with TRUTH; `text` drafts a process from every description in DIR and compares
@@ -113,84 +121,62 @@ def command(
     contain races or parallel waits. Exit code 1: a model that should compile does not, or a replay
     differs; 3: the server failed.
     """
-    if suite not in SUITES:
-        raise click.UsageError(f"no suite `{suite}`; {suggestion(suite, SUITES)}")
-    if (suite == "discovery") is (truth is None):
+    if options.suite not in SUITES:
+        hint = suggest_name(options.suite, SUITES)
+        raise click.UsageError(f"no suite `{options.suite}`; {hint}")
+    if (options.suite == "discovery") is (options.truth is None):
         raise click.UsageError("the file TRUTH is required for `discovery`, and only for it")
-    if truth is not None:
-        from orgflow.commands.discover import evaluated
-
-        flags = model_flags(more)
-        evaluated(location, truth, seeds, samples, output, html, true_models, agent, flags)
+    if options.truth is not None:
+        eval_discovery.evaluate_discovery(options, options.truth)
         return
-    folder = Path(location)
-    if true_models is not None:
+    _check_options(options)
+    if options.suite == "text":
+        leave(eval_text.evaluate_drafts(options))
+    if options.suite == "fill":
+        leave(eval_filling.evaluate_fillings(options))
+    _evaluate_models(options)
+
+
+def _check_options(options: EvalOptions) -> None:
+    """Raises `click.UsageError` for options of other suites, and without a folder."""
+    if options.true_models is not None:
         raise click.UsageError("--true-models is for `discovery`")
-    if models is not None and models not in FORMATS:
-        raise click.UsageError(f"no format `{models}`; {suggestion(models, FORMATS)}")
-    if models is not None and suite == "executable":
+    if options.models is not None and options.models not in FORMATS:
+        hint = suggest_name(options.models, FORMATS)
+        raise click.UsageError(f"no format `{options.models}`; {hint}")
+    if options.models is not None and options.suite == "executable":
         raise click.UsageError("--models is for other suites: `executable` reads BPMN")
-    if not folder.is_dir():
-        raise click.UsageError(f"{folder} is not a folder")
-    flags = model_flags(more)
-    if suite == "text":
-        from orgflow.commands.eval_text import evaluate as evaluate_text
+    if not options.folder.is_dir():
+        raise click.UsageError(f"{options.folder} is not a folder")
 
-        leave(evaluate_text(folder, agent, flags, output, html, samples, rounds))
-    if suite == "fill":
-        from orgflow.commands.eval_filling import evaluate as evaluate_filling
 
-        leave(evaluate_filling(folder, agent, flags, output, html, samples))
-    from orgflow.evaluation import executable, pmo
-
-    from orgflow_ir.plugins.engines import is_address
-    from orgflow_ir.plugins.runners import RunnerError
-
+def _evaluate_models(options: EvalOptions) -> NoReturn:
+    """Compile and replay every model of the suites `pmo` and `executable`."""
     session = Session()
-    registry = session.registry
-    backend, _ = resolve_target(DEFAULT_TARGET, registry)
+    backend, _ = resolve_target(DEFAULT_TARGET, session.registry)
     ctx = session.context()
     try:
         with (
-            engine_runner(engine, backend, key_file, wait, ctx) as (runner, options, _),
+            engine_runner(options.engine, backend, options.key_file, options.wait, ctx) as engine,
             progress_bar() as progress,
         ):
-            if runner is None:
+            if engine.runner is None:
                 session.collect(ctx)
                 session.show()
                 leave(server_exit_code(session, backend))
-            report: PmoReport | ExecutableReport
-            if suite == "executable":
-                report = executable.evaluate(
-                    folder,
-                    EXECUTABLE,
-                    _executable_compiler(registry, backend),
-                    runner,
-                    executable.options_for(backend.target) | options,
-                    progress=progress,
-                )
-            else:
-                report = pmo.evaluate(
-                    folder,
-                    _compiler(registry, backend, options),
-                    backend,
-                    runner,
-                    formats=(models,) if models else FORMATS,
-                    progress=progress,
-                )
+            report = _run_suite(options, session.registry, backend, engine, progress)
     except FileNotFoundError as error:
         raise click.UsageError(str(error)) from None
     except RunnerError as error:
         click.echo(f"orgflowc eval: {error}", err=True)
-        leave(SERVER_FAILED if is_address(engine) else MISUSE)
-    from orgflow.evaluation.charts import render_evaluation
-
-    columns = executable.COLUMNS if suite == "executable" else pmo.COLUMNS
+        leave(SERVER_FAILED if is_address(options.engine) else MISUSE)
+    columns = executable.COLUMNS if options.suite == "executable" else pmo.COLUMNS
     summary = report.summary()
     page = render_evaluation(
-        f"Evaluation of {suite}", location, summary, report.charts(), columns, report.rows
-    )
-    write_table(report.to_csv(), summary, output, html, page)
+        f"Evaluation of {options.suite}", options.location, summary, report.charts(), columns,
+        report.rows,
+    )  # fmt: skip
+    write_table(report.to_csv(), summary, options.output, options.html, page)
     session.collect(ctx)
     session.show()
     if not report.complete:
@@ -198,16 +184,40 @@ def command(
     leave(0 if report.ok else 1)
 
 
-def _compiler(registry: Registry, backend: Backend, options: dict[str, str]) -> Compiler:
-    """What the suite compiles its models with: the same way as `compile`."""
+def _run_suite(
+    options: EvalOptions, registry: Registry, backend: Backend, engine: Engine, progress: Progress
+) -> PmoReport | ExecutableReport:
+    """The report of a suite. Raises `FileNotFoundError`, `RunnerError`."""
+    assert engine.runner is not None
+    if options.suite == "executable":
+        return executable.evaluate(
+            options.folder,
+            EXECUTABLE,
+            _make_executable_compiler(registry, backend),
+            engine.runner,
+            executable.options_for(backend.target) | engine.options,
+            progress=progress,
+        )
+    return pmo.evaluate(
+        options.folder,
+        _make_compiler(registry, backend, engine.options),
+        backend,
+        engine.runner,
+        formats=(options.models,) if options.models else FORMATS,
+        progress=progress,
+    )
+
+
+def _make_compiler(registry: Registry, backend: Backend, options: dict[str, str]) -> Compiler:
+    """The compiler of the models of a suite, which works like `compile`."""
 
     def compile_file(
         path: Path, format_: str, ctx: PassContext
     ) -> tuple[Model | None, Compiled | None]:
-        from orgflow.evaluation.pmo import Compiled
-
         ctx.registry = registry
-        model = load(str(path), registry, ctx, from_=format_, diagram=backend.target.wants_diagram)
+        model = load_model(
+            str(path), registry, ctx, from_=format_, diagram=backend.target.wants_diagram
+        )
         if model is None:
             return None, None
         emitted = compile_model(model, backend, ctx, options=options)
@@ -216,19 +226,19 @@ def _compiler(registry: Registry, backend: Backend, options: dict[str, str]) -> 
     return compile_file
 
 
-def _executable_compiler(registry: Registry, backend: Backend) -> ExecutableCompiler:
-    """What `executable` compiles its models with: as `compile` does, and where that refuses a model
-    of several processes as `compile -o DIR/` does."""
+def _make_executable_compiler(registry: Registry, backend: Backend) -> ExecutableCompiler:
+    """The compiler of the models of `executable`, which works like `compile`, and like `compile -o
+    DIR/` where that refuses a model of several processes."""
 
     def compile_file(
         path: Path, ctx: PassContext, options: Mapping[str, str]
     ) -> tuple[Model | None, Sequence[tuple[Model, Emitted]]]:
         ctx.registry = registry
-        model = load(str(path), registry, ctx, diagram=backend.target.wants_diagram)
+        model = load_model(str(path), registry, ctx, diagram=backend.target.wants_diagram)
         if model is None:
             return None, ()
         read = list(ctx.diagnostics)
-        whole = with_called(model, backend, ctx)
+        whole = add_called_processes(model, backend, ctx)
         emitted = compile_model(whole, backend, ctx, options=dict(options))
         if emitted is not None:
             return whole, [(whole, emitted)]
@@ -237,7 +247,7 @@ def _executable_compiler(registry: Registry, backend: Backend) -> ExecutableComp
             return model, ()
         own = PassContext(registry=registry)
         own.diagnostics = read
-        found = compile_separately(model, backend, own, options=dict(options))
-        return model, found if len(found) == len(processes) else ()
+        separate = compile_separately(CompileRequest(model, backend, options), own)
+        return model, separate if len(separate) == len(processes) else ()
 
     return compile_file

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
-from orgflow import compiler
 from orgflow.commands.language_model import diagnose_runs
+from orgflow.commands.options import Options
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.run_table import chain, failure_lines, table, wrapped
 from orgflow.commands.server import connected, server_exit_code
 from orgflow.commands.session import Session
+from orgflow.compilation.input_sources import read_source
+from orgflow.compilation.usage_errors import InputError, suggest_name
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 
@@ -45,6 +47,16 @@ class Pull(NamedTuple):
     """The values of the options: a number or a file, and the selection of executions."""
 
     executions: str
+    status: str | None
+    since: str | None
+    until: str | None
+    workflow_id: str | None
+
+
+class ExecutionsOptions(Options):
+    """The options of `executions_options`."""
+
+    executions: str | None
     status: str | None
     since: str | None
     until: str | None
@@ -131,7 +143,7 @@ def _query(pull: Pull, reader: ExecutionReader) -> ExecutionQuery:
     from orgflow_ir.plugins.executions import ExecutionQuery
 
     if pull.status is not None and pull.status not in reader.statuses:
-        known = compiler.suggestion(pull.status, reader.statuses)
+        known = suggest_name(pull.status, reader.statuses)
         raise click.UsageError(f"no status `{pull.status}`; {known}")
     most = int(pull.executions) if pull.executions.isdecimal() else None
     if most == 0:
@@ -157,9 +169,9 @@ def _saved(
     asked: Asked, emitted: Emitted, reader: ExecutionReader, path: str, query: ExecutionQuery
 ) -> tuple[ProductionReport, str] | None:
     try:
-        found = reader.saved(compiler.read_source(path), query)
+        found = reader.saved(read_source(path), query)
         return _judged(asked, emitted, reader, found), f"saved in `{Path(path).name}`"
-    except compiler.InputError as error:
+    except InputError as error:
         asked.ctx.emit(UnreadableInput, str(error), help=error.help)
     except ValueError as error:
         asked.ctx.emit(UnreadableInput, str(error), help=reader.saved_help)

@@ -10,7 +10,7 @@ import click
 from orgflow.commands.completion_values import codes
 from orgflow.commands.output import write_stdout
 from orgflow.commands.session import text_width
-from orgflow.compiler import suggestion
+from orgflow.compilation.usage_errors import suggest_name
 
 from orgflow_ir.plugins import Registry
 
@@ -23,7 +23,7 @@ def command(code: str) -> None:
     rules = registry.named_rules
     rule = rules.get(code.upper()) or rules.get(code.lower())
     if rule is None:
-        near = suggestion(code, tuple(rules))
+        near = suggest_name(code, tuple(rules))
         hint = near if near.startswith("did") else "`orgflowc list rules` shows all"
         raise click.UsageError(f"no rule `{code}`; {hint}")
     for old in registry.retired.values():

@@ -11,13 +11,13 @@ from io import StringIO
 from pathlib import Path
 
 import click
-from orgflow import compiler
 from orgflow.backends import DEFAULT_TARGET
-from orgflow.commands.compile import as_one
 from orgflow.commands.options import resolve_target
-from orgflow.commands.output import destinations, is_folder, write_files
+from orgflow.commands.output import destinations, is_folder, join_artifacts, write_files
 from orgflow.commands.session import text_width
-from orgflow.compiler import compile_model, with_called
+from orgflow.compilation.reading import load_model
+from orgflow.compilation.usage_errors import UnknownName
+from orgflow.compiler import add_called_processes, compile_model
 
 from orgflow_ir.diagnostics import Diagnostic, Severity
 from orgflow_ir.model.source import SourceFile
@@ -35,7 +35,7 @@ def wanted_files(golden: str, artifacts: Sequence[Artifact]) -> dict[Path, str]:
     """The golden file or files and the expected content of each. Raises `click.UsageError`."""
     path = Path(golden)
     if path.is_file() and len(artifacts) > 1:
-        return {path: as_one(artifacts)}
+        return {path: join_artifacts(artifacts)}
     if is_folder(golden, artifacts):
         texts = (artifact.text for artifact in artifacts)
         return dict(zip(destinations(golden, artifacts), texts, strict=True))
@@ -116,10 +116,10 @@ def check_golden(
         backend, options = resolve_target(target, registry, [str(model)])
         source = SourceFile(str(model), model.read_bytes())
         diagram = backend.target.wants_diagram
-        read = compiler.load(source, registry, ctx, from_=frontend, diagram=diagram)
+        read = load_model(source, registry, ctx, from_=frontend, diagram=diagram)
         emitted = None
         if read is not None:
-            read = with_called(read, backend, ctx)
+            read = add_called_processes(read, backend, ctx)
             emitted = compile_model(
                 read, backend, ctx, options=options, allow_lossy=allow_lossy, force=force
             )
@@ -134,7 +134,7 @@ def check_golden(
             return f"{missing[0]} does not exist: {model} has no golden file yet\n"
         compared = PassContext(registry=registry)
         said = golden_difference(wanted, backend, compared, text_width(sys.stdout))
-    except compiler.UnknownName as error:
+    except UnknownName as error:
         raise ValueError(str(error)) from None
     except click.ClickException as error:
         raise ValueError(error.format_message()) from None

@@ -8,16 +8,18 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from orgflow.commands.completion_values import FILE
-from orgflow.commands.options import diagnostics_options
+from orgflow.commands.options import DiagnosticsOptions, diagnostics_options, parsed_into
 from orgflow.commands.output import write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.session import Session, exit_code, leave
+from orgflow.commands.startup import LazyModule
 from orgflow.commands.stores import create_store, local_folder, readable_by_others
-from orgflow.compiler import suggestion
+from orgflow.compilation.usage_errors import suggest_name
+from orgflow.frontends.messages import reading, table
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.diagnostics.message_rules import (
@@ -26,14 +28,19 @@ from orgflow_ir.diagnostics.message_rules import (
     UnknownMessages,
     UnusedColumns,
 )  # fmt: skip
+from orgflow_ir.model.message import BrokenMessage, Message, Person
 from orgflow_ir.model.source import SourceLocation
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.pipeline.services import Progress
-from orgflow_ir.plugins.message_stores import StoreError
+from orgflow_ir.plugins.message_stores import MessageStorage, StoreError
 
-if TYPE_CHECKING:
-    from orgflow_ir.model.message import Message, Person
-    from orgflow_ir.plugins.message_stores import MessageStorage
+if TYPE_CHECKING:  # to delete messages only
+    from orgflow.agents.discovery import decisions, journal
+    from orgflow.store import forgetting
+else:
+    decisions = LazyModule("orgflow.agents.discovery.decisions")
+    journal = LazyModule("orgflow.agents.discovery.journal")
+    forgetting = LazyModule("orgflow.store.forgetting")
 
 DEFAULT_STORE = "orgflow-messages"
 """The default folder of the store."""
@@ -45,6 +52,18 @@ SHOWN = 1000
 NAMED = 5
 """Maximum number of files that still contain deleted messages and are named; the others are only
 counted."""
+
+
+class IngestOptions(DiagnosticsOptions):
+    """The options of `ingest`."""
+
+    paths: tuple[str, ...]
+    folder: str
+    from_: str | None
+    mapping: tuple[str, ...]
+    forget: tuple[str, ...]
+    keep_since: str | None
+    keep_days: int | None
 
 
 @click.command("ingest", short_help="Read mail, chats and call transcripts into a store.")
@@ -84,17 +103,8 @@ counted."""
     help="Delete all messages older than this number of days.",
 )
 @diagnostics_options
-def command(
-    paths: tuple[str, ...],
-    folder: str,
-    from_: str | None,
-    mapping: tuple[str, ...],
-    forget: tuple[str, ...],
-    keep_since: str | None,
-    keep_days: int | None,
-    format_: str,
-    verbose: bool,
-) -> None:
+@parsed_into(IngestOptions)
+def command(options: IngestOptions) -> None:
     """Read messages from PATH... into a store.
 
     PATH is a mailbox (mbox, Maildir, EML), an export of Slack, Teams or WhatsApp, the chat of a
@@ -102,21 +112,12 @@ def command(
     files. Messages that are already in the store are not added again. A message that cannot be read
     is reported and skipped.
     """
-    from orgflow.frontends.messages.reading import FORMATS
-
-    if keep_since is not None and keep_days is not None:
-        raise click.UsageError("--keep-since and --keep-days both define a date; use one of them")
-    if not paths and not forget and keep_since is None and keep_days is None:
-        raise click.UsageError("name a file or a folder with messages")
-    if from_ is not None and from_ not in FORMATS:
-        raise click.UsageError(f"no format `{from_}`; {suggestion(from_, FORMATS)}")
-    columns = dict(_pair(item) for item in mapping)
-    since = _date(keep_since) if keep_since is not None else None
-    if keep_days is not None:
-        since = datetime.now(UTC) - timedelta(days=keep_days)
-        keep_since = f"{since:%Y-%m-%d %H:%M} UTC"
-    session = Session(format_, verbose=verbose)
+    _check_options(options)
+    columns = dict(_parse_pair(item) for item in options.mapping)
+    deletion = _parse_deletion(options)
+    session = Session.with_options(options)
     ctx = session.context()
+    paths, folder = options.paths, options.folder
     if paths and not any(Path(path).exists() for path in paths):  # no store is made for nothing
         for path in paths:
             _report_unreadable(path, os.strerror(errno.ENOENT), ctx)
@@ -129,9 +130,9 @@ def command(
         raise click.UsageError(str(error)) from None
     try:
         with opened as store, progress_bar() as progress:
-            lines = _ingest(store, paths, from_, columns, ctx, progress)
-            if forget or since is not None:
-                lines += _delete(store, folder, forget, since, keep_since or "")
+            lines = _ingest_paths(store, paths, options.from_, columns, ctx, progress)
+            if deletion.people or deletion.before is not None:
+                lines += _delete_messages(store, folder, deletion)
             counts = store.counts()
     except StoreError as error:
         raise click.ClickException(str(error)) from None
@@ -150,47 +151,68 @@ def command(
     leave(exit_code(session.diagnostics))
 
 
-def _delete(
-    store: MessageStorage,
-    folder: str,
-    forget: tuple[str, ...],
-    since: datetime | None,
-    keep_since: str,
-) -> list[str]:
+class _Deletion(NamedTuple):
+    """The messages to delete: those of people, and those before a time, which `named` describes."""
+
+    people: tuple[str, ...]
+    before: datetime | None
+    named: str
+
+
+def _check_options(options: IngestOptions) -> None:
+    """Raises `click.UsageError` for options that cannot be combined, and an unknown format."""
+    if options.keep_since is not None and options.keep_days is not None:
+        raise click.UsageError("--keep-since and --keep-days both define a date; use one of them")
+    deletes = options.forget or options.keep_since is not None or options.keep_days is not None
+    if not options.paths and not deletes:
+        raise click.UsageError("name a file or a folder with messages")
+    if options.from_ is not None and options.from_ not in reading.FORMATS:
+        hint = suggest_name(options.from_, reading.FORMATS)
+        raise click.UsageError(f"no format `{options.from_}`; {hint}")
+
+
+def _parse_deletion(options: IngestOptions) -> _Deletion:
+    """The messages to delete. Raises `click.UsageError` for a date that cannot be read."""
+    if options.keep_days is not None:
+        before = datetime.now(UTC) - timedelta(days=options.keep_days)
+        return _Deletion(options.forget, before, f"{before:%Y-%m-%d %H:%M} UTC")
+    since = _parse_date(options.keep_since) if options.keep_since is not None else None
+    return _Deletion(options.forget, since, options.keep_since or "")
+
+
+def _delete_messages(store: MessageStorage, folder: str, deletion: _Deletion) -> list[str]:
     """Delete people and old messages, and what is kept beside the store about them; lines about
     it. Raises `click.UsageError`, `StoreError`."""
-    from orgflow.agents.discovery.decisions import FILE, DecisionsError, forget_decisions
-    from orgflow.agents.discovery.journal import FILE as ANSWERS
-    from orgflow.store.forgetting import remove_person
-
-    people = [_people(store, key) for key in forget]
+    people = [_find_people(store, key) for key in deletion.people]
     beside = Path(local_folder(folder))
+    decided = beside / decisions.FILE
     # what a language model said of messages goes with them, whatever happens next
-    (beside / ANSWERS).unlink(missing_ok=True)
+    (beside / journal.FILE).unlink(missing_ok=True)
     lines = []
 
     def forget_in_decisions(clean: Callable[[str], str]) -> None:
         try:
-            forget_decisions(beside / FILE, lambda id_: store.message(id_) is not None, clean)
-        except DecisionsError as error:
-            lines.append(f"  not changed: {beside / FILE}, which {error}; delete it")
+            decisions.forget_decisions(decided, lambda id_: store.message(id_) is not None, clean)
+        except decisions.DecisionsError as error:
+            lines.append(f"  not changed: {decided}, which {error}; delete it")
 
-    for group, key in zip(people, forget, strict=True):
-        left = {p.key: p for p, _, _ in store.people() for one in group if _same_name(p, one)}
+    for group, key in zip(people, deletion.people, strict=True):
+        left = {p.key: p for p, _, _ in store.people() if any(_has_same_name(p, q) for q in group)}
         done = [store.delete_person(person.key) for person in group]
         for person in group:
-            forget_in_decisions(partial(remove_person, person))
+            forget_in_decisions(partial(forgetting.remove_person, person))
             left.pop(person.key, None)
         lines.append(
-            f"{sum(one.messages for one in done)} messages of {key} deleted, mentions removed from "
-            f"{max(one.changed for one in done)} others"
+            f"{sum(result.messages for result in done)} messages of {key} deleted, "
+            f"mentions removed from {max(result.changed for result in done)} others"
         )
         lines += [
-            f"  kept: {one}, who has the same name; --forget '{one}' deletes it" for one in left
+            f"  kept: {name}, who has the same name; --forget '{name}' deletes it" for name in left
         ]
-        lines += _files(tuple(sorted({file for one in done for file in one.files})))
-    if since is not None:
-        lines.append(f"{store.delete_before(since)} messages before {keep_since} deleted")
+        lines += _list_files(tuple(sorted({file for result in done for file in result.files})))
+    if deletion.before is not None:
+        number = store.delete_before(deletion.before)
+        lines.append(f"{number} messages before {deletion.named} deleted")
         forget_in_decisions(str)
         undated = sum(message.date is None for message in store.messages())
         if undated:
@@ -198,50 +220,48 @@ def _delete(
     return lines
 
 
-def _people(store: MessageStorage, key: str) -> list[Person]:
+def _find_people(store: MessageStorage, key: str) -> list[Person]:
     """The person in the store whom an address means, or everybody whom a name means, with and
     without a role behind it; one whom the store does not know may be mentioned by others. Raises
     `click.UsageError` where people with several addresses have the name."""
-    from orgflow_ir.model.message import Person
-
     wanted = Person(" ".join(key.split())) if "@" not in key else Person("", key.strip())
-    found = [
+    people = [
         p for p, _, _ in store.people()
-        if p.key == wanted.key or (wanted.name and _same_name(p, wanted))
+        if p.key == wanted.key or (wanted.name and _has_same_name(p, wanted))
     ]  # fmt: skip
-    addresses = sorted({p.address for p in found if p.address})
+    addresses = sorted({p.address for p in people if p.address})
     if len(addresses) > 1:
         raise click.UsageError(
             f"{len(addresses)} people have the name {key}: {', '.join(addresses)}; use the "
             "address of each"
         )
-    return found or [wanted]
+    return people or [wanted]
 
 
-def _same_name(one: Person, other: Person) -> bool:
-    from orgflow.store.forgetting import bare_name
+def _has_same_name(person: Person, other: Person) -> bool:
+    """Whether two people with different keys have the same name, without roles behind it."""
+    name = forgetting.bare_name(person.name).lower()
+    same = name == forgetting.bare_name(other.name).lower()
+    return bool(name) and same and person.key != other.key
 
-    name = bare_name(one.name).lower()
-    return bool(name) and name == bare_name(other.name).lower() and one.key != other.key
 
-
-def _files(files: tuple[str, ...]) -> list[str]:
+def _list_files(files: tuple[str, ...]) -> list[str]:
     """Lines about the files that still hold what was deleted."""
-    there = [file for file in files if os.path.exists(file)]
-    if not there:
+    existing = [file for file in files if os.path.exists(file)]
+    if not existing:
         return []
-    more = f" and {len(there) - NAMED} more" if len(there) > NAMED else ""
-    return [f"  not changed: {', '.join(there[:NAMED])}{more}, which still contain them"]
+    more = f" and {len(existing) - NAMED} more" if len(existing) > NAMED else ""
+    return [f"  not changed: {', '.join(existing[:NAMED])}{more}, which still contain them"]
 
 
-def _pair(item: str) -> tuple[str, str]:
+def _parse_pair(item: str) -> tuple[str, str]:
     field, equals, column = item.partition("=")
     if not equals or not field or not column:
         raise click.UsageError(f"cannot read {item!r}; it is --map FIELD=COLUMN")
     return field, column
 
 
-def _date(text: str) -> datetime:
+def _parse_date(text: str) -> datetime:
     try:
         date = datetime.fromisoformat(text)
         later = date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
@@ -259,19 +279,17 @@ def _report_unreadable(path: str, reason: str, ctx: PassContext) -> None:
 
 
 def _report_unused(ctx: PassContext, path: str, columns: tuple[str, ...]) -> None:
-    from orgflow.frontends.messages.table import FIELDS
-
     names = ", ".join(f"`{name}`" for name in columns)
     ctx.emit(
         UnusedColumns,
         f"{path}: no field of a message is read from {names}",
         loc=SourceLocation(file=path),
         help=f"read it into a new store with --map FIELD={columns[0]} (a field is one of "
-        f"{', '.join(FIELDS)})",
+        f"{', '.join(table.FIELDS)})",
     )
 
 
-def _ingest(
+def _ingest_paths(
     store: MessageStorage,
     paths: tuple[str, ...],
     from_: str | None,
@@ -280,8 +298,6 @@ def _ingest(
     progress: Progress,
 ) -> list[str]:
     """Add what the paths hold; a line about each."""
-    from orgflow.frontends.messages import reading, table
-
     lines = []
     for path in paths:
         counted = _Counted(path, ctx, progress)
@@ -342,10 +358,8 @@ class _Counted:
         self._done += amount
         self._progress(self._done, max(self._total, self._done), self.path)
 
-    def messages(self, found: Iterator[object]) -> Iterator[Message]:
-        from orgflow_ir.model.message import BrokenMessage, Message
-
-        for item in found:
+    def messages(self, items: Iterator[object]) -> Iterator[Message]:
+        for item in items:
             self.ctx.services.cancellation.check()
             if isinstance(item, Message):
                 self.read += 1

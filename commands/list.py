@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import click
 from orgflow.commands.completion_values import among
 from orgflow.commands.output import write_stdout
-from orgflow.compiler import suggestion
+from orgflow.compilation.usage_errors import suggest_name
 
 from orgflow_ir.legalisation.legalise import extended
 from orgflow_ir.model.constructs import CONSTRUCTS
@@ -46,7 +46,7 @@ def command(kind: str, matrix: bool) -> None:
     below their entry.
     """
     if kind not in KINDS:
-        raise click.UsageError(f"no kind `{kind}`; {suggestion(kind, KINDS)}")
+        raise click.UsageError(f"no kind `{kind}`; {suggest_name(kind, KINDS)}")
     if matrix and kind != "constructs":
         raise click.UsageError("--matrix belongs to `list constructs`")
     registry = Registry()

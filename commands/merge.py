@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from orgflow import compiler
-from orgflow.commands.output import write_stdout
+from orgflow.commands.filled_work import read_beside
+from orgflow.commands.output import join_artifacts, write_stdout
 from orgflow.commands.session import Session, text_width
+from orgflow.compilation.input_sources import read_source
+from orgflow.compilation.usage_errors import InputError
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model import Model
@@ -19,17 +21,6 @@ from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.targets.artifact import Artifact, Emitted
 from orgflow_ir.targets.comparison_text import comparison_text
 from orgflow_ir.targets.merging import merging_text
-
-_MOST_BASE = 64 * 1024 * 1024
-
-
-def read_beside(folder: Path, path: str) -> str | None:
-    """A file that an earlier command wrote next to another file; None if it does not exist."""
-    try:
-        with open(folder / path, encoding="ascii") as file:
-            return file.read(_MOST_BASE).strip()
-    except (OSError, UnicodeDecodeError):
-        return None
 
 
 def merged_artifacts(
@@ -44,13 +35,11 @@ def merged_artifacts(
 ) -> Sequence[Artifact] | None:
     """The merged files, proved to behave like the model; None after an error in `ctx`, and with
     `dry_run`, which prints the changes."""
-    from orgflow.commands.compile import as_one
-
     if type(backend).merge is Backend.merge:
         raise click.UsageError(f"target `{backend.name}` does not support merging")
     try:
-        source = compiler.read_source(edited)
-    except compiler.InputError as error:
+        source = read_source(edited)
+    except InputError as error:
         ctx.emit(UnreadableInput, str(error), help=error.help)
         return None
     session.inputs.append(source.path)
@@ -64,7 +53,7 @@ def merged_artifacts(
         if dry_run:
             write_stdout(text)
         return None
-    whole = as_one(found.artifacts).encode("utf-8", "surrogatepass")
+    whole = join_artifacts(found.artifacts).encode("utf-8", "surrogatepass")
     made = SourceFile("the merged workflow", whole)
     results = backend.verify(model, made, ctx, emitted=emitted) or ()
     if not results or not all(result.ok for result in results):

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from orgflow.commands.compile import write_artifacts
+from orgflow.agents.model_client.settings import NotConfigured
+from orgflow.agents.text.doubts import (
+    IN_A_WORD,
+    OPTIONS,
+    AnswersError,
+    Question,
+    apply_answers,
+    find_questions,
+    questions_json,
+    read_answers,
+)
+from orgflow.agents.text.rounds import ROUNDS
 from orgflow.commands.completion_values import FILE, targets
 from orgflow.commands.language_model import (
     announce_model,
@@ -18,40 +30,70 @@ from orgflow.commands.language_model import (
     read_feedback,
     report_usage,
 )
-from orgflow.commands.options import diagnostics_options, model_flags, model_options, resolve_target
+from orgflow.commands.options import (
+    DiagnosticsOptions,
+    ModelOptions,
+    diagnostics_options,
+    model_options,
+    model_settings,
+    parsed_into,
+    resolve_target,
+)
 from orgflow.commands.output import (
     OutputError,
     keep_input,
+    write_artifacts,
     write_files,
 )
 from orgflow.commands.server import SERVER_FAILED
 from orgflow.commands.session import Session, exit_code, leave
-from orgflow.compiler import (
-    InputError,
-    UnknownName,
-    UnsupportedError,
-    choose_drafter,
-    compile_model,
-    draft_model,
-    read_ahead,
-    read_source,
-    source_name,
-)
+from orgflow.commands.startup import LazyModule
+from orgflow.compilation.agent_answers import choose_drafter, draft_model, read_ahead
+from orgflow.compilation.input_sources import read_source, source_name
+from orgflow.compilation.usage_errors import InputError, UnknownName, UnsupportedError
+from orgflow.compiler import compile_model
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.diagnostics.agent_rules import UnavailableAgent
-from orgflow_ir.model import Model
+from orgflow_ir.model import GatewayKind, Model
 from orgflow_ir.model.source import SourceFile
-from orgflow_ir.plugins.agents import Document
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.agents import Document, ModelAgent
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # with a language model, and for pages
+    from orgflow.agents.language import sentences
     from orgflow.agents.model_client.client import OpenAIModelClient
-    from orgflow.agents.text.doubts import Question
-
-    from orgflow_ir.model import GatewayKind
+    from orgflow.agents.text import modeller
+    from orgflow.commands import page_server, questions_page
+    from orgflow.evaluation import feedback, text_page
+    from orgflow.evaluation.failures import Failure
+else:
+    modeller = LazyModule("orgflow.agents.text.modeller")
+    sentences = LazyModule("orgflow.agents.language.sentences")
+    page_server = LazyModule("orgflow.commands.page_server")
+    questions_page = LazyModule("orgflow.commands.questions_page")
+    feedback = LazyModule("orgflow.evaluation.feedback")
+    text_page = LazyModule("orgflow.evaluation.text_page")
 
 WITH_MODEL, BY_RULES = "text", "text-rules"
 """The agents: one asks a language model, the other needs none."""
+
+
+class DraftOptions(ModelOptions, DiagnosticsOptions):
+    """The options of `model`."""
+
+    in_: str
+    target: str
+    output: str | None
+    agent: str | None
+    no_model: bool
+    explain: str | None
+    ask: bool
+    page: bool
+    questions: str | None
+    answers: str | None
+    rounds: int
+    feedback: str | None
 
 
 @click.command("model", short_help="Draft a process from a text.")
@@ -82,36 +124,22 @@ WITH_MODEL, BY_RULES = "text", "text-rules"
 @feedback_option
 @model_options
 @diagnostics_options
-def command(
-    in_: str,
-    target: str,
-    output: str | None,
-    agent: str | None,
-    no_model: bool,
-    explain: str | None,
-    ask: bool,
-    page: bool,
-    questions: str | None,
-    answers: str | None,
-    rounds: int,
-    feedback: str | None,
-    format_: str,
-    verbose: bool,
-    **more: Any,
-) -> None:
+@parsed_into(DraftOptions)
+def command(options: DraftOptions) -> None:
     """Draft a process from TEXT (a file, or - for standard input) and write it for a target.
 
     A language model drafts it and cites a sentence for every element; the draft is checked and
     compared with the text. Without a language model, rules draft it. Exit code 3: the model failed.
     """
-    from orgflow.agents.text.rounds import ROUNDS
-
-    for written, option in ((output, "-o"), (explain, "--explain"), (questions, "--questions")):
-        keep_input(written, in_, *(path for path in (answers, feedback) if path), option=option)
-    session = Session(format_, verbose=verbose)
-    backend, options = resolve_target(target, session.registry, [in_])
-    document = _document(in_, session)
-    client, name = _drafter(session, model_flags(more), in_, agent, no_model=no_model)
+    for written, option in (
+        (options.output, "-o"), (options.explain, "--explain"), (options.questions, "--questions"),
+    ):  # fmt: skip
+        others = (path for path in (options.answers, options.feedback) if path)
+        keep_input(written, options.in_, *others, option=option)
+    session = Session.with_options(options)
+    backend, target_options = resolve_target(options.target, session.registry, [options.in_])
+    document = _read_document(options.in_, session)
+    client, name = _choose_agent(options, session)
     ctx = session.context()
     ctx.file = document.name
     try:
@@ -119,22 +147,11 @@ def command(
     except (UnknownName, UnsupportedError) as error:
         raise click.UsageError(str(error)) from None
     try:
-        ctx.options = {**ctx.options, ROUNDS: rounds}
-        failures = read_feedback(feedback)
+        ctx.options = {**ctx.options, ROUNDS: options.rounds}
+        failures = read_feedback(options.feedback)
         if client is not None:
-            from orgflow.agents.text.modeller import expected_drafting
-            from orgflow.evaluation.feedback import expected_diagnosis
-
-            expected = expected_drafting(document.text, rounds)
-            expected += expected_diagnosis(failures, Model(id="model"), backend.name)
-            announce_model(session, client, expected)
-            read_ahead(
-                (document.text, *(line for one in failures for line in one.evidence)),
-                session.services,
-            )
-        with paid_calls(client):
-            give_feedback(failures, None, backend.name, session, ctx)
-            model = draft_model(drafter, [document], ctx)
+            _announce_draft(client, document, failures, backend.name, options, session)
+        model = _draft(drafter, document, failures, backend.name, client, session, ctx)
     finally:
         if client is not None:
             report_usage(session, client)
@@ -143,26 +160,54 @@ def command(
     )
     artifacts = None
     if model is not None:
-        asked_how = "page" if page else "terminal" if ask else ""
         with paid_calls(client):
-            model = _asked(
-                model, document, session, how=asked_how, answers=answers, questions=questions
-            )
+            model = _ask_person(model, document, session, options)
         session.models.append(model)
-        emitted = compile_model(model, backend, ctx, options=options)
+        emitted = compile_model(model, backend, ctx, options=target_options)
         artifacts = emitted.artifacts if emitted is not None else None
-        if explain is not None:
-            _explain(explain, document, model, session)
+        if options.explain is not None:
+            _write_explanation(options.explain, document, model, session)
     session.collect(ctx)
     try:
         if artifacts is not None:
-            write_artifacts(artifacts, output)
+            write_artifacts(artifacts, options.output)
     finally:
         session.show()
     leave(SERVER_FAILED if failed else exit_code(session.diagnostics))
 
 
-def _document(path: str, session: Session) -> Document:
+def _announce_draft(
+    client: OpenAIModelClient,
+    document: Document,
+    failures: Sequence[Failure],
+    target: str,
+    options: DraftOptions,
+    session: Session,
+) -> None:
+    """Report the expected usage of the language model, and show it the texts for redaction."""
+    expected = modeller.expected_drafting(document.text, options.rounds)
+    expected += feedback.expected_diagnosis(failures, Model(id="model"), target)
+    announce_model(session, client, expected)
+    evidence = (line for failure in failures for line in failure.evidence)
+    read_ahead((document.text, *evidence), session.services)
+
+
+def _draft(
+    drafter: ModelAgent,
+    document: Document,
+    failures: Sequence[Failure],
+    target: str,
+    client: OpenAIModelClient | None,
+    session: Session,
+    ctx: PassContext,
+) -> Model | None:
+    """The draft of an agent, `None` after an error."""
+    with paid_calls(client):
+        give_feedback(failures, None, target, session, ctx)
+        return draft_model(drafter, [document], ctx)
+
+
+def _read_document(path: str, session: Session) -> Document:
     """The text. Raises `click.UsageError`."""
     try:
         source = read_source(path)
@@ -181,16 +226,13 @@ def _document(path: str, session: Session) -> Document:
     return Document(name, text)
 
 
-def _drafter(
-    session: Session, flags: dict[str, Any], near: str, agent: str | None, *, no_model: bool
-) -> tuple[OpenAIModelClient | None, str]:
+def _choose_agent(options: DraftOptions, session: Session) -> tuple[OpenAIModelClient | None, str]:
     """The client, where there is one, and the name of the agent; says what is missing."""
-    from orgflow.agents.model_client.settings import NotConfigured
-
-    if no_model or agent == BY_RULES:
+    agent = options.agent
+    if options.no_model or agent == BY_RULES:
         return None, agent or BY_RULES
     try:
-        client = connect_model(session, flags, near)
+        client = connect_model(session, model_settings(options), options.in_)
     except NotConfigured as error:
         if agent is not None:
             session.note(f"{error}")  # it may need none
@@ -200,59 +242,45 @@ def _drafter(
     return client, agent or WITH_MODEL
 
 
-def _asked(
-    model: Model,
-    document: Document,
-    session: Session,
-    *,
-    how: str,
-    answers: str | None,
-    questions: str | None,
-) -> Model:
+def _ask_person(model: Model, document: Document, session: Session, options: DraftOptions) -> Model:
     """The model with the answers of a file, of the terminal and of a page; what is open goes to a
     file, with the answers of the page."""
-    from orgflow.agents.text.doubts import (
-        AnswersError,
-        apply_answers,
-        find_questions,
-        questions_json,
-        read_answers,
-    )
-
-    given: dict[str, Any] = {}
-    if answers is not None:
-        try:
-            given = read_answers(Path(answers).read_text("utf-8"))
-        except OSError as error:
-            raise click.UsageError(f"{answers} cannot be read: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise click.UsageError(f"{answers} is not UTF-8 text") from None
-        except AnswersError as error:
-            raise click.UsageError(f"{answers}: {error}") from None
+    given = _read_answers(options.answers) if options.answers is not None else {}
     open_ = [q for q in find_questions(model) if q.element not in given]
+    questions = options.questions
     try:
         drafted = apply_answers(model, given)
     except AnswersError as error:
-        raise click.UsageError(f"{answers}: {error}") from None
-    if how == "page" and open_:
-        return apply_answers(
-            drafted, _answered_on_page(drafted, open_, session, questions, document)
-        )
-    if how == "terminal" and open_ and sys.stdin is not None and sys.stdin.isatty():
-        return apply_answers(drafted, _answered_in_terminal(open_, questions))
+        raise click.UsageError(f"{options.answers}: {error}") from None
+    if options.page and open_:
+        on_page = _ask_on_page(drafted, open_, session, questions, document)
+        return apply_answers(drafted, on_page)
+    in_terminal = options.ask and not options.page
+    if in_terminal and open_ and sys.stdin is not None and sys.stdin.isatty():
+        return apply_answers(drafted, _ask_in_terminal(open_, questions))
     if questions is not None:
         write_files([(Path(questions), questions_json(open_))])
     elif open_:
         count = f"{len(open_)} question{'s'[: len(open_) != 1]} about the text"
-        needs = "--ask needs a terminal; " if how == "terminal" else ""
+        needs = "--ask needs a terminal; " if in_terminal else ""
         session.note(f"{count}: {needs}see --ask, --page and --questions")
     return drafted
 
 
-def _answered_in_terminal(asked: list[Question], questions: str | None) -> dict[str, GatewayKind]:
-    """The answers that a person types; each goes to a file at once, for whoever stops halfway."""
-    from orgflow.agents.text.doubts import IN_A_WORD, OPTIONS, questions_json
+def _read_answers(path: str) -> dict[str, Any]:
+    """The answers in a file. Raises `click.UsageError`."""
+    try:
+        return read_answers(Path(path).read_text("utf-8"))
+    except OSError as error:
+        raise click.UsageError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{path} is not UTF-8 text") from None
+    except AnswersError as error:
+        raise click.UsageError(f"{path}: {error}") from None
 
+
+def _ask_in_terminal(asked: list[Question], questions: str | None) -> dict[str, GatewayKind]:
+    """The answers that a person types; each goes to a file at once, for whoever stops halfway."""
     given: dict[str, GatewayKind] = {}
     kinds = {word: kind for kind, word in IN_A_WORD.items()}
     for question in asked:
@@ -271,42 +299,36 @@ def _answered_in_terminal(asked: list[Question], questions: str | None) -> dict[
     return given
 
 
-def _answered_on_page(
+def _ask_on_page(
     model: Model, asked: list[Any], session: Session, questions: str | None, document: Document
 ) -> dict[str, Any]:
     """The answers that a person gives on a page; each time some are saved they go to a file."""
-    from orgflow.agents.text.doubts import questions_json
-    from orgflow.commands.page_server import serve_page
-    from orgflow.commands.questions_page import QuestionsPage
 
     def keep(given: dict[str, Any]) -> None:
         if questions is not None:
             write_files([(Path(questions), questions_json(asked, given))])
 
-    page = QuestionsPage(
-        model, asked, lambda answered: drawn(answered, session), keep, Path(document.name).name
+    page = questions_page.QuestionsPage(
+        model, asked, lambda shown: draw_model(shown, session), keep, Path(document.name).name
     )
     what = f"{len(asked)} question{'s'[: len(asked) != 1]}"
-    serve_page(page, what, session.services.cancellation)
+    page_server.serve_page(page, what, session.services.cancellation)
     return dict(page.given)
 
 
-def drawn(model: Model, session: Session) -> str:
+def draw_model(model: Model, session: Session) -> str:
     """The picture of a model, as SVG text; empty if it cannot be drawn."""
     drawing = session.registry.backend("svg")
     emitted = compile_model(model, drawing, session.context()) if drawing is not None else None
     return emitted.artifacts[0].text if emitted is not None else ""
 
 
-def _explain(path: str, document: Document, model: Model, session: Session) -> None:
+def _write_explanation(path: str, document: Document, model: Model, session: Session) -> None:
     """Write the page. Raises `OutputError`."""
-    from orgflow.agents.language.sentences import split_sentences
-    from orgflow.evaluation.text_page import render_text_page
-
-    picture = drawn(model, session)
+    picture = draw_model(model, session)
     if not picture:
         raise OutputError(f"cannot write {path}: the process cannot be drawn")
-    page = render_text_page(
-        model, split_sentences(document.text), picture, Path(document.name).name
+    page = text_page.render_text_page(
+        model, sentences.split_sentences(document.text), picture, Path(document.name).name
     )
     write_files([(Path(path), page)])

@@ -11,7 +11,7 @@ import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import among
 from orgflow.commands.output import OutputError, write_files, write_stdout
-from orgflow.compiler import suggestion
+from orgflow.compilation.usage_errors import suggest_name
 
 from orgflow_ir.plugins import Registry
 
@@ -111,7 +111,7 @@ def command(kind: str, name: str, output: str | None) -> None:
     its tests pass; change it to your needs.
     """
     if kind not in KINDS:
-        raise click.UsageError(f"no kind `{kind}`; {suggestion(kind, tuple(KINDS))}")
+        raise click.UsageError(f"no kind `{kind}`; {suggest_name(kind, tuple(KINDS))}")
     fault = name_fault(kind, name)
     if fault is not None:
         raise click.UsageError(fault)

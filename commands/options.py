@@ -2,24 +2,66 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import frontends, reporters, targets
-from orgflow.compiler import OptionError, UnknownName, choose_backend, target_options
+from orgflow.commands.startup import LazyModule
+from orgflow.compilation.target_choice import check_target_options, choose_backend
+from orgflow.compilation.usage_errors import OptionError, UnknownName
 
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend
 
+if TYPE_CHECKING:
+    from orgflow.commands import target_settings
+else:  # near an orgflow.toml only
+    target_settings = LazyModule("orgflow.commands.target_settings")
+
 F = TypeVar("F", bound=Callable[..., Any])
+OptionsT = TypeVar("OptionsT", bound="Options")
 
 FORMATS = ("text", "json", "sarif", "github")
 """Formats of diagnostics, to which plugins add theirs."""
+
+
+class Options:
+    """The parsed options and arguments of one command line: attributes that are set once.
+
+    A command declares them in a subclass, by the names of its click parameters; options that
+    several commands share are base classes, next to the decorators that add them. A named tuple
+    would take a fortieth of the time of a small `check` to create.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        vars(self).update(given)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"options are set once, and not changed: {name}")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({vars(self)})"
+
+
+def parsed_into(
+    form: type[OptionsT],
+) -> Callable[[Callable[[OptionsT], None]], Callable[..., None]]:
+    """Let a command take one value of type `form` in place of a parameter for each option."""
+
+    def decorate(function: Callable[[OptionsT], None]) -> Callable[..., None]:
+        def callback(**given: Any) -> None:
+            function(form(**given))
+
+        return update_wrapper(callback, function)
+
+    return decorate
 
 
 class TargetText(NamedTuple):
@@ -70,47 +112,64 @@ def resolve_target(
     try:
         backend = choose_backend(target.name, registry)
     except UnknownName as error:
-        raise click.UsageError(str(error) + _broken(registry)) from None
+        raise click.UsageError(str(error) + _report_broken(registry)) from None
     try:
-        given = target_options(backend, target.options)
+        given = check_target_options(backend, target.options)
     except OptionError as error:
         raise click.UsageError(str(error)) from None
-    return backend, {**_configured(backend, near, registry), **given}
+    return backend, {**_read_settings(backend, near, registry), **given}
 
 
-def nearest(path: str) -> str:
+def file_near(path: str) -> str:
     """A file; the configuration of an input is in its folder or above: for `-`, the folder of the
     command."""
     return "x" if path == "-" else path
 
 
-def _configured(backend: Backend, near: Sequence[str], registry: Registry) -> dict[str, str]:
+def find_configuration(path: str) -> str | None:
+    """The `orgflow.toml` in the folder of a file or the nearest one above it, not beyond the root
+    of a repository."""
+    folder = os.path.dirname(os.path.abspath(path))
+    while True:
+        file = os.path.join(folder, "orgflow.toml")
+        if os.path.isfile(file):
+            relative = os.path.relpath(file)
+            return file if relative.startswith(os.path.join("..", "..")) else relative
+        above = os.path.dirname(folder)
+        if above == folder or os.path.exists(os.path.join(folder, ".git")):
+            return None
+        folder = above
+
+
+def _read_settings(backend: Backend, near: Sequence[str], registry: Registry) -> dict[str, str]:
     """The options of a target in the configurations near models. Raises `click.UsageError`."""
-    from orgflow.commands.session import configuration_for
-
-    if not any(configuration_for(nearest(path)) for path in near):
+    if not any(find_configuration(file_near(path)) for path in near):
         return {}
-    from orgflow.commands.target_settings import configured
-
-    found = [configured(backend, path, registry) for path in near]
-    faults = next((one.faults for one in found if one.faults), ())
+    settings = [target_settings.configured(backend, path, registry) for path in near]
+    faults = next((part.faults for part in settings if part.faults), ())
     if faults:
         raise click.UsageError("\n".join(faults))
-    other = next((one for one in found if one.options != found[0].options), None)
+    other = next((part for part in settings if part.options != settings[0].options), None)
     if other is not None:
-        sides = " and ".join(one.path or "no orgflow.toml" for one in (found[0], other))
+        sides = " and ".join(part.path or "no orgflow.toml" for part in (settings[0], other))
         raise click.UsageError(
             f"models with different options for target `{backend.name}` ({sides}); "
             "use one command for each configuration"
         )
-    return dict(found[0].options)
+    return dict(settings[0].options)
 
 
-def _broken(registry: Registry) -> str:
-    """What is told of broken plugins, one of which may be what was asked for: a line each."""
+def _report_broken(registry: Registry) -> str:
+    """A line for each broken plugin, one of which may have the name that was not found."""
     ctx = PassContext()
     registry.report_broken(ctx)
     return "".join(f"\n{d.severity} {d.code} [{d.name}]: {d.message}" for d in ctx.diagnostics)
+
+
+class ProcessOptions(Options):
+    """The option of `process_option`."""
+
+    process: str | None
 
 
 def process_option(function: F) -> F:
@@ -134,6 +193,13 @@ def is_quiet() -> bool:
 
 def _keep_quiet(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     ctx.meta[_QUIET] = wanted
+
+
+class DiagnosticsOptions(Options):
+    """The options of `diagnostics_options`, except `--quiet`."""
+
+    format_: str
+    verbose: bool
 
 
 def diagnostics_options(function: F) -> F:
@@ -173,6 +239,12 @@ def target_option(function: F) -> F:
     )(function)
 
 
+class SourceOptions(DiagnosticsOptions):
+    """The options of `source_options`."""
+
+    from_: str | None
+
+
 def source_options(function: F) -> F:
     """`--from` and the options of diagnostics, for commands that read standard input as `-`."""
     return _from_option(
@@ -187,6 +259,20 @@ def watched_file_option(function: F) -> F:
 
 def _from_option(text: str) -> Callable[[F], F]:
     return click.option("--from", "from_", metavar="FRONTEND", shell_complete=frontends, help=text)
+
+
+class ModelOptions(Options):
+    """The options of `model_options`; `None` where one is not given."""
+
+    model_url: str | None
+    model_name: str | None
+    temperature: float | None
+    tokens: int | None
+    cost: float | None
+    timeout: float | None
+    record: str | None
+    replay: bool | None
+    redact: str | None
 
 
 def model_options(function: F) -> F:
@@ -231,29 +317,31 @@ def model_options(function: F) -> F:
     return function
 
 
-def model_flags(given: dict[str, Any]) -> dict[str, Any]:
-    """The values of `model_options`, removed from a command's parameters, with the names of the
-    settings."""
-    names = {
-        "model_url": "url", "model_name": "name", "temperature": "temperature", "tokens": "tokens",
-        "cost": "cost", "timeout": "seconds", "record": "record", "replay": "replay",
-        "redact": "redact",
-    }  # fmt: skip
-    return {attribute: given.pop(option) for option, attribute in names.items()}
+_SETTINGS = {
+    "model_url": "url", "model_name": "name", "temperature": "temperature", "tokens": "tokens",
+    "cost": "cost", "timeout": "seconds", "record": "record", "replay": "replay",
+    "redact": "redact",
+}  # fmt: skip
+"""The setting of a language model that each of `model_options` stands for."""
 
 
-def model_flags_with(option: str, given: dict[str, Any], *, used: bool) -> dict[str, Any]:
-    """Like `model_flags`, for a command that asks a language model only if its own option requests
-    it.
+def model_settings(options: ModelOptions) -> dict[str, Any]:
+    """The values of `model_options`, with the names of the settings."""
+    return {setting: getattr(options, name) for name, setting in _SETTINGS.items()}
+
+
+def model_settings_with(option: str, options: ModelOptions, *, used: bool) -> dict[str, Any]:
+    """Like `model_settings`, for a command that asks a language model only if its own option
+    requests it.
 
     Args:
         used: whether that option is set.
 
     Raises: click.UsageError: it is not set, but an option for the language model is.
     """
-    names = [name for name, value in given.items() if value is not None]
+    names = [name for name in _SETTINGS if getattr(options, name) is not None]
     if names and not used:
         parameters = click.get_current_context().command.params
         flag = next(p.opts[0] for p in parameters if p.name in names)
         raise click.UsageError(f"{flag} requires {option}")
-    return model_flags(given)
+    return model_settings(options)

@@ -106,6 +106,58 @@ def write_table(
     click.echo(summary, err=True, nl=False)
 
 
+def write_compiled(
+    paths: Sequence[str],
+    output: str | None,
+    artifacts: Sequence[Artifact],
+    beside: Sequence[Artifact],
+) -> None:
+    """Write what models were compiled to, and the files beside it, or print it without `-o`.
+
+    Raises `OutputError` and `click.UsageError`.
+    """
+    if output is None or output == "-":
+        write_stdout(join_artifacts(artifacts))
+        return
+    files = place_artifacts(output, artifacts)
+    if any(same_file(place, path) for place, _ in files for path in paths):
+        raise click.UsageError(f"-o {output} would overwrite the input")
+    write_files([*files, *((files[0][0].parent / a.path, a.text) for a in beside)])
+
+
+def write_artifacts(artifacts: Sequence[Artifact], output: str | None) -> None:
+    """Write all files to `-o OUTPUT`, or print them if it is omitted or `-`.
+
+    Raises `OutputError` and `click.UsageError`.
+    """
+    if output is None or output == "-":
+        write_stdout(join_artifacts(artifacts))
+        return
+    write_files(place_artifacts(output, artifacts))
+
+
+def place_artifacts(output: str, artifacts: Sequence[Artifact]) -> list[tuple[Path, str]]:
+    """What to write where: several JSON files are one array in a file whose name has a suffix.
+    Raises `click.UsageError`."""
+    place = Path(output)
+    in_one = bool(place.suffix) and not is_folder(output, ())
+    if in_one and len(artifacts) > 1 and all(a.path.endswith(".json") for a in artifacts):
+        return [(place, join_artifacts(artifacts))]
+    return list(zip(destinations(output, artifacts), (a.text for a in artifacts), strict=True))
+
+
+def join_artifacts(artifacts: Sequence[Artifact]) -> str:
+    """The text for standard output: the one file, or several JSON files as one array.
+
+    Raises `click.UsageError` if several files are not JSON.
+    """
+    if len(artifacts) == 1:
+        return artifacts[0].text
+    if not all(a.path.endswith(".json") for a in artifacts):
+        raise click.UsageError(f"the result is {len(artifacts)} files; use -o DIR")
+    return "[\n" + ",\n".join(a.text.strip() for a in artifacts) + "\n]\n"
+
+
 def _as_bytes(text: str | bytes) -> bytes:
     return text.encode() if isinstance(text, str) else text
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from orgflow.compiler import suggestion
+from orgflow.compilation.usage_errors import suggest_name
 from orgflow.passes.presets import BPMNLINT, PRESETS
 
 from orgflow_ir.diagnostics import Severity
@@ -94,7 +94,7 @@ class _Reader:
         if value is None or (isinstance(value, str) and value in PRESETS):
             return value
         self._fault(
-            f"there is no preset `{value}`", suggestion(str(value), tuple(PRESETS)), "preset"
+            f"there is no preset `{value}`", suggest_name(str(value), tuple(PRESETS)), "preset"
         )
         return None
 
@@ -119,7 +119,7 @@ class _Reader:
         if rule is None and name in BPMNLINT:
             return BPMNLINT[name].codes
         if rule is None:
-            near = suggestion(name, (*known, *BPMNLINT))
+            near = suggest_name(name, (*known, *BPMNLINT))
             hint = near if near.startswith("did") else "`orgflowc list rules` shows all"
             self._fault(f"there is no rule `{name}`", hint, "rules", name)
             return None
@@ -135,7 +135,7 @@ class _Reader:
     def _severity(self, name: str, codes: tuple[str, ...], value: object) -> None:
         if not isinstance(value, str) or value not in LEVELS:
             shown = str(value).lower() if isinstance(value, bool) else value
-            near = suggestion(str(value), tuple(LEVELS))
+            near = suggest_name(str(value), tuple(LEVELS))
             self._fault(f"rule `{name}` cannot be `{shown}`", near, "rules", name)
             return
         self.severities.update(dict.fromkeys(codes, LEVELS[value]))
@@ -148,7 +148,7 @@ class _Reader:
         ]
         known = {f.name.replace("_", "-") for cls in owners for f in _fields(cls)}
         if key not in known:
-            near = suggestion(key, ("severity", *sorted(known)))
+            near = suggest_name(key, ("severity", *sorted(known)))
             self._fault(f"rule `{name}` has no option `{key}`", near, "rules", name, key)
             return
         for cls in owners:
@@ -161,7 +161,7 @@ class _Reader:
         known = self._registry.passes
         for name, value in table.items():
             if name not in known:
-                near = suggestion(name, tuple(known))
+                near = suggest_name(name, tuple(known))
                 hint = near if near.startswith("did") else "`orgflowc list passes` shows all"
                 self._fault(f"there is no pass `{name}`", hint, "passes", name)
             elif value == "off":
@@ -185,7 +185,7 @@ class _Reader:
         if field is None:
             if keys[0] == "passes":
                 known = tuple(f.name.replace("_", "-") for f in _fields(cls))
-                near = suggestion(key, known)
+                near = suggest_name(key, known)
                 self._fault(f"pass `{cls.name}` has no option `{key}`", near, *keys)
             return
         kind = type(field.default)

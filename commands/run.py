@@ -6,16 +6,26 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple, NoReturn
 
 import click
 from orgflow.commands.completion_values import FILE
-from orgflow.commands.executions import Asked, Pull, executions_options, replay_production
+from orgflow.commands.executions import (
+    Asked,
+    ExecutionsOptions,
+    Pull,
+    executions_options,
+    replay_production,
+)
 from orgflow.commands.inputs import models_in
 from orgflow.commands.language_model import connect_to_diagnose, diagnose_runs
 from orgflow.commands.options import (
-    model_flags_with,
+    ModelOptions,
+    ProcessOptions,
+    SourceOptions,
     model_options,
+    model_settings_with,
+    parsed_into,
     process_option,
     resolve_target,
     source_options,
@@ -23,28 +33,61 @@ from orgflow.commands.options import (
 )
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.run_table import report_text, wrapped
-from orgflow.commands.server import engine_runner, server_exit_code, server_options
+from orgflow.commands.server import (
+    ServerOptions,
+    engine_runner,
+    server_exit_code,
+    server_options,
+)
 from orgflow.commands.session import Session, leave, list_folders_once
-from orgflow.compiler import emit_anyway, lower_model, with_called
+from orgflow.compiler import (
+    LOWER,
+    CompileRequest,
+    emit_despite_errors,
+    run_stages,
+    take_called_processes,
+)
+from orgflow.evaluation.failures import Failure, by_message, by_replay
+from orgflow.evaluation.page import render_page
+from orgflow.evaluation.page_model import NodeTable
+from orgflow.evaluation.page_runs import replay_page
+from orgflow.evaluation.replay import ReplayReport, replay_model
 
+from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
+from orgflow_ir.model import Model
 from orgflow_ir.model.codec import to_data
 from orgflow_ir.pipeline import PassContext
-from orgflow_ir.plugins.engines import LOCAL, MODEL
+from orgflow_ir.plugins.contracts import Backend, Runner, RunnerError
+from orgflow_ir.plugins.engines import LOCAL, MODEL, RemoteError
 from orgflow_ir.plugins.guards import emitted
-
-if TYPE_CHECKING:
-    from orgflow.evaluation.failures import Failure
-    from orgflow.evaluation.replay import ReplayReport
-
-    from orgflow_ir.diagnostics import Diagnostic
-    from orgflow_ir.model import Model
-    from orgflow_ir.plugins.contracts import Backend
-    from orgflow_ir.plugins.runners import Runner, RunnerError
-    from orgflow_ir.targets.artifact import Emitted
+from orgflow_ir.reporting.json_reporter import diagnostics_data
+from orgflow_ir.targets.artifact import Emitted
 
 MAX_RUNS = 32
 MISUSE = 2
+
+
+class RunOptions(ModelOptions, ExecutionsOptions, ProcessOptions, ServerOptions, SourceOptions):
+    """The options of `run`."""
+
+    inputs: tuple[str, ...]
+    target: str
+    engine: str | None
+    all_paths: bool
+    as_json: bool
+    html: str | None
+    diagnose: bool
+
+    @property
+    def prints_json(self) -> bool:
+        """Whether the report is JSON."""
+        return self.as_json or self.format_ == "json"
+
+    @property
+    def prints_findings(self) -> bool:
+        """Whether the report has all findings, which are then not shown separately."""
+        return self.format_ == "json" and self.executions is None
 
 
 @click.command("run", short_help="Run a model on the target's engine and compare.")
@@ -72,27 +115,8 @@ MISUSE = 2
 @process_option
 @server_options
 @source_options
-def command(
-    inputs: tuple[str, ...],
-    target: str,
-    engine: str | None,
-    all_paths: bool,
-    as_json: bool,
-    html: str | None,
-    diagnose: bool,
-    executions: str | None,
-    status: str | None,
-    since: str | None,
-    until: str | None,
-    workflow_id: str | None,
-    process: str | None,
-    key_file: str | None,
-    wait: float,
-    from_: str | None,
-    format_: str,
-    verbose: bool,
-    **more: Any,
-) -> None:
+@parsed_into(RunOptions)
+def command(options: RunOptions) -> None:
     """Compile the model in IN, run it on the target's engine, and compare the result with the
     model; of a folder, each model in it. Called processes and decisions are found in all files of
     the command and next to the calling file.
@@ -105,187 +129,249 @@ def command(
     others, and --json prints an array. Exit code 1: a run differs, or a model has errors; 3: the
     server failed.
     """
-    flags = model_flags_with("--diagnose", more, used=diagnose)
-    session = Session(format_, verbose=verbose)
-    whole = format_ == "json" and executions is None  # the report has the findings
-    as_json = as_json or format_ == "json"
-    backend, options = resolve_target(target, session.registry, inputs)
-    paths, empty = models_in(inputs, session)
-    if len(paths) != 1:
-        for option, given in (
-            ("--process", process), ("--html", html), ("--executions", executions),
-        ):  # fmt: skip
-            if given is not None:
-                raise click.UsageError(
-                    f"{option} is for one model, and there are {len(paths)}; name the file with it"
-                )
-    if diagnose:
-        connect_to_diagnose(session, flags, inputs[0])
-    ctx = session.context()
-    pull = None
-    if executions is not None:
-        pull = Pull(executions, status, since, until, workflow_id)
-    elif any((status, since, until, workflow_id)):
+    settings = model_settings_with("--diagnose", options, used=options.diagnose)
+    session = Session.with_options(options)
+    backend, target_options = resolve_target(options.target, session.registry, options.inputs)
+    paths, empty = models_in(options.inputs, session)
+    _refuse_options_for_one_model(options, paths)
+    if options.diagnose:
+        connect_to_diagnose(session, settings, options.inputs[0])
+    target = _Target(backend, target_options)
+    if options.executions is not None:
+        _replay_executions(options.executions, options, session, target, paths[0])
+    if any((options.status, options.since, options.until, options.workflow_id)):
         raise click.UsageError("--status, --since, --until and --workflow require --executions")
-    from orgflow_ir.plugins.runners import RunnerError
+    runs = _Runs(options, session, target, paths)
+    leave(runs.run_models(empty))
 
-    if pull is not None:
-        model = session.load(paths[0], ctx, from_, diagram=True, process=process)
-        if model is None:
-            session.collect(ctx)
-            session.show()
-            leave(server_exit_code(session, backend))
-        model = with_called(model, backend, ctx)
-        lowered = lower_model(model, backend, ctx, options=options)
-        made = None
-        if lowered is not None:
-            quiet = PassContext(registry=ctx.registry, target=ctx.target, options=ctx.options)
-            made = emitted(backend, lowered, quiet)
-            if made is None:
-                ctx.diagnostics.extend(quiet.diagnostics)
-        asked = Asked(session, ctx, backend, model, made, options, engine or LOCAL, key_file, wait)
-        leave(replay_production(asked, pull, as_json=as_json, html=html))
-    several = len(paths) != 1
-    if several:
-        list_folders_once()
-    texts: list[str] = []
-    page: Callable[[], None] | None = None
-    code = 0
-    for folder in empty:
-        ctx.emit(UnreadableInput, f"there is no model in {folder}", help="name a file in it")
-    try:
-        with engine_runner(engine, backend, key_file, wait, ctx) as (runner, demanded, used):
-            one = _Run(
-                session, backend, runner, {**demanded, **options}, used, from_, process,
-                all_paths=all_paths, as_json=as_json, whole=whole, html=html, several=several,
-            )  # fmt: skip
-            for number, path in enumerate(paths):
-                if several:
-                    session.collect(ctx)
-                    if number:
-                        session.forget()
-                        ctx = session.context()
-                    ctx.given = paths
-                    if not as_json:
-                        write_stdout(f"\n{path}\n" if number else f"{path}\n")
-                text, ended = one.run(path, ctx)
-                code, page = max(code, ended), one.page
-                if as_json:
-                    texts.append(text)
-                else:
-                    write_stdout(text)
-    except RunnerError as error:
-        leave(_engine_failed(error, backend, engine, session, as_json=as_json, whole=whole))
-    if not paths:
+
+class _Target(NamedTuple):
+    """A backend and the options of the command line for it."""
+
+    backend: Backend
+    options: dict[str, str]
+
+
+def _refuse_options_for_one_model(options: RunOptions, paths: Sequence[str]) -> None:
+    """Raises `click.UsageError` if an option does not apply to several models."""
+    if len(paths) == 1:
+        return
+    for option, value in (
+        ("--process", options.process), ("--html", options.html),
+        ("--executions", options.executions),
+    ):  # fmt: skip
+        if value is not None:
+            raise click.UsageError(
+                f"{option} is for one model, and there are {len(paths)}; name the file with it"
+            )
+
+
+def _replay_executions(
+    executions: str, options: RunOptions, session: Session, target: _Target, path: str
+) -> NoReturn:
+    """Compare executions of the deployed workflow with the model, and end the command."""
+    ctx = session.context()
+    model = session.load(path, ctx, options.from_, diagram=True, process=options.process)
+    if model is None:
         session.collect(ctx)
         session.show()
-        code = server_exit_code(session, backend)
-    if as_json:
-        inner = ",\n".join(text.rstrip("\n") for text in texts)
-        write_stdout(f"[\n{inner}\n]\n" if several else "".join(texts))
-    if page is not None:
-        page()
-    leave(code)
+        leave(server_exit_code(session, target.backend))
+    request = CompileRequest(model, target.backend, target.options)
+    outcome = run_stages((take_called_processes, *LOWER), request, ctx)
+    files = None
+    if outcome.legal is not None:
+        quiet = PassContext(registry=ctx.registry, target=ctx.target, options=ctx.options)
+        files = emitted(target.backend, outcome.legal, quiet)
+        if files is None:
+            ctx.diagnostics.extend(quiet.diagnostics)
+    asked = Asked(
+        session, ctx, target.backend, outcome.model, files, target.options,
+        options.engine or LOCAL, options.key_file, options.wait,
+    )  # fmt: skip
+    pull = Pull(executions, options.status, options.since, options.until, options.workflow_id)
+    leave(replay_production(asked, pull, as_json=options.prints_json, html=options.html))
 
 
-class _Run:
-    """Runs models with the same options, one after the other.
+class _Engine(NamedTuple):
+    """An engine that plays runs.
 
-    Args:
+    Attributes:
+        runner: executes the runs; without one, models are only compiled.
+        options: of the target, with those that the engine requires.
+        name: `local`, `model`, or the address of a server.
+    """
+
+    runner: Runner | None
+    options: Mapping[str, str]
+    name: str
+
+
+class _Runs:
+    """The runs of all models of a command, one model after the other.
+
+    Attributes:
         session: has the findings of the current model.
-        backend, runner, options, engine: the target and its engine; without a runner, models are
-            only compiled.
-        from_, process: as for `Session.load`.
-        all_paths: whether every enumerated run is executed.
-        as_json: whether the report is JSON; `whole`: whether it has all findings.
-        html: the file for the report as a page.
         several: whether the report is one of several, and names its model.
+        write_last_page: writes the page about the last model, after its report.
     """
 
     def __init__(
-        self,
-        session: Session,
-        backend: Backend,
-        runner: Runner | None,
-        options: Mapping[str, str],
-        engine: str,
-        from_: str | None,
-        process: str | None,
-        *,
-        all_paths: bool,
-        as_json: bool,
-        whole: bool,
-        html: str | None,
-        several: bool,
+        self, options: RunOptions, session: Session, target: _Target, paths: Sequence[str]
     ) -> None:
-        self.several = several
-        self.page: Callable[[], None] | None = None
-        """Writes the page about the last model, after its report."""
-        self.session, self.backend, self.runner = session, backend, runner
-        self.options, self.engine, self.from_, self.process = options, engine, from_, process
-        self.all_paths, self.as_json, self.whole, self.html = all_paths, as_json, whole, html
+        self.options, self.session, self.target, self.paths = options, session, target, paths
+        self.backend = target.backend
+        self.several = len(paths) != 1
+        self.write_last_page: Callable[[], None] | None = None
 
-    def run(self, path: str, ctx: PassContext) -> tuple[str, int]:
+    def run_models(self, empty: Sequence[str]) -> int:
+        """Run every model, print the reports, and return the exit code."""
+        session, options = self.session, self.options
+        if self.several:
+            list_folders_once()
+        ctx = session.context()
+        for folder in empty:
+            ctx.emit(UnreadableInput, f"there is no model in {folder}", help="name a file in it")
+        try:
+            with engine_runner(
+                options.engine, self.backend, options.key_file, options.wait, ctx
+            ) as (runner, demanded, name):
+                engine = _Engine(runner, {**demanded, **self.target.options}, name)
+                code, texts = self._run_with(engine, ctx)
+        except RunnerError as error:
+            return self._report_engine_failure(error)
+        if not self.paths:
+            session.collect(ctx)
+            session.show()
+            code = server_exit_code(session, self.backend)
+        if options.prints_json:
+            inner = ",\n".join(text.rstrip("\n") for text in texts)
+            write_stdout(f"[\n{inner}\n]\n" if self.several else "".join(texts))
+        if self.write_last_page is not None:
+            self.write_last_page()
+        return code
+
+    def _run_with(self, engine: _Engine, ctx: PassContext) -> tuple[int, list[str]]:
+        """The exit code, and the reports that are JSON; text is printed at once."""
+        session, as_json = self.session, self.options.prints_json
+        code, texts = 0, []
+        for number, path in enumerate(self.paths):
+            if self.several:
+                session.collect(ctx)
+                if number:
+                    session.forget()
+                    ctx = session.context()
+                ctx.given = self.paths
+                if not as_json:
+                    write_stdout(f"\n{path}\n" if number else f"{path}\n")
+            text, ended = self._run_model(path, engine, ctx)
+            code = max(code, ended)
+            if as_json:
+                texts.append(text)
+            else:
+                write_stdout(text)
+        return code, texts
+
+    def _run_model(self, path: str, engine: _Engine, ctx: PassContext) -> tuple[str, int]:
         """The report of one model, empty after errors that were shown, and the exit code."""
-        session, backend, used = self.session, self.backend, self.engine
-        wants = backend.target.wants_diagram
-        model = session.load(path, ctx, self.from_, diagram=wants, process=self.process)
-        lowered = None
+        session, backend, options = self.session, self.backend, self.options
+        model = session.load(
+            path, ctx, options.from_, diagram=backend.target.wants_diagram, process=options.process
+        )
+        legal = None
         if model is not None:
-            model = with_called(model, backend, ctx)
-            lowered = lower_model(model, backend, ctx, options=self.options)
+            request = CompileRequest(model, backend, engine.options)
+            outcome = run_stages((take_called_processes, *LOWER), request, ctx)
+            model, legal = outcome.model, outcome.legal
         session.collect(ctx)
-        if not self.whole:
+        if not options.prints_findings:
             session.show(brief=True)
-        if model is None or lowered is None or self.runner is None:
-            text = self._without_runs(path, session.diagnostics)
-            if self.html is not None and model is not None and self.runner is not None:
-                shown = emit_anyway(model, backend, ctx)
-                self.page = partial(
-                    write_page, self.html, model, shown, ctx, backend, None, (), used
+        if model is None or legal is None or engine.runner is None:
+            text = self._report_without_runs(path, engine, session.diagnostics)
+            if options.html is not None and model is not None and engine.runner is not None:
+                shown = emit_despite_errors(model, backend, ctx)
+                self.write_last_page = partial(
+                    write_page, options.html, model, shown, ctx, backend, None, (), engine.name
                 )
             return text, server_exit_code(session, backend)
-        shown = emitted(backend, lowered, ctx)
-        if shown is None:
-            text = self._without_runs(path, ctx.diagnostics)
-            if not self.whole:
-                new = [d for d in ctx.diagnostics if d not in session.diagnostics]
-                session.diagnostics = new
-                session.show()
-            return text, server_exit_code(session, backend)
-        from orgflow.evaluation.failures import by_replay
-        from orgflow.evaluation.replay import replay_model
-
+        files = emitted(backend, legal, ctx)
+        if files is None:
+            return self._report_failed_output(path, engine, ctx)
         report = replay_model(
-            model, shown, self.runner, ctx, max_runs=MAX_RUNS, all_paths=self.all_paths
+            model, files, engine.runner, ctx, max_runs=MAX_RUNS, all_paths=options.all_paths
         )
+        return self._report_runs(path, model, files, report, engine, ctx)
+
+    def _report_failed_output(
+        self, path: str, engine: _Engine, ctx: PassContext
+    ) -> tuple[str, int]:
+        """The report where the backend failed, which is shown."""
+        session = self.session
+        text = self._report_without_runs(path, engine, ctx.diagnostics)
+        if not self.options.prints_findings:
+            new = [d for d in ctx.diagnostics if d not in session.diagnostics]
+            session.diagnostics = new
+            session.show()
+        return text, server_exit_code(session, self.backend)
+
+    def _report_runs(
+        self,
+        path: str,
+        model: Model,
+        files: Emitted,
+        report: ReplayReport,
+        engine: _Engine,
+        ctx: PassContext,
+    ) -> tuple[str, int]:
+        """The report of the runs of a model, and the exit code."""
+        session, backend, options = self.session, self.backend, self.options
         failures = () if report.ok else by_replay(model, report, backend)
         failures = diagnose_runs(failures, model, backend.name, session)
-        if self.as_json:
-            more = {**self._named(path), **session.more()}
-            text = report_json(report, failures, used, session.diagnostics, more)
+        if options.prints_json:
+            more = {**self._name_model(path), **session.more()}
+            text = report_json(report, failures, engine.name, session.diagnostics, more)
         else:
-            text = report_text(report, failures) + played_by(used, backend.name)
-        if self.html is not None:
-            self.page = partial(
-                write_page, self.html, model, shown, ctx, backend, report, failures, used
+            text = report_text(report, failures) + describe_engine(engine.name, backend.name)
+        if options.html is not None:
+            self.write_last_page = partial(
+                write_page, options.html, model, files, ctx, backend, report, failures, engine.name
             )
         return text, 0 if report.ok else 1
 
-    def _without_runs(self, path: str, found: Sequence[Diagnostic]) -> str:
+    def _report_without_runs(
+        self, path: str, engine: _Engine, findings: Sequence[Diagnostic]
+    ) -> str:
         """The report of a model with errors: nothing, unless somebody expects JSON for each."""
-        if not self.whole and not (self.several and self.as_json):
+        if not self.options.prints_findings and not (self.several and self.options.prints_json):
             return ""
-        return report_json(None, (), self.engine, found, self._named(path))
+        return report_json(None, (), engine.name, findings, self._name_model(path))
 
-    def _named(self, path: str) -> dict[str, Any]:
+    def _name_model(self, path: str) -> dict[str, Any]:
         return {"model": path} if self.several else {}
+
+    def _report_engine_failure(self, error: RunnerError) -> int:
+        """Report that an engine or a server failed; the exit code."""
+        if not isinstance(error, RemoteError):
+            click.echo(f"orgflowc run: {error}", err=True)
+            return MISUSE
+        session = self.session
+        earlier = session.diagnostics
+        ctx = session.context()
+        error.report(ctx)
+        session.diagnostics = []
+        session.collect(ctx)
+        if not self.options.prints_findings:
+            session.show()
+        if self.options.prints_json:
+            failure = by_message(error.stage, str(error), self.backend)
+            findings = [*earlier, *session.diagnostics]
+            write_stdout(report_json(None, (failure,), self.options.engine, findings))
+        return server_exit_code(session, self.backend)
 
 
 def write_page(
     path: str,
     model: Model,
-    made: Emitted | None,
+    files: Emitted | None,
     ctx: PassContext,
     backend: Backend,
     report: ReplayReport | None,
@@ -293,11 +379,7 @@ def write_page(
     engine: str,
 ) -> None:
     """Write the report as an HTML page. Raises `OutputError`."""
-    from orgflow.evaluation.page import render_page
-    from orgflow.evaluation.page_model import NodeTable
-    from orgflow.evaluation.page_runs import replay_page
-
-    nodes = NodeTable(made.source_map, backend.name) if made is not None else NodeTable()
+    nodes = NodeTable(files.source_map, backend.name) if files is not None else NodeTable()
     where = f"an {backend.name} server"
     if engine == LOCAL:
         where = f"the engine of {backend.name} on this machine"
@@ -307,33 +389,7 @@ def write_page(
     write_files([(Path(path), render_page(page))])
 
 
-def _engine_failed(
-    error: RunnerError, backend: Backend, engine: str | None, session: Session, *, as_json: bool,
-    whole: bool,
-) -> int:  # fmt: skip
-    """Say that an engine or a server failed; the exit code."""
-    from orgflow_ir.plugins.engines import RemoteError
-
-    if not isinstance(error, RemoteError):
-        click.echo(f"orgflowc run: {error}", err=True)
-        return MISUSE
-    from orgflow.evaluation.failures import by_message
-
-    found = session.diagnostics
-    ctx = session.context()
-    error.report(ctx)
-    session.diagnostics = []
-    session.collect(ctx)
-    if not whole:
-        session.show()
-    if as_json:
-        failure = by_message(error.stage, str(error), backend)
-        found = [*found, *session.diagnostics]
-        write_stdout(report_json(None, (failure,), engine, found))
-    return server_exit_code(session, backend)
-
-
-def played_by(engine: str, target: str) -> str:
+def describe_engine(engine: str, target: str) -> str:
     """The line about the engine model if it executed the runs, otherwise empty."""
     if engine != MODEL:
         return ""
@@ -353,12 +409,8 @@ def report_json(
     """The report (`None` if there were no runs) as JSON by `orgflow_ir/schema/replay.schema.json`:
     the engine, a typed record for each kind of failure, all findings, and `more`: optional fields
     about the work."""
-    from orgflow.evaluation.replay import ReplayReport
-
-    from orgflow_ir.reporting.json_reporter import diagnostics_data
-
     data = (report or ReplayReport((), (0, 0))).as_dict()
     data["engine"] = engine
-    data["failures"] = [to_data(one) for one in failures]
+    data["failures"] = [to_data(failure) for failure in failures]
     data |= {**diagnostics_data(diagnostics), **(more or {})}
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

@@ -5,19 +5,28 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, TypeVar
 
 import click
 from orgflow.backends import DEFAULT_TARGET
+from orgflow.commands.options import Options
 from orgflow.commands.session import Session, exit_code
 
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from orgflow_ir.pipeline import PassContext
-    from orgflow_ir.plugins.contracts import Backend
-    from orgflow_ir.plugins.deployment import Deployer
-    from orgflow_ir.plugins.runners import Runner
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend, Runner
+from orgflow_ir.plugins.deployment import Deployer
+from orgflow_ir.plugins.engines import (
+    LOCAL,
+    MODEL,
+    AccessError,
+    EngineProvider,
+    ServerAccess,
+    is_address,
+    local_engine,
+    looks_like_server,
+)
+from orgflow_ir.plugins.guards import given
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,9 +50,6 @@ def variable(backend: str, what: str) -> str:
 
 def deployer_of(backend: Backend) -> Deployer:
     """The deployer of a target. Raises `click.UsageError` if it has none."""
-    from orgflow_ir.plugins.deployment import Deployer
-    from orgflow_ir.plugins.guards import given
-
     deployer: Deployer | None = given(backend, "deployer", Deployer)
     if deployer is None:
         raise click.UsageError(f"target `{backend.name}` does not support deployment")
@@ -67,15 +73,19 @@ def deployer_and_address(backend: Backend, url: str | None) -> tuple[Deployer, s
 
 def _running_here(backend: Backend) -> str:
     """How to name the server of this machine, if it is running."""
-    from orgflow_ir.plugins.engines import EngineProvider
-    from orgflow_ir.plugins.guards import given
-
     engines: EngineProvider | None = given(backend, "engines", EngineProvider)
     local = engines.local_server() if engines is not None else None
     running = local.running() if local is not None else None
     if running is None:
         return ""
     return f"; the one on this machine is --url {running.address} --key-file {running.key_file}"
+
+
+class ServerOptions(Options):
+    """The options of `server_options`."""
+
+    key_file: str | None
+    wait: float
 
 
 def server_options(function: F) -> F:
@@ -101,14 +111,12 @@ def connected(connection: AbstractContextManager[T]) -> Iterator[T]:
 
     Raises: click.UsageError: the address or the key is invalid, or a package is not installed.
     """
-    from orgflow_ir.plugins.engines import AccessError
-
     with contextlib.ExitStack() as stack:
         try:
-            made = stack.enter_context(connection)
+            resource = stack.enter_context(connection)
         except AccessError as error:
             raise click.UsageError(str(error)) from None
-        yield made
+        yield resource
 
 
 class Engine(NamedTuple):
@@ -140,17 +148,6 @@ def engine_runner(
 
     Raises: click.UsageError: the engine does not exist.
     """
-    from orgflow_ir.plugins.engines import (
-        LOCAL,
-        MODEL,
-        EngineProvider,
-        ServerAccess,
-        is_address,
-        local_engine,
-        looks_like_server,
-    )
-    from orgflow_ir.plugins.guards import given
-
     if engine is not None and not is_address(engine) and engine not in (LOCAL, MODEL):
         meant = f"; did you mean http://{engine}?" if looks_like_server(engine) else ""
         raise click.UsageError(
@@ -160,13 +157,13 @@ def engine_runner(
     if engine is None or not is_address(engine):
         if engines is None:
             raise click.UsageError(f"target `{backend.name}` has no engine to run on")
-        found = local_engine(engines, engine)
-        if found is None:
+        local = local_engine(engines, engine)
+        if local is None:
             raise click.UsageError(f"target `{backend.name}` has no model of its engine")
         try:
-            yield Engine(found.runner, {}, found.name)
+            yield Engine(local.runner, {}, local.name)
         finally:
-            found.runner.close()
+            local.runner.close()
         return
     access = ServerAccess(engine, key_file, wait)
     connection = engines.connect(access, ctx) if engines is not None else None

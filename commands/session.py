@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TextIO
 
 import click
-from orgflow import compiler
 from orgflow.commands.cancellation import Signals
-from orgflow.commands.options import FORMATS, is_quiet
+from orgflow.commands.options import FORMATS, DiagnosticsOptions, is_quiet
+from orgflow.compilation.input_sources import STDIN, source_name
+from orgflow.compilation.reading import ReadRequest, read_model
+from orgflow.compilation.usage_errors import InputError, UnknownName, suggest_name
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity
 from orgflow_ir.diagnostics.core_rules import UnknownFormat, UnreadableInput
@@ -125,6 +127,11 @@ class Session:
         if running is not None:  # until the command is over
             running.with_resource(self.signals.caught())
 
+    @classmethod
+    def with_options(cls, options: DiagnosticsOptions) -> Self:
+        """The session of a command with these options. Raises `click.UsageError`."""
+        return cls(options.format_, verbose=options.verbose)
+
     def forget(self) -> None:
         """Forget inputs and findings, for a command that reads its files repeatedly."""
         for found in (self.diagnostics, self.inputs, self.models):
@@ -141,7 +148,7 @@ class Session:
         reporters = self.registry.reporters
         if self.format not in reporters:
             raise click.UsageError(
-                f"no format `{self.format}`; {compiler.suggestion(self.format, tuple(reporters))}"
+                f"no format `{self.format}`; {suggest_name(self.format, tuple(reporters))}"
             )
         return reporters[self.format]
 
@@ -164,21 +171,16 @@ class Session:
             raise click.UsageError(
                 f"standard input needs its format: --from {' | '.join(self.registry.frontends)}"
             )
-        self.inputs.append(compiler.source_name(path))
-        model = None
+        self.inputs.append(source_name(path))
         try:
-            with compiler.open_source(path) as opened:
-                selected = compiler.select_frontend(opened, self.registry, ctx, from_)
-                if selected is not None:
-                    frontend, source = selected
-                    self.sources[source.path] = source
-                    model = compiler.parse(frontend, source, ctx, diagram=diagram)
-            if model is not None and process is not None:
-                model = compiler.only_process(model, process)
-        except compiler.InputError as error:
+            model, source = read_model(ReadRequest(path, from_, process, diagram), ctx)
+        except InputError as error:
             ctx.emit(UnreadableInput, str(error), help=error.help)
-        except compiler.UnknownName as error:
+            return None
+        except UnknownName as error:
             raise click.UsageError(str(error)) from None
+        if source is not None:
+            self.sources[source.path] = source
         if model is not None:
             self.models.append(model)
         return model
@@ -264,7 +266,7 @@ class Session:
         for name, source in self.sources.items():
             if isinstance(source, SourceFile):
                 texts[name] = source.data
-            elif isinstance(source, SourceStream) and name != compiler.STDIN:
+            elif isinstance(source, SourceStream) and name != STDIN:
                 from orgflow_ir.reporting.streamed_lines import StreamedLines
 
                 texts[name] = StreamedLines(name)
@@ -318,21 +320,6 @@ def _key(found: Diagnostic) -> object:
 def labels_of(model: Model) -> dict[str, str]:
     """The labels for the ids of nodes and flows."""
     return {part.id: part.label for s in model.scopes() for part in (*s.nodes, *s.flows)}
-
-
-def configuration_for(path: str) -> str | None:
-    """The `orgflow.toml` in the folder of a file or the nearest one above it, not beyond the root
-    of a repository."""
-    folder = os.path.dirname(os.path.abspath(path))
-    while True:
-        found = os.path.join(folder, "orgflow.toml")
-        if os.path.isfile(found):
-            relative = os.path.relpath(found)
-            return found if relative.startswith(os.path.join("..", "..")) else relative
-        above = os.path.dirname(folder)
-        if above == folder or os.path.exists(os.path.join(folder, ".git")):
-            return None
-        folder = above
 
 
 def wants_colour(stream: TextIO | None) -> bool:

@@ -8,7 +8,7 @@ import re
 import stat
 from typing import TYPE_CHECKING
 
-from orgflow.compiler import suggestion
+from orgflow.compilation.usage_errors import suggest_name
 
 from orgflow_ir.plugins.message_stores import MessageStorage, StoreError, provider_name
 
@@ -54,6 +54,6 @@ def _provider(location: str, registry: Registry) -> StoreProvider:
     name = provider_name(location)
     found = registry.stores.get(name)
     if found is None:
-        hint = suggestion(name, tuple(registry.stores))
+        hint = suggest_name(name, tuple(registry.stores))
         raise StoreError(f"no store has the prefix `{name}://`; {hint}")
     return found

@@ -7,7 +7,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from orgflow.commands.session import Record, configuration_for, labels_of
+from orgflow.commands.options import find_configuration
+from orgflow.commands.session import Record, labels_of
 
 from orgflow_ir.diagnostics import Category, Severity
 from orgflow_ir.diagnostics.grading import Grading
@@ -87,7 +88,7 @@ class Acceptance:
     def _path_for(self, path: str) -> str | None:
         folder = os.path.dirname(path)
         if folder not in self._nearest:
-            self._nearest[folder] = configuration_for(path)
+            self._nearest[folder] = find_configuration(path)
         return self._nearest[folder]
 
     def _grading(self, file: Configuration | None) -> Grading:

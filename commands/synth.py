@@ -4,27 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+from orgflow.agents.model_client.settings import NotConfigured
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.language_model import announce_model, connect_model, paid_calls, report_usage
-from orgflow.commands.options import model_flags, model_options, source_options
+from orgflow.commands.options import (
+    ModelOptions,
+    SourceOptions,
+    model_options,
+    model_settings,
+    parsed_into,
+    source_options,
+)
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import SERVER_FAILED
 from orgflow.commands.session import Session, exit_code, leave
-from orgflow.compiler import check_model, suggestion
+from orgflow.compilation.model_checks import check_model
+from orgflow.compilation.usage_errors import suggest_name
+from orgflow.evaluation.corpus.english import ENGLISH
+from orgflow.evaluation.corpus.german import GERMAN
+from orgflow.evaluation.corpus.rewording import expected_rewording, reword
+from orgflow.evaluation.corpus.scenarios import Source
+from orgflow.evaluation.corpus.scenarios import sources as find_sources
+from orgflow.evaluation.corpus.weave import STRESS, Writer, Written, anonymised
 
 from orgflow_ir.model import Model
-from orgflow_ir.pipeline.services import ServiceError
+from orgflow_ir.pipeline.services import Progress, ServiceError
 
 if TYPE_CHECKING:
     from orgflow.agents.model_client.client import OpenAIModelClient
-    from orgflow.evaluation.corpus.scenarios import Source
-    from orgflow.evaluation.corpus.weave import Written
 
-LANGUAGES = ("en", "de")
+LANGUAGES = {"en": ENGLISH, "de": GERMAN}
+"""The languages of messages, by code."""
+
+
+class SynthOptions(ModelOptions, SourceOptions):
+    """The options of `synth`."""
+
+    inputs: tuple[str, ...]
+    output: str
+    scenarios: int
+    noise: float
+    stress: str
+    language: str
+    seed: int
+    reword: bool
 
 
 @click.command("synth", short_help="Generate messages and their expected results from models.")
@@ -55,20 +82,8 @@ LANGUAGES = ("en", "de")
 @click.option("--reword", is_flag=True, help="Let the configured language model word the messages.")
 @model_options
 @source_options
-def command(
-    inputs: tuple[str, ...],
-    output: str,
-    scenarios: int,
-    noise: float,
-    stress: str,
-    language: str,
-    seed: int,
-    reword: bool,
-    from_: str | None,
-    format_: str,
-    verbose: bool,
-    **more: Any,
-) -> None:
+@parsed_into(SynthOptions)
+def command(options: SynthOptions) -> None:
     """Generate a corpus of messages from every MODEL, to test discovery.
 
     Runs of each model become scenarios: people write, phone and text about their tasks, in words
@@ -78,80 +93,78 @@ def command(
     loses a statement or a number of the message is not used, and the words of the template are
     kept. Exit code 3: the language model failed.
     """
-    from orgflow.evaluation.corpus.english import ENGLISH
-    from orgflow.evaluation.corpus.german import GERMAN
-    from orgflow.evaluation.corpus.scenarios import sources
-    from orgflow.evaluation.corpus.weave import STRESS, Writer, anonymised
-
-    chosen = frozenset(part for part in stress.split(",") if part)
-    for part in sorted(chosen.difference(STRESS)):
-        raise click.UsageError(f"no stress `{part}`; {suggestion(part, STRESS)}")
-    if language not in LANGUAGES:
+    stress = frozenset(part for part in options.stress.split(",") if part)
+    for part in sorted(stress.difference(STRESS)):
+        raise click.UsageError(f"no stress `{part}`; {suggest_name(part, STRESS)}")
+    if options.language not in LANGUAGES:
         raise click.UsageError(
-            f"there is no language `{language}`; the languages are {', '.join(LANGUAGES)}"
+            f"there is no language `{options.language}`; the languages are {', '.join(LANGUAGES)}"
         )
-    session = Session(format_, verbose=verbose)
-    client = _client(session, model_flags(more), inputs[0]) if reword else None
-    models: list[tuple[str, Model]] = []
+    session = Session.with_options(options)
+    client = _connect(options, session) if options.reword else None
     with progress_bar() as progress:
-        for place, name in enumerate(inputs):
-            progress(place, len(inputs), name)
-            ctx = session.context()
-            model = session.load(name, ctx, from_)
-            if model is not None:
-                check_model(model, ctx)
-                models.append((_key(name, [key for key, _ in models]), model))
-            session.collect(ctx)
-        malformed = any(
-            d.severity.value == "error" and d.category is not None and d.category.stops
-            for d in session.diagnostics
-        )
-        if malformed or len(models) < len(inputs):
-            session.show()
-            leave(exit_code(session.diagnostics))
-        found = sources(models, scenarios)
-        writer = Writer(GERMAN if language == "de" else ENGLISH, seed, chosen, noise)
-        written = writer.corpus(found)
+        sources = find_sources(_read_models(options, session, progress), options.scenarios)
+        writer = Writer(LANGUAGES[options.language], options.seed, stress, options.noise)
+        written = writer.corpus(sources)
     if client is not None:
-        written = _reworded(written, found, language, client, session)
-    stream, truth = anonymised(written, found, seed)
-    folder = Path(output)
+        written = _reword(written, sources, options.language, client, session)
+    stream, truth = anonymised(written, sources, options.seed)
+    folder = Path(options.output)
     write_files([(folder / "messages.jsonl", stream), (folder / "truth.json", truth)])
     real = sum(1 for message in written if message.process)
     write_stdout(
-        f"{output}: {len(written)} messages, {len(written) - real} of them noise, in "
-        f"{sum(len(s.scenarios) for s in found)} scenarios of {len(found)} processes\n"
+        f"{options.output}: {len(written)} messages, {len(written) - real} of them noise, in "
+        f"{sum(len(s.scenarios) for s in sources)} scenarios of {len(sources)} processes\n"
     )
     session.show()
     leave(0)
 
 
-def _client(session: Session, flags: dict[str, Any], near: str) -> OpenAIModelClient:
-    """The client of the language model. Raises `click.UsageError` where there is none."""
-    from orgflow.agents.model_client.settings import NotConfigured
+def _read_models(
+    options: SynthOptions, session: Session, progress: Progress
+) -> list[tuple[str, Model]]:
+    """The models, each with its key; ends the command after an error."""
+    models: list[tuple[str, Model]] = []
+    for place, name in enumerate(options.inputs):
+        progress(place, len(options.inputs), name)
+        ctx = session.context()
+        model = session.load(name, ctx, options.from_)
+        if model is not None:
+            check_model(model, ctx)
+            models.append((_choose_key(name, [key for key, _ in models]), model))
+        session.collect(ctx)
+    malformed = any(
+        d.severity.value == "error" and d.category is not None and d.category.stops
+        for d in session.diagnostics
+    )
+    if malformed or len(models) < len(options.inputs):
+        session.show()
+        leave(exit_code(session.diagnostics))
+    return models
 
+
+def _connect(options: SynthOptions, session: Session) -> OpenAIModelClient:
+    """The client of the language model. Raises `click.UsageError` where there is none."""
     try:
-        return connect_model(session, flags, near)
+        return connect_model(session, model_settings(options), options.inputs[0])
     except NotConfigured as error:
         raise click.UsageError(str(error)) from None
 
 
-def _reworded(
+def _reword(
     written: list[Written],
-    found: Sequence[Source],
+    sources: Sequence[Source],
     language: str,
     client: OpenAIModelClient,
     session: Session,
 ) -> list[Written]:
     """The messages in words of the language model, and a note about how many."""
-    from orgflow.evaluation.corpus.rewording import expected_rewording, reword
-
     tasks = {
-        (one.process, task.element): task.name
-        for source in found for one in source.scenarios for task in one.tasks
+        (scenario.process, task.element): task.name
+        for source in sources for scenario in source.scenarios for task in scenario.tasks
     }  # fmt: skip
     announce_model(session, client, expected_rewording(written, language))
-    client.learn(one.body for one in written)
+    client.learn(message.body for message in written)
     try:
         with paid_calls(client), progress_bar() as progress:
             done = reword(written, tasks, language, client, progress)
@@ -168,7 +181,7 @@ def _reworded(
     return done.written
 
 
-def _key(name: str, taken: list[str]) -> str:
+def _choose_key(name: str, taken: list[str]) -> str:
     """The file's name without its suffix, made unique."""
     stem = Path(name).stem
     number = 2

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orgflow.commands.options import nearest
+from orgflow.commands.options import file_near, find_configuration
 from orgflow.commands.rule_settings import Report, line_of
-from orgflow.commands.session import configuration_for
-from orgflow.compiler import OptionError, suggestion, target_options
+from orgflow.compilation.target_choice import check_target_options
+from orgflow.compilation.usage_errors import OptionError, suggest_name
 
 from orgflow_ir.plugins import Registry
 from orgflow_ir.plugins.contracts import Backend
@@ -52,7 +52,7 @@ def read_targets(
     for name, table in tables.items():
         at = (TARGETS, name)
         if name not in registry.backends:
-            near = suggestion(name, tuple(registry.backends))
+            near = suggest_name(name, tuple(registry.backends))
             report(f"there is no target `{name}`", near, line_of(text, *at))
         elif not isinstance(table, dict):
             report(f"`{name}` in `{TARGETS}` is not a table", f"write [targets.{name}]",
@@ -75,7 +75,7 @@ def _options(
                    f'write {key} = "{shown}"', line)  # fmt: skip
             continue
         try:
-            options |= target_options(backend, {key: value})
+            options |= check_target_options(backend, {key: value})
         except OptionError as error:
             message, _, remedy = str(error).partition("; ")
             report(message, remedy, line)
@@ -89,7 +89,7 @@ def configured(backend: Backend, near: str, registry: Registry) -> Configured:
         near: a model; the configuration is in its folder or above. `-` stands for the folder in
             which the command runs.
     """
-    path = configuration_for(nearest(near))
+    path = find_configuration(file_near(near))
     if path is None:
         return Configured()
     faults: list[str] = []

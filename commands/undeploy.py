@@ -7,11 +7,18 @@ import os
 import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
-from orgflow.commands.deploy import Compiling, show, wanted_workflows
-from orgflow.commands.deploy_output import JsonOutput, TextOutput
-from orgflow.commands.options import resolve_target, source_options, target_option
+from orgflow.commands.deploy import Compiling, Wanted, show_findings, wanted_workflows
+from orgflow.commands.deploy_output import JsonOutput, Output, TextOutput
+from orgflow.commands.options import (
+    SourceOptions,
+    parsed_into,
+    resolve_target,
+    source_options,
+    target_option,
+)
 from orgflow.commands.server import (
     SERVER_FAILED,
+    ServerOptions,
     connected,
     deployer_and_address,
     server_exit_code,
@@ -19,6 +26,10 @@ from orgflow.commands.server import (
     variable,
 )
 from orgflow.commands.session import Session, leave
+
+from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.deployment import DeploySession
+from orgflow_ir.plugins.engines import RemoteError, ServerAccess
 
 _KEPT = 1
 _HELP = f"""Unpublish and delete the workflows that `deploy` created for each FILE: a model, a
@@ -28,6 +39,18 @@ Workflows that `deploy` did not create are kept, and so are edited ones unless -
 and those that other workflows still call. Executions are deleted with their workflows. Exit code 1:
 a workflow was kept; 3: the server failed.
 """
+
+
+class UndeployOptions(ServerOptions, SourceOptions):
+    """The options of `undeploy`."""
+
+    files: tuple[str, ...]
+    url: str | None
+    target: str
+    dry_run: bool
+    take_over: bool
+    deleted: bool
+    name: str | None
 
 
 @click.command("undeploy", help=_HELP, short_help="Remove deployed workflows.")
@@ -48,60 +71,65 @@ a workflow was kept; 3: the server failed.
 @click.option("--as", "name", metavar="NAME", help="The name under which it was deployed.")
 @server_options
 @source_options
-def command(
-    files: tuple[str, ...],
-    url: str | None,
-    target: str,
-    dry_run: bool,
-    take_over: bool,
-    deleted: bool,
-    name: str | None,
-    key_file: str | None,
-    wait: float,
-    from_: str | None,
-    format_: str,
-    verbose: bool,
-) -> None:
+@parsed_into(UndeployOptions)
+def command(options: UndeployOptions) -> None:
     """See the help."""
-    session = Session(format_, verbose=verbose)
-    backend, options = resolve_target(target, session.registry, files)
-    deployer, address = deployer_and_address(backend, url)
-    if deleted and (name is not None or not all(os.path.isdir(one) for one in files)):
+    files = options.files
+    session = Session.with_options(options)
+    backend, target_options = resolve_target(options.target, session.registry, files)
+    deployer, address = deployer_and_address(backend, options.url)
+    if options.deleted and (
+        options.name is not None or not all(os.path.isdir(path) for path in files)
+    ):
         raise click.UsageError("--deleted is for folders")
-    if key_file == "-" and "-" in files:
+    if options.key_file == "-" and "-" in files:
         raise click.UsageError("standard input cannot be both the key and a model")
-    from orgflow_ir.plugins.engines import RemoteError, ServerAccess
-
     ctx = session.context()
-    output = JsonOutput(session) if format_ == "json" else TextOutput()
+    output: Output = JsonOutput(session) if options.format_ == "json" else TextOutput()
     code = 0
-    with connected(deployer.connect(ServerAccess(address, key_file, wait), ctx)) as server:
+    access = ServerAccess(address, options.key_file, options.wait)
+    with connected(deployer.connect(access, ctx)) as server:
         if server is not None:
             # What cannot be compiled any more without loss was deployed all the same.
-            compiling = Compiling(backend, options, allow_lossy=True, force=True, strict=False)
-            given = () if deleted else files
-            wanted = wanted_workflows(
-                given, from_, name, server, session, ctx, compiling, every=True
+            compiling = Compiling(
+                backend, target_options, allow_lossy=True, force=True, strict=False
             )
-            found = 0
-            if deleted:
-                going = server.remove_deleted(files, edited=take_over, dry_run=dry_run)
-            else:
-                going = server.remove(wanted.workflows, edited=take_over, dry_run=dry_run)
-            try:
-                for one in going:
-                    found += 1
-                    word = "kept" if one.kept else "would go" if dry_run else "removed"
-                    output.removed(word, one)
-                    code = max(code, _KEPT if one.kept else 0)
-            except RemoteError as error:
-                error.report(ctx)
-                code = SERVER_FAILED
-            else:
-                if deleted and not found:
-                    session.note("every deployed model of these folders is still there")
-                elif not found and wanted.workflows:
-                    session.note("none of this is deployed there")
+            wanted = wanted_workflows(
+                () if options.deleted else files, options.from_, options.name, server, session, ctx,
+                compiling, every=True,
+            )  # fmt: skip
+            code = _remove(wanted, options, server, session, ctx, output)
             session.collect(wanted.ctx)
-    show(session, ctx, output)
+    show_findings(session, ctx, output)
     leave(max(code, server_exit_code(session, backend)))
+
+
+def _remove(
+    wanted: Wanted,
+    options: UndeployOptions,
+    server: DeploySession,
+    session: Session,
+    ctx: PassContext,
+    output: Output,
+) -> int:
+    """Remove the workflows, print each, and return the exit code."""
+    code = number = 0
+    dry_run, edited = options.dry_run, options.take_over
+    if options.deleted:
+        removals = server.remove_deleted(options.files, edited=edited, dry_run=dry_run)
+    else:
+        removals = server.remove(wanted.workflows, edited=edited, dry_run=dry_run)
+    try:
+        for removal in removals:
+            number += 1
+            word = "kept" if removal.kept else "would go" if dry_run else "removed"
+            output.removed(word, removal)
+            code = max(code, _KEPT if removal.kept else 0)
+    except RemoteError as error:
+        error.report(ctx)
+        return SERVER_FAILED
+    if options.deleted and not number:
+        session.note("every deployed model of these folders is still there")
+    elif not number and wanted.workflows:
+        session.note("none of this is deployed there")
+    return code

@@ -7,26 +7,35 @@ import os
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-from orgflow import compiler
 from orgflow.commands.completion_values import FILE
-from orgflow.commands.options import process_option, resolve_target, source_options, target_option
+from orgflow.commands.inputs import expand
+from orgflow.commands.options import (
+    ProcessOptions,
+    SourceOptions,
+    parsed_into,
+    process_option,
+    resolve_target,
+    source_options,
+    target_option,
+)
 from orgflow.commands.output import write_stdout
 from orgflow.commands.session import Session, exit_code, leave, list_folders_once
+from orgflow.compilation.json_lists import read_together
+from orgflow.compilation.usage_errors import InputError
+from orgflow.compiler import CompileRequest, add_called_processes, emit_despite_errors
 
+from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.diagnostics.core_rules import UnreadableInput
 from orgflow_ir.model.source import SourceFile, SourceKind
 from orgflow_ir.pipeline import PassContext
+from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.guards import given
-
-if TYPE_CHECKING:
-    from orgflow_ir.diagnostics import Diagnostic
-    from orgflow_ir.model import Model
-    from orgflow_ir.plugins.contracts import Backend
-    from orgflow_ir.targets.artifact import Emitted
-    from orgflow_ir.targets.verification import Difference, Verification
+from orgflow_ir.reporting.json_reporter import diagnostics_data
+from orgflow_ir.targets.artifact import Emitted
+from orgflow_ir.targets.verification import VERIFICATION_VERSION, Difference, Verification
 
 WIDTH = 80
 _REPORTED = ("OF480", "OF481", "OF482", "OF483", "OF484")
@@ -40,6 +49,16 @@ _HOW = {
     "graph": "by their neighbours",
     "copy": "as copies",
 }
+
+
+class VerifyOptions(ProcessOptions, SourceOptions):
+    """The options of `verify`."""
+
+    model_: str
+    workflows: tuple[str, ...]
+    target: str
+    strict: bool
+    as_json: bool
 
 
 @click.command("verify", short_help="Prove that a workflow behaves like its model.")
@@ -59,17 +78,8 @@ _HOW = {
 )
 @process_option
 @source_options
-def command(
-    model_: str,
-    workflows: tuple[str, ...],
-    target: str,
-    strict: bool,
-    as_json: bool,
-    process: str | None,
-    from_: str | None,
-    format_: str,
-    verbose: bool,
-) -> None:
+@parsed_into(VerifyOptions)
+def command(options: VerifyOptions) -> None:
     """Verify that the workflow in WORKFLOW, as compiled or after edits, behaves like the model in
     MODEL; of a folder, like all models in it. If a model was compiled to several workflows, pass
     all their files or their folder.
@@ -78,55 +88,90 @@ def command(
     loops are proved and not sampled. Verdicts: proved, bounded (with the bound), different (with
     both runs in parallel), changed expression (reported, not judged). Exit code 1: different.
     """
-    if [model_, *workflows].count("-") > 1:
+    if [options.model_, *options.workflows].count("-") > 1:
         raise click.UsageError("only one of MODEL and the WORKFLOWs can be standard input")
-    session = Session(format_, verbose=verbose)
-    backend, options = resolve_target(target, session.registry, [model_])
-    paths = _models_in(model_, session)
-    if len(paths) > 1 and process is not None:
+    session = Session.with_options(options)
+    backend, target_options = resolve_target(options.target, session.registry, [options.model_])
+    paths = _find_models(options.model_, session)
+    if len(paths) > 1 and options.process is not None:
         raise click.UsageError(
             f"--process is for one model, and there are {len(paths)}; name the file with the model "
             "of the process"
         )
     if len(paths) > 1:
         list_folders_once()
-    found: list[PassContext] = []
-    models: list[tuple[Model, PassContext]] = []
-    for path in paths:
-        ctx = session.context()
-        ctx.given = paths
-        found.append(ctx)
-        model = session.load(path, ctx, from_, process=process)
-        if model is not None:
-            model = compiler.with_called(model, backend, ctx)
-        if model is not None and not ctx.has_errors:
-            ctx.options = {**ctx.options, **options}
-            models.append((model, ctx))
-    results: list[Verification] = []
-    source = _together(workflows, models[0][1], session) if models else None
-    if source is not None:
-        for (model, ctx), made in zip(models, _compiled(models, backend), strict=True):
-            some = given(backend, "verify", tuple, model, source, ctx, strict=strict, emitted=made)
-            if some is None:
-                raise click.UsageError(f"target `{backend.name}` does not support verification")
-            results += some
-    _without_those_of_others(found)
-    for ctx in found:
+    contexts = [session.context() for _ in paths]
+    requests = _read_models(options, paths, contexts, session, backend, target_options)
+    results = _compare(options, requests, session, backend)
+    _drop_workflows_of_others(contexts)
+    for ctx in contexts:
         session.collect(ctx)
     code = exit_code(session.diagnostics)
-    if as_json or format_ == "json":
-        write_stdout(as_json_text(results, session.diagnostics))
-    elif results:
-        write_stdout(as_text(results, backend.name))
-    if format_ == "json":
-        leave(code)
-    if results and session.format == "text":  # the report says it already
-        session.diagnostics = [d for d in session.diagnostics if d.code not in _REPORTED]
-    session.show()
+    _print_results(options, results, session, backend)
     leave(code)
 
 
-def _models_in(model: str, session: Session) -> list[str]:
+Requests = list[tuple[CompileRequest, PassContext]]
+"""What is compared of each model, with its context."""
+
+
+def _read_models(
+    options: VerifyOptions,
+    paths: Sequence[str],
+    contexts: Sequence[PassContext],
+    session: Session,
+    backend: Backend,
+    target_options: dict[str, str],
+) -> Requests:
+    """The models without errors, with the processes that they call."""
+    requests: Requests = []
+    for path, ctx in zip(paths, contexts, strict=True):
+        ctx.given = paths
+        model = session.load(path, ctx, options.from_, process=options.process)
+        if model is not None:
+            model = add_called_processes(model, backend, ctx)
+        if model is not None and not ctx.has_errors:
+            ctx.options = {**ctx.options, **target_options}
+            requests.append((CompileRequest(model, backend, strict=options.strict), ctx))
+    return requests
+
+
+def _compare(
+    options: VerifyOptions, requests: Requests, session: Session, backend: Backend
+) -> list[Verification]:
+    """The verifications of all models. Raises `click.UsageError`."""
+    source = _read_workflows(options.workflows, requests[0][1], session) if requests else None
+    if source is None:
+        return []
+    results: list[Verification] = []
+    for (request, ctx), files in zip(requests, _link_models(requests, backend), strict=True):
+        compared = given(
+            backend, "verify", tuple, request.model, source, ctx, strict=request.strict,
+            emitted=files,
+        )  # fmt: skip
+        if compared is None:
+            raise click.UsageError(f"target `{backend.name}` does not support verification")
+        results += compared
+    return results
+
+
+def _print_results(
+    options: VerifyOptions, results: Sequence[Verification], session: Session, backend: Backend
+) -> None:
+    """Print the report, and the findings that it does not have."""
+    as_json = options.format_ == "json"
+    if options.as_json or as_json:
+        write_stdout(as_json_text(results, session.diagnostics))
+    elif results:
+        write_stdout(as_text(results, backend.name))
+    if as_json:
+        return
+    if results and session.format == "text":  # the report says it already
+        session.diagnostics = [d for d in session.diagnostics if d.code not in _REPORTED]
+    session.show()
+
+
+def _find_models(model: str, session: Session) -> list[str]:
     """The models that are meant: a folder is that of all models in it, unless a frontend reads it
     as a whole."""
     if model == "-" or not os.path.isdir(model):
@@ -134,8 +179,6 @@ def _models_in(model: str, session: Session) -> list[str]:
     frontends = session.registry.frontends.values()
     if any(SourceKind.FOLDER in frontend.accepts for frontend in frontends):
         return [model]
-    from orgflow.commands.inputs import expand
-
     paths, empty = expand((model,), session)
     if empty:
         ctx = session.context()
@@ -144,44 +187,44 @@ def _models_in(model: str, session: Session) -> list[str]:
     return paths
 
 
-def _together(workflows: Sequence[str], ctx: PassContext, session: Session) -> SourceFile | None:
+def _read_workflows(
+    workflows: Sequence[str], ctx: PassContext, session: Session
+) -> SourceFile | None:
     """The workflows of all files; `None` after an error."""
     try:
-        source = compiler.read_together(workflows)
-    except compiler.InputError as error:
+        source = read_together(workflows)
+    except InputError as error:
         ctx.emit(UnreadableInput, str(error), help=error.help)
         return None
     session.inputs.append(source.path)
     return source
 
 
-def _compiled(
-    models: Sequence[tuple[Model, PassContext]], backend: Backend
-) -> Sequence[Emitted | None]:
-    """What several models become when they are compiled together; nothing of a model that is
-    compared by itself, and where one of them cannot be compiled."""
-    alone: list[Emitted | None] = [None] * len(models)
-    if len(models) < 2:
+def _link_models(requests: Requests, backend: Backend) -> Sequence[Emitted | None]:
+    """The files of several models that are compiled together; none of a model that is compared by
+    itself, and none where one of them cannot be compiled."""
+    alone: list[Emitted | None] = [None] * len(requests)
+    if len(requests) < 2:
         return alone
-    made = []
-    for model, ctx in models:
-        emitted = compiler.emit_anyway(model, backend, ctx)
+    compiled = []
+    for request, ctx in requests:
+        emitted = emit_despite_errors(request.model, backend, ctx)
         if emitted is None:
             return alone
-        made.append((model, emitted))
-    first = models[0][1]
+        compiled.append((request.model, emitted))
+    first = requests[0][1]
     quiet = PassContext(registry=first.registry, target=backend.target)
     quiet.options = {**backend.target.default_options, **first.options}
-    return backend.link(made, quiet)
+    return backend.link(compiled, quiet)
 
 
-def _without_those_of_others(found: Sequence[PassContext]) -> None:
+def _drop_workflows_of_others(contexts: Sequence[PassContext]) -> None:
     """Of several models, report a workflow as not compared only if it was compared with none."""
-    if len(found) < 2:
+    if len(contexts) < 2:
         return
-    of_none = [{d.message for d in ctx.diagnostics if d.code == _NOT_COMPARED} for ctx in found]
+    of_none = [{d.message for d in ctx.diagnostics if d.code == _NOT_COMPARED} for ctx in contexts]
     kept = set.intersection(*of_none)
-    for number, ctx in enumerate(found):
+    for number, ctx in enumerate(contexts):
         ctx.diagnostics[:] = [
             d
             for d in ctx.diagnostics
@@ -191,14 +234,14 @@ def _without_those_of_others(found: Sequence[PassContext]) -> None:
 
 def as_text(results: Sequence[Verification], target: str) -> str:
     """The report for people: one block per process, 80 columns."""
-    blocks = ["\n".join(_block(result, target)) for result in results]
+    blocks = ["\n".join(_describe_result(result, target)) for result in results]
     return "\n\n".join(blocks) + "\n"
 
 
-def _block(result: Verification, target: str) -> list[str]:
+def _describe_result(result: Verification, target: str) -> list[str]:
     what = f"the workflow `{result.workflow}` behaves like the process `{result.label}`"
     looked = f"all {result.states} states were compared"
-    said = {
+    sentence = {
         "proved": f"{what}; {looked}",
         "changed expression": f"{what} if its changed expressions decide like those of the model; "
         f"{looked}",
@@ -209,22 +252,22 @@ def _block(result: Verification, target: str) -> list[str]:
         if result.workflow
         else f"no workflow implements the process `{result.label}`",
     }[result.verdict.value]
-    lines = _wrapped(f"{result.verdict.value}: {said}", "")
+    lines = _wrap_lines(f"{result.verdict.value}: {sentence}", "")
     if result.difference is not None:
-        lines += _wrapped(result.difference.message, "  ")
+        lines += _wrap_lines(result.difference.message, "  ")
         lines += side_by_side(result.difference)
-    lines += _matching(result)
+    lines += _describe_matching(result)
     for change in result.changed:
-        lines += _wrapped(f"changed: `{change.node}`", "  ")
-        lines += _wrapped(f"was {change.was}", "    ") + _wrapped(f"is  {change.now}", "    ")
+        lines += _wrap_lines(f"changed: `{change.node}`", "  ")
+        lines += _wrap_lines(f"was {change.was}", "    ") + _wrap_lines(f"is  {change.now}", "    ")
     if result.added:
-        lines += _wrapped("added: " + ", ".join(f"`{n}`" for n in result.added), "  ")
+        lines += _wrap_lines("added: " + ", ".join(f"`{n}`" for n in result.added), "  ")
     if result.missing:
-        lines += _wrapped("not there: " + ", ".join(f"`{n}`" for n in result.missing), "  ")
+        lines += _wrap_lines("not there: " + ", ".join(f"`{n}`" for n in result.missing), "  ")
     for delay in result.delayed:
-        lines += _wrapped(f"{target} takes turns: {delay}", "  ")
+        lines += _wrap_lines(f"{target} takes turns: {delay}", "  ")
     for taken in result.assumed:
-        lines += _wrapped(f"assumed: {taken}", "  ")
+        lines += _wrap_lines(f"assumed: {taken}", "  ")
     return lines
 
 
@@ -245,20 +288,20 @@ def side_by_side(difference: Difference) -> list[str]:
     return [*rows, ""]
 
 
-def _matching(result: Verification) -> list[str]:
+def _describe_matching(result: Verification) -> list[str]:
     count = Counter(m.how for m in result.matched)
     parts = [f"{n} {_HOW[how]}" for how, n in sorted(count.items(), key=lambda e: -e[1])]
     if not parts:
         return []
     nodes = "node" if len(result.matched) == 1 else "nodes"
-    lines = _wrapped(f"{len(result.matched)} {nodes} found: {', '.join(parts)}", "  ")
+    lines = _wrap_lines(f"{len(result.matched)} {nodes} found: {', '.join(parts)}", "  ")
     unsure = [m for m in result.matched if m.how in ("graph", "copy")]
     for match in unsure:
-        lines += _wrapped(f"`{match.node}` stands for {match.element} {_HOW[match.how]}", "    ")
+        lines += _wrap_lines(f"`{match.node}` stands for {match.element} {_HOW[match.how]}", "    ")
     return lines
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
+def _wrap_lines(text: str, indent: str) -> list[str]:
     return textwrap.wrap(
         text,
         WIDTH,
@@ -271,22 +314,19 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 def as_json_text(results: Sequence[Verification], diagnostics: Sequence[Diagnostic] = ()) -> str:
     """The results and all findings as JSON, by `orgflow_ir/schema/verification.schema.json`."""
-    from orgflow_ir.reporting.json_reporter import diagnostics_data
-    from orgflow_ir.targets.verification import VERIFICATION_VERSION
-
-    said = {
+    document = {
         "format": "orgflow-verification",
         "version": VERIFICATION_VERSION,
         "ok": bool(results) and all(r.ok for r in results),
-        "results": [_plain(r) for r in results],
+        "results": [_to_json(r) for r in results],
         **diagnostics_data(diagnostics),
     }
-    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {key: _plain(entry) for key, entry in value._asdict().items()}
+        return {key: _to_json(entry) for key, entry in value._asdict().items()}
     if isinstance(value, tuple | list):
-        return [_plain(entry) for entry in value]
+        return [_to_json(entry) for entry in value]
     return value

@@ -11,9 +11,15 @@ from typing import Any, ClassVar
 
 import click
 from orgflow import compiler
-from orgflow.commands.compile import as_one
 from orgflow.commands.completion_values import FILE
-from orgflow.commands.options import resolve_target, target_option, watched_file_option
+from orgflow.commands.options import (
+    Options,
+    parsed_into,
+    resolve_target,
+    target_option,
+    watched_file_option,
+)
+from orgflow.commands.output import join_artifacts
 from orgflow.commands.page_server import Page, PageServer, PageText
 from orgflow.commands.session import Session, leave
 from orgflow.commands.suppressions import Acceptance
@@ -31,6 +37,16 @@ _PATIENCE_SECONDS = 10.0
 _UNFINISHED = frozenset({Category.GAP})
 
 
+class WatchOptions(Options):
+    """The options of `watch`."""
+
+    in_: str
+    target: str
+    from_: str | None
+    port: int
+    no_open: bool
+
+
 @click.command(
     "watch", short_help="Show a model and its workflow on a page that follows every save."
 )
@@ -44,7 +60,8 @@ _UNFINISHED = frozenset({Category.GAP})
     help="Port to listen on. [default: a free port]",
 )
 @click.option("--no-open", is_flag=True, help="Open no browser.")
-def command(in_: str, target: str, from_: str | None, port: int, no_open: bool) -> None:
+@parsed_into(WatchOptions)
+def command(options: WatchOptions) -> None:
     """Serve a page that shows the model in IN with its findings and the state of the compiled
     workflow: whether it compiles, whether it provably behaves like the model, and what is
     unfinished. The page is refreshed when the file is saved; while the file cannot be read, it
@@ -53,25 +70,26 @@ def command(in_: str, target: str, from_: str | None, port: int, no_open: bool) 
     The page is on 127.0.0.1 and needs no network; its address has a secret part. Ctrl-C ends the
     command.
     """
-    if in_ == "-":
+    if options.in_ == "-":
         raise click.UsageError("standard input cannot be watched: name a file")
     session = Session()
-    backend, options = resolve_target(target, session.registry, [in_])
-    watched = Watched(session, in_, from_, backend, options)
+    backend, target_options = resolve_target(options.target, session.registry, [options.in_])
+    watched = Watched(session, options.in_, options.from_, backend, target_options)
     page = WatchPage(watched.look())
     try:
-        server = PageServer(port=port)
+        server = PageServer(port=options.port)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         click.echo(
-            f"orgflowc watch: port {port}: {reason}; without --port a free one is taken", err=True
+            f"orgflowc watch: port {options.port}: {reason}; without --port a free one is taken",
+            err=True,
         )
         leave(2)
     with server:
         address = server.add(page)
         try:
-            click.echo(f"{in_} at {address}\nCtrl-C ends this")
-            if not no_open and sys.stdout is not None and sys.stdout.isatty():
+            click.echo(f"{options.in_} at {address}\nCtrl-C ends this")
+            if not options.no_open and sys.stdout is not None and sys.stdout.isatty():
                 click.launch(address)
             while True:
                 time.sleep(_POLL_SECONDS)  # Ctrl-C ends it
@@ -119,7 +137,7 @@ class Watched:
         model = self._session.load(self._path, ctx, self._from, diagram=True)
         emitted = None
         if model is not None:
-            called = compiler.with_called(model, self._backend, ctx)
+            called = compiler.add_called_processes(model, self._backend, ctx)
             emitted = compiler.compile_model(called, self._backend, ctx, options=self._options)
         accepted.apply(self._path, model, ctx, None)
         shown = [d for d in ctx.diagnostics if d.suppressed is None]
@@ -156,7 +174,7 @@ class Watched:
         files = ", ".join(artifact.path for artifact in emitted.artifacts)
         facts = [Fact("Compiles", f"to {target}: {files}", "ok")]
         quiet = PassContext(registry=self._session.registry)
-        made = SourceFile(files, as_one(emitted.artifacts).encode("utf-8", "surrogatepass"))
+        made = SourceFile(files, join_artifacts(emitted.artifacts).encode("utf-8", "surrogatepass"))
         for result in self._backend.verify(model, made, quiet, emitted=emitted) or ():
             words = f"{result.label}: {result.verdict.value}"
             if result.bound:

@@ -167,7 +167,8 @@ def test_check_of_many_files(moment: int, tmp_path: Path) -> None:
         (tmp_path / f"{number}.bpmn").write_text(LINEAR)
     (tmp_path / "found.txt").write_text("what was there before")
     ran = pressed(
-        tmp_path, "orgflow.compiler:parse", moment, "check", ".", "--no-cache", "-o", "found.txt"
+        tmp_path, "orgflow.compilation.reading:parse_source", moment,
+        "check", ".", "--no-cache", "-o", "found.txt",
     )  # fmt: skip
     assert_interrupted(ran, moment)
     assert ran.out == ""
@@ -225,7 +226,7 @@ def test_compile_of_many_processes(moment: int, tmp_path: Path) -> None:
 def test_compile_while_it_emits(tmp_path: Path) -> None:
     (tmp_path / "m.bpmn").write_text(LINEAR)
     line = ("compile", "m.bpmn", "--target", "n8n", "-o", "out.json")
-    ran = pressed(tmp_path, "orgflow.compiler:lower_model", 1, *line)
+    ran = pressed(tmp_path, "orgflow.compiler:legalise", 1, *line)
     assert_interrupted(ran, 1)
     assert not (tmp_path / "out.json").exists()
 
@@ -234,7 +235,7 @@ def test_compile_while_it_emits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "where",
     [
-        "orgflow.compiler:lower_model",
+        "orgflow.compiler:legalise",
         "orgflow.backends.n8n.engine.process:NodeProcess.__init__",
         "orgflow.backends.n8n.engine.process:NodeProcess.send",
     ],
@@ -253,6 +254,6 @@ def test_run(where: str, tmp_path: Path, engine: LocalEngine) -> None:
 def test_the_moment_counts(tmp_path: Path) -> None:
     """A moment that never comes ends the command as always: the tests above can fail."""
     (tmp_path / "m.bpmn").write_text(LINEAR)
-    ran = pressed(tmp_path, "orgflow.compiler:parse", 2, "check", "m.bpmn")
+    ran = pressed(tmp_path, "orgflow.compilation.reading:parse_source", 2, "check", "m.bpmn")
     assert ran.code == 0
     assert ran.err.endswith("called 1\n")

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 import transcripts
-from orgflow import compiler
-from orgflow.compiler import choose_frontend, own_backend
+from orgflow.compilation.frontend_choice import choose_frontend, own_backend
+from orgflow.compilation.model_checks import needs_diagram
 from orgflow.passes.optional import OPTIONAL
 from orgflow.passes.pipelines import CHECK, GAPS
 
@@ -60,7 +60,7 @@ def check(path: Path, case: Path | None = None) -> tuple[Model | None, list[Diag
 def context(rule: type[Rule] | None) -> PassContext:
     on = {rule.code: rule.severity} if rule is not None and rule.optional else {}
     ctx = PassContext(registry=REGISTRY, grading=Grading(on))
-    ctx.options = {"diagram": compiler.needs_diagram(ctx)}
+    ctx.options = {"diagram": needs_diagram(ctx)}
     return ctx
 
 

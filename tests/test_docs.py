@@ -502,7 +502,7 @@ def test_the_architecture_page_names_files_that_exist() -> None:
 
 def test_the_architecture_page_names_every_room() -> None:
     said = (DOCS / "architecture.md").read_text("utf-8")
-    tops = ("frontends", "passes", "backends", "store", "evaluation", "commands")
+    tops = ("frontends", "passes", "backends", "store", "compilation", "evaluation", "commands")
     inner = [
         f"{base}/{folder.name}"
         for base in ("orgflow_ir", "backends/n8n")

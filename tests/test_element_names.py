@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from orgflow import cli
-from orgflow.compiler import load
+from orgflow.compilation.reading import load_model
 from shared_data import shared_cases, shared_data
 
 from orgflow_ir.model import Event, EventDefinition, Flow, Gateway, Lane, Model, Process, Task
@@ -97,7 +97,7 @@ def test_no_two_elements_of_a_real_model_have_one_name(
     folder: str, shared: Path, registry: Registry
 ) -> None:
     for path in sorted((shared / "data" / folder).rglob("*.bpmn")):
-        model = load(str(path), registry, PassContext(registry=registry))
+        model = load_model(str(path), registry, PassContext(registry=registry))
         for scope in model.scopes() if model is not None else ():
             names = ElementNames(model)
             found = [names.name(node) for node in scope.nodes if not node.name.strip()]

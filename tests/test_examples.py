@@ -12,7 +12,8 @@ import pytest
 from cli_cases import orgflowc
 from orgflow import cli
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.compiler import check_model, compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import check_model, compile_model
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model import Model
@@ -39,7 +40,7 @@ def read(path: Path, registry: Registry, ctx: PassContext) -> Model:
     from orgflow_ir.model.source import SourceFile
 
     source = SourceFile(str(path.relative_to(ROOT)), path.read_bytes())
-    model = load(source, registry, ctx, diagram=True)
+    model = load_model(source, registry, ctx, diagram=True)
     assert model is not None
     return model
 

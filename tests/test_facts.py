@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from orgflow.commands.report import markdown
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.facts import keep
@@ -29,7 +30,7 @@ TASKS = ("userTask", "serviceTask", "scriptTask", "businessRuleTask", "sendTask"
 def compiled(xml: str, target: str, **options: str) -> tuple[str, list[Diagnostic], str]:
     """What was emitted, what was reported, and the report."""
     ctx = PassContext(registry=REGISTRY, options=options)
-    model = load(SourceFile("said.bpmn", xml.encode()), REGISTRY, ctx)
+    model = load_model(SourceFile("said.bpmn", xml.encode()), REGISTRY, ctx)
     assert model is not None
     made = compile_model(model, REGISTRY.backends[target], ctx)
     assert made is not None, [d.message for d in ctx.diagnostics if d.severity == "error"]

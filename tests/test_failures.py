@@ -16,7 +16,8 @@ from orgflow.backends.n8n.engine.engine_messages import MESSAGES
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.server.client.errors import RefusedError, UnreachableError
-from orgflow.compiler import compile_model, load, lower_model
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import LOWER, CompileRequest, compile_model, run_stages
 from orgflow.evaluation.failures import (
     Failure,
     Severity,
@@ -100,9 +101,10 @@ def test_diagnostics(registry: Registry, tmp_path: Path) -> None:
     path = tmp_path / "bad.bpmn"
     path.write_text(DEADLOCK, encoding="utf-8")
     ctx = PassContext(registry=registry)
-    model = load(str(path), registry, ctx)
+    model = load_model(str(path), registry, ctx)
     assert model is not None
-    assert lower_model(model, registry.backends["n8n"], ctx) is None
+    request = CompileRequest(model, registry.backends["n8n"])
+    assert run_stages(LOWER, request, ctx).legal is None
     found = by_diagnostics(ctx.diagnostics, model, "n8n")
     assert [(one.rule, one.failure_source) for one in found] == [("OF201", "bpmn_quality")]
     assert found[0].bpmn_construct_responsible == "gateway.parallel"
@@ -128,7 +130,7 @@ class Damaged(LocalRunner):
 
 def replayed(engine: LocalEngine, registry: Registry, path: Path, damage: Any) -> tuple[Model, Any]:
     ctx = PassContext(registry=registry)
-    model = load(str(path), registry, ctx)
+    model = load_model(str(path), registry, ctx)
     assert model is not None
     emitted = compile_model(model, registry.backends["n8n"], ctx)
     assert emitted is not None
@@ -220,7 +222,7 @@ def test_damages_at_random_are_typed(engine: LocalEngine, registry: Registry, le
 
 
 def test_nothing_to_play_is_unknown(registry: Registry, leave: Path) -> None:
-    model = load(str(leave), registry, PassContext(registry=registry))
+    model = load_model(str(leave), registry, PassContext(registry=registry))
     assert model is not None
     assert [one.rule for one in by_replay(model, ReplayReport((), (0, 0)), N8N)] == ["none"]
     told = ReplayReport((), (0, 0), unfinished=("a run of the model does not end",))
@@ -253,7 +255,7 @@ class Failing(Runner):
 def compiler(registry: Registry) -> Any:
     def compile_file(path: Path, name: str, ctx: PassContext) -> Any:
         ctx.registry = registry
-        model = load(str(path), registry, ctx, from_=name)
+        model = load_model(str(path), registry, ctx, from_=name)
         assert model is not None
         made = compile_model(model, registry.backends["n8n"], ctx)
         return model, Compiled(model, made) if made is not None else None

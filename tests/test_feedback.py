@@ -14,7 +14,7 @@ from orgflow.agents.feedback import FEEDBACK
 from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.settings import ModelSettings
 from orgflow.backends.n8n.backend import N8nBackend
-from orgflow.compiler import choose_agents, fill_gaps
+from orgflow.compilation.agent_answers import choose_agents, fill_gaps
 from orgflow.evaluation.failures import Failure, by_message, unknown
 from orgflow.evaluation.feedback import ReportError, diagnosed, feedback_of, read_failures
 from small_catalogue import small_catalogue

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from cli_cases import LINEAR, orgflowc
-from orgflow import compiler
+from orgflow.compilation.input_sources import read_source
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import CHECK, CompileRequest, run_stages
 from seeds import EVERY
 
 from orgflow_ir.model.source import SourceFile
@@ -109,15 +111,16 @@ def test_every_fix_on_real_files_is_proved(shared: Path, tmp_path: Path) -> None
     """Faulty models of the data, all with `make fuzz`: what is fixed is gone, and all else is as it
     was."""
     registry = Registry(outside=False)
+    own = registry.backend("bpmn")
     fixed = 0
     paths = sorted((shared / "data" / "soundness").rglob("*.bpmn"))
     for path in paths if EVERY else paths[::4]:
-        source = compiler.read_source(str(path))
+        source = read_source(str(path))
         ctx = PassContext(registry=registry)
-        model = compiler.load(source, registry, ctx, from_="bpmn")
+        model = load_model(source, registry, ctx, from_="bpmn")
         if model is None:
             continue
-        compiler.check_source(source, model, ctx, "bpmn")
+        run_stages(CHECK, CompileRequest(model, source=source, own=own), ctx)
         told = {(d.code, d.element) for d in ctx.diagnostics}
         safe = [d for d in ctx.diagnostics if d.fix is not None and d.fix.applicability == "safe"]
         unsafe = [d for d in ctx.diagnostics if d.fix and d.fix.applicability == "unsafe"]
@@ -127,9 +130,9 @@ def test_every_fix_on_real_files_is_proved(shared: Path, tmp_path: Path) -> None
             data = frontend.patched(source, model, diagnostic.fix)
             changed = SourceFile(source.path, data)
             after = PassContext(registry=registry)
-            repaired = compiler.load(changed, registry, after, from_="bpmn")
+            repaired = load_model(changed, registry, after, from_="bpmn")
             assert repaired is not None
-            compiler.check_source(changed, repaired, after, "bpmn")
+            run_stages(CHECK, CompileRequest(repaired, source=changed, own=own), after)
             left = {(d.code, d.element) for d in after.diagnostics}
             assert (diagnostic.code, diagnostic.element) not in left, path.name
             assert {(c, e) for c, e in left if c.startswith("OF2")} <= told, path.name

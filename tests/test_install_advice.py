@@ -15,7 +15,10 @@ import pytest
 from orgflow_ir.plugins.packages import REQUIREMENTS, install_command, pip_command
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("agents", "backends", "commands", "evaluation", "frontends", "orgflow_ir", "store")
+ROOMS = (
+    "agents", "backends", "commands", "compilation", "evaluation", "frontends", "orgflow_ir",
+    "store",
+)  # fmt: skip
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from one_task import HEAD
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.lowering.listeners import listeners_as_steps
@@ -45,7 +46,7 @@ def model(folder: Path, *, what: str = CODE, at: str, event: str) -> Model:
     path = folder / "model.bpmn"
     path.write_text(HEAD + (listener if at == "p" else "") + body + "</process></definitions>")
     registry = Registry()
-    read = load(str(path), registry, PassContext(registry=registry))
+    read = load_model(str(path), registry, PassContext(registry=registry))
     assert read is not None
     return read
 
@@ -160,7 +161,7 @@ def task(folder: Path, inner: str, *, more: str = "", loop: str = "") -> Model:
         f'<sequenceFlow id="c" sourceRef="t" targetRef="e"/>{more}</process></definitions>'
     )
     registry = Registry()
-    read = load(str(path), registry, PassContext(registry=registry))
+    read = load_model(str(path), registry, PassContext(registry=registry))
     assert read is not None
     return read
 

@@ -5,7 +5,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from orgflow.compiler import compile_model, load, read_source
+from orgflow.compilation.input_sources import read_source
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -15,7 +17,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 def _compile(path: Path, registry: Registry) -> None:
     ctx = PassContext(registry=registry)
-    model = load(read_source(str(path)), registry, ctx, diagram=True)
+    model = load_model(read_source(str(path)), registry, ctx, diagram=True)
     assert model is not None
     assert compile_model(model, registry.backends["n8n"], ctx)
 

@@ -18,7 +18,8 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 from orgflow.backends.bpmn.document import document
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 
 from orgflow_ir.model import (
     Artifact,
@@ -230,7 +231,7 @@ def read(host: str) -> Model:
 
 
 def read_text(text: str, name: str) -> Model:
-    model = load(SourceFile(name, text.encode()), REGISTRY, PassContext(registry=REGISTRY))
+    model = load_model(SourceFile(name, text.encode()), REGISTRY, PassContext(registry=REGISTRY))
     assert model is not None
     return model
 

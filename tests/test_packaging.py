@@ -51,7 +51,15 @@ def test_the_wheel_holds_every_shipped_file_and_nothing_else(wheel: Path) -> Non
     assert {t for t in tops if not t.endswith(".dist-info")} == {"orgflow", "orgflow_ir"}
     expected = {"orgflow/py.typed", "orgflow_ir/py.typed"}
     expected |= {f"orgflow/{path.name}" for path in ROOT.glob("*.py")}
-    for folder in ("frontends", "backends", "passes", "agents", "evaluation", "commands"):
+    for folder in (
+        "frontends",
+        "backends",
+        "passes",
+        "agents",
+        "compilation",
+        "evaluation",
+        "commands",
+    ):
         expected |= {f"orgflow/{p.relative_to(ROOT)}" for p in (ROOT / folder).rglob("*.py")}
     expected |= {str(p.relative_to(ROOT)) for p in (ROOT / "orgflow_ir").rglob("*.py")}
     for data in ("*.json", "*.cjs", "*.j2", "*.toml"):

@@ -14,7 +14,8 @@ from typing import Any
 import pluggy
 import pytest
 from cli_cases import LINEAR, orgflowc
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model.constructs import ConstructUse
@@ -653,7 +654,7 @@ def test_a_backend_that_gives_no_files(
     forget(monkeypatch)
     registry = Registry()
     ctx = PassContext(registry=registry)
-    found = load(str(model), registry, ctx)
+    found = load_model(str(model), registry, ctx)
     assert found is not None
     assert compile_model(found, registry.backends["names"], ctx) is None
     (error,) = (d for d in ctx.diagnostics if d.severity is Severity.ERROR)

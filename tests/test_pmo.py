@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
-from orgflow.compiler import choose_backend, compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compilation.target_choice import choose_backend
+from orgflow.compiler import compile_model
 from orgflow.evaluation.pmo import COLUMNS, Compiled, PmoReport, evaluate
 from orgflow.evaluation.replay import judge
 from shared_data import shared_cases
@@ -38,7 +40,7 @@ def compile_file(
 ) -> tuple[Model | None, Compiled | None]:
     backend = choose_backend("n8n", registry)
     ctx.registry = registry
-    model = load(str(path), registry, ctx, from_=format_)
+    model = load_model(str(path), registry, ctx, from_=format_)
     assert model is not None
     emitted = compile_model(model, backend, ctx)
     return model, Compiled(model, emitted) if emitted is not None else None

@@ -23,7 +23,8 @@ from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.server.executions.observing import Observer
 from orgflow.backends.n8n.verify.reference import compile_references
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 from orgflow.evaluation.page import render_page
 from orgflow.evaluation.page_model import NodeTable
 from orgflow.evaluation.page_production import production_page, ways
@@ -284,7 +285,7 @@ def test_production_of_an_example(root: Path, registry: Registry, engine: LocalE
     a wire taken out shows in every execution that would have used it."""
     ctx = PassContext(registry=registry)
     path = str(root / "examples" / "order-to-cash" / "model.bpmn")
-    model = load(path, registry, ctx, diagram=True)
+    model = load_model(path, registry, ctx, diagram=True)
     assert model is not None
     made = compile_model(model, registry.backends["n8n"], ctx, options={})
     assert made is not None
@@ -356,7 +357,7 @@ def leave(root: Path) -> Path:
 @pytest.fixture
 def deployed(leave: Path, registry: Registry) -> Json:
     ctx = PassContext(registry=registry)
-    model = load(str(leave), registry, ctx, diagram=True)
+    model = load_model(str(leave), registry, ctx, diagram=True)
     assert model is not None
     made = compile_model(model, registry.backends["n8n"], ctx, options={})
     assert made is not None
@@ -519,7 +520,7 @@ def test_a_workflow_that_is_not_there_is_told(
     assert "no workflow on the server was compiled from this model" in " ".join(ran.err.split())
     body = {k: deployed[k] for k in ("name", "nodes", "connections", "settings")}
     foreign = copy.deepcopy(body)
-    process = load(str(leave), registry, PassContext(registry=registry)).processes[0].id  # type: ignore[union-attr]
+    process = load_model(str(leave), registry, PassContext(registry=registry)).processes[0].id  # type: ignore[union-attr]
     note = next(r for r in foreign["nodes"] if "orgflow-map" in str(r["parameters"]))
     said = {"process": process, "nodes": {"X": "x"}}
     note["parameters"]["content"] = f"`orgflow-map 1 {json.dumps(said)}`"

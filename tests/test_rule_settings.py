@@ -289,7 +289,7 @@ def test_the_configuration_of_a_folder_is_looked_for_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(suppressions, "configuration_for", asked.append)
+    monkeypatch.setattr(suppressions, "find_configuration", asked.append)
     accepted = suppressions.Acceptance(Registry(), errors=True, whole=False)
     for name in ("a.bpmn", "b.bpmn"):
         accepted.configure(str(folder / name), PassContext())

@@ -21,6 +21,9 @@ from large_inputs import MOST_PEAK, WRITER, compiling, event, plugin_path, spars
 from line_events import EventFolder, LineEvents
 from orgflow import compiler
 from orgflow.api import read
+from orgflow.compilation.input_sources import open_source
+from orgflow.compilation.reading import load_model
+from orgflow.compilation.usage_errors import InputError
 from orgflow.frontends.ir.frontend import IrFrontend
 
 from orgflow_ir.model import (
@@ -140,7 +143,7 @@ def test_a_stream_that_comes_only_once() -> None:
 
 def test_a_file_can_be_read_again(tmp_path: Path) -> None:
     (tmp_path / "a.lines").write_bytes(b"x" * 200_000)
-    with compiler.open_source(str(tmp_path / "a.lines")) as stream:
+    with open_source(str(tmp_path / "a.lines")) as stream:
         assert isinstance(stream, SourceStream)
         assert (len(stream.read()), stream.seek(0), len(stream.read())) == (200_000, 0, 200_000)
     assert stream.closed
@@ -206,17 +209,17 @@ def test_recognising_loses_nothing(once: bool) -> None:
     recorder = Recorder()
     source = SourceStream("a.lines", io.BytesIO(LOG * 3), once=once)
     ctx = PassContext()
-    assert names(compiler.load(source, leaves(Other(), recorder), ctx)) == ALL
+    assert names(load_model(source, leaves(Other(), recorder), ctx)) == ALL
     # A reader of bytes with the same suffix is asked, too, where that can be done.
     source = SourceStream("a.json", io.BytesIO(LOG * 3), once=once)
-    assert names(compiler.load(source, leaves(IrFrontend(), recorder), ctx)) == ALL
+    assert names(load_model(source, leaves(IrFrontend(), recorder), ctx)) == ALL
     assert not ctx.has_errors
 
 
 def test_a_reader_of_bytes_gets_what_came_once_and_no_reader_of_streams_wants() -> None:
     data = Model(id="m").to_json().encode()
     source = SourceStream("a.json", Slow(data), once=True)
-    model = compiler.load(source, leaves(IrFrontend(), Other()), PassContext())
+    model = load_model(source, leaves(IrFrontend(), Other()), PassContext())
     assert model == Model(id="m")
 
 
@@ -224,7 +227,7 @@ def test_a_pipe_by_its_path(pipe: tuple[str, int]) -> None:
     path, writing = pipe
     os.write(writing, event("A"))
     os.close(writing)
-    model = compiler.load(path, leaves(Other(), LineEvents()), PassContext(), from_="lines")
+    model = load_model(path, leaves(Other(), LineEvents()), PassContext(), from_="lines")
     assert names(model) == ["First event", "A", "Last event"]
 
 
@@ -233,7 +236,7 @@ def test_a_stream_is_closed_whatever_happens(tmp_path: Path, error: Exception | 
     path = tmp_path / "a.lines"
     path.write_bytes(b"no event\n")
     recorder, ctx = Recorder(error), PassContext()
-    assert compiler.load(str(path), leaves(recorder), ctx) is None
+    assert load_model(str(path), leaves(recorder), ctx) is None
     assert ctx.has_errors
     assert [stream.closed for stream in recorder.streams] == [True]
 
@@ -260,7 +263,7 @@ def test_a_disk_that_fails_in_the_middle(ours: bool, monkeypatch: pytest.MonkeyP
     if ours:
         monkeypatch.setattr(LineEvents, "__module__", "orgflow.frontends.lines")
     source = SourceStream("log.lines", Failing())
-    assert compiler.load(source, leaves(reader), ctx) is None
+    assert load_model(source, leaves(reader), ctx) is None
     assert [(d.code, d.message) for d in ctx.diagnostics] == [
         ("OF002", "log.lines cannot be read: input/output error")
     ]
@@ -270,7 +273,7 @@ def test_standard_input_itself_stays_open(monkeypatch: pytest.MonkeyPatch) -> No
     stdin = io.TextIOWrapper(io.BytesIO(event("A")))
     monkeypatch.setattr(sys, "stdin", stdin)
     recorder = Recorder()
-    model = compiler.load("-", leaves(recorder), PassContext(), from_="lines")
+    model = load_model("-", leaves(recorder), PassContext(), from_="lines")
     assert names(model) == ["First event", "A", "Last event"]
     assert recorder.streams[0].closed
     assert not recorder.streams[0].head.startswith(b"x")
@@ -333,7 +336,7 @@ def test_all_commands_read_streams(tmp_path: Path) -> None:
 
 
 def test_as_a_library(folder: Path) -> None:
-    with pytest.raises(compiler.InputError, match="is a folder"):
+    with pytest.raises(InputError, match="is a folder"):
         read(folder)
 
 
@@ -481,7 +484,9 @@ def test_files_of_a_model_are_named_after_its_source(source: str, stem: str) -> 
     model = original.replace(source=source)
     for name in ("bpmn", "ir", "mermaid", "svg", "powl", "triples"):
         ctx = PassContext(registry=registry)
-        ((_, made),) = compiler.compile_separately(model, registry.backends[name], ctx)
+        ((_, made),) = compiler.compile_separately(
+            compiler.CompileRequest(model, registry.backends[name]), ctx
+        )
         emitted = registry.backends[name].emit(model, ctx)
         assert all(a.path.startswith(f"{stem}.") for a in emitted.artifacts), name
         assert all(a.path.startswith("leave-request.") for a in made.artifacts), name

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orgflow.compiler import check_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import check_model
 from orgflow.passes.presets import preset_grading
 
 from orgflow_ir.diagnostics import Diagnostic
@@ -26,7 +27,7 @@ def path_of(rule: dict[str, Any]) -> Path:
 
 def found(path: Path) -> list[Diagnostic]:
     ctx = PassContext(registry=REGISTRY, grading=preset_grading("all", REGISTRY.rules))
-    model = load(str(path), REGISTRY, ctx, diagram=True)
+    model = load_model(str(path), REGISTRY, ctx, diagram=True)
     assert model is not None
     check_model(model, ctx)
     return ctx.diagnostics

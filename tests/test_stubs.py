@@ -11,7 +11,8 @@ import pytest
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.commands.run_table import report_text
-from orgflow.compiler import compile_model, target_options
+from orgflow.compilation.target_choice import check_target_options
+from orgflow.compiler import compile_model
 from orgflow.evaluation.failures import by_replay
 from orgflow.evaluation.page import render_page
 from orgflow.evaluation.page_model import NodeTable
@@ -144,7 +145,7 @@ def test_a_target_of_a_plugin_has_the_option_where_its_table_supports_stubs() ->
 
 @pytest.mark.parametrize("target", ["asl", "n8n"])
 def test_targets_that_run_have_the_option(target: str) -> None:
-    assert target_options(REGISTRY.backends[target], STUB) == STUB
+    assert check_target_options(REGISTRY.backends[target], STUB) == STUB
 
 
 def _refused(target: str) -> Iterator[tuple[str, Model]]:

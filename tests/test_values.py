@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orgflow.compiler import check_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import check_model
 
 from orgflow_ir.model import Event, Flow, Gateway, Model, Process, SubProcess, Task
 from orgflow_ir.model.adapters import build_adapter
@@ -125,7 +126,7 @@ def test_data_is_as_pydantic_dumps_it() -> None:
     assert len(paths) > 100
     for path in paths:
         ctx = PassContext()
-        model = load(str(path), Registry(outside=False), ctx)
+        model = load_model(str(path), Registry(outside=False), ctx)
         if model is not None:
             check_model(model, ctx)
         for value in (*([model] if model else []), *ctx.diagnostics):

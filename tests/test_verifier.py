@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orgflow.compiler import load, only_process
+from orgflow.compilation.process_selection import select_process
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import (
@@ -168,7 +169,7 @@ def test_examples_keep_the_rules_through_every_lowering(root: Path, registry: Re
     files = examples(root)
     assert len(files) > 5
     for path in files:
-        model = load(str(path), registry, PassContext(registry=registry), diagram=True)
+        model = load_model(str(path), registry, PassContext(registry=registry), diagram=True)
         if model is None:
             continue
         before = violations(model)
@@ -196,7 +197,7 @@ def test_one_process_leaves_nothing_of_the_others() -> None:
         ),
     )
     assert violations(model) == frozenset()
-    one = only_process(model, "process")
+    one = select_process(model, "process")
     assert violations(one) == frozenset()
     assert [a.id for a in one.artifacts] == ["kept", "text"]
     assert one.diagram is not None

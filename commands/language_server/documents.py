@@ -13,7 +13,9 @@ from orgflow.commands import configuration
 from orgflow.commands.autofix import Fixer, Read
 from orgflow.commands.language_server.positions import Lines, Span, TextEdit, edits
 from orgflow.commands.suppressions import Acceptance
-from orgflow.compiler import check_gaps, check_source, load, needs_diagram
+from orgflow.compilation.model_checks import check_gaps, needs_diagram
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import CHECK, CompileRequest, run_stages
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.diagnostics.ordering import ordered
@@ -98,10 +100,13 @@ class Document:
         ctx.given = [self.path]
         accepted = Acceptance(self._registry, errors=True, whole=False)
         accepted.configure(self.path, ctx)
-        model = load(self.source, self._registry, ctx, from_="bpmn", diagram=needs_diagram(ctx))
+        model = load_model(
+            self.source, self._registry, ctx, from_="bpmn", diagram=needs_diagram(ctx)
+        )
         find_gaps = None
         if model is not None:
-            check_source(self.source, model, ctx, "bpmn")
+            own = self._registry.backend("bpmn")
+            run_stages(CHECK, CompileRequest(model, source=self.source, own=own), ctx)
             find_gaps = partial(check_gaps, model, ctx, None)
         accepted.apply(self.path, model, ctx, find_gaps)
         return model, tuple(ordered(ctx.diagnostics))

@@ -13,7 +13,7 @@ from model_server import model_server
 from orgflow.agents.feedback import FEEDBACK
 from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.settings import ModelSettings
-from orgflow.compiler import choose_agents, fill_gaps
+from orgflow.compilation.agent_answers import choose_agents, fill_gaps
 from small_catalogue import small_catalogue
 
 from orgflow_ir.model import Event, Flow, Model, Process, Task

@@ -15,7 +15,7 @@ from orgflow.agents.model_client.client import OpenAIModelClient
 from orgflow.agents.model_client.given_names import given_names
 from orgflow.agents.model_client.redaction import Redactor
 from orgflow.agents.model_client.settings import ModelSettings
-from orgflow.compiler import model_texts, read_ahead
+from orgflow.compilation.agent_answers import list_model_texts, read_ahead
 
 from orgflow_ir.model import Model, Process, Task
 from orgflow_ir.pipeline import PassContext
@@ -271,7 +271,7 @@ def test_all_texts_of_a_command_are_read_before_the_first_request(tmp_path: Path
     with model_server(["{}"]) as server:
         client = OpenAIModelClient(ModelSettings(url=server.url, name="toy", redact="on"))
         ctx = PassContext(services=Services(client))
-        read_ahead(model_texts(model), ctx.services)
+        read_ahead(list_model_texts(model), ctx.services)
         client.ask([{"role": "user", "content": "Which operation calls Szczepańska?"}])
     assert "Szczepańska" not in server.prompt()
 

@@ -12,7 +12,7 @@ from typing import Any
 import orgflow
 import pytest
 from gap_models import answerable, gaps, good_answer, open_model
-from orgflow.compiler import fill_gaps as fill
+from orgflow.compilation.agent_answers import fill_gaps as fill
 from scripted_agent import Scripted
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Rule, Severity

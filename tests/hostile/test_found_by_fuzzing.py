@@ -14,6 +14,7 @@ from bpmn_text import process
 from cli_cases import DEADLOCK
 from orgflow import compiler
 from orgflow.backends.n8n.engine_model.behaviour import behaviour
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
@@ -49,7 +50,7 @@ def compiled(content: str) -> tuple[Any, Any, dict[str, Any]]:
     registry = Registry(outside=False)
     ctx = PassContext(registry=registry)
     source = SourceFile("m.bpmn", process(content).encode())
-    model = compiler.load(source, registry, ctx, from_="bpmn")
+    model = load_model(source, registry, ctx, from_="bpmn")
     assert model is not None
     backend = registry.backends["n8n"]
     made = compiler.compile_model(model, backend, ctx)
@@ -192,7 +193,7 @@ def test_a_join_behind_a_gateway_that_nothing_reaches_is_wired(kind: str) -> Non
     registry = Registry(outside=False)
     ctx = PassContext(registry=registry)
     source = SourceFile("m.bpmn", process(content).encode())
-    model = compiler.load(source, registry, ctx, from_="bpmn")
+    model = load_model(source, registry, ctx, from_="bpmn")
     assert model is not None
     made = compiler.compile_model(model, registry.backends["n8n"], ctx, force=True)
     assert made is not None, [d.message for d in ctx.diagnostics]
@@ -213,7 +214,7 @@ def test_a_task_that_leads_to_itself_twice_is_refused_at_once() -> None:
     registry = Registry(outside=False)
     ctx = PassContext(registry=registry)
     source = SourceFile("m.bpmn", process(content).encode())
-    model = compiler.load(source, registry, ctx, from_="bpmn")
+    model = load_model(source, registry, ctx, from_="bpmn")
     assert model is not None
     begun = time.process_time()
     assert compiler.compile_model(model, registry.backends["asl"], ctx, force=True) is None
@@ -228,7 +229,7 @@ def test_an_event_gateway_without_events_is_refused_by_the_asl_target() -> None:
     registry = Registry(outside=False)
     ctx = PassContext(registry=registry)
     source = SourceFile("m.bpmn", process(content).encode())
-    model = compiler.load(source, registry, ctx, from_="bpmn")
+    model = load_model(source, registry, ctx, from_="bpmn")
     assert model is not None
     assert compiler.compile_model(model, registry.backends["asl"], ctx, force=True) is None
     assert any(d.code in ("OF110", "OF403") for d in ctx.diagnostics)
@@ -243,7 +244,7 @@ def test_a_cycle_that_nothing_enters_is_refused_by_the_asl_target() -> None:
         '<sequenceFlow id="g" sourceRef="t" targetRef="a"/>'
     )
     source = SourceFile("m.bpmn", process(content).encode())
-    model = compiler.load(source, registry, ctx, from_="bpmn")
+    model = load_model(source, registry, ctx, from_="bpmn")
     assert model is not None
     assert compiler.compile_model(model, registry.backends["asl"], ctx, force=True) is None
     assert any(
@@ -255,7 +256,7 @@ def test_a_deadlock_is_still_one() -> None:
     """The fix of what begins without a start must not hide what is wrong."""
     registry = Registry(outside=False)
     ctx = PassContext(registry=registry)
-    model = compiler.load(SourceFile("m.bpmn", DEADLOCK.encode()), registry, ctx, from_="bpmn")
+    model = load_model(SourceFile("m.bpmn", DEADLOCK.encode()), registry, ctx, from_="bpmn")
     assert model is not None
     assert compiler.compile_model(model, registry.backends["n8n"], ctx) is None
     assert any(d.code == "OF201" for d in ctx.diagnostics)
@@ -289,7 +290,7 @@ def test_kept_data_that_xml_cannot_have_survives_bpmn(extra: tuple[str, str]) ->
     (made,) = registry.backends["bpmn"].emit(model, PassContext(registry=registry)).artifacts
     ctx = PassContext(registry=registry)
     source = SourceFile("m.bpmn", made.text.encode())
-    again = compiler.load(source, registry, ctx, from_="bpmn")
+    again = load_model(source, registry, ctx, from_="bpmn")
     assert again is not None, made.text
     (process_,) = again.processes
     assert extra in process_.extra

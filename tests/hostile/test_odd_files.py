@@ -60,17 +60,17 @@ def test_odd_files_in_a_process_with_little_memory(name: str, tmp_path: Path) ->
 def test_a_file_that_is_too_large_for_any_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from orgflow import compiler
+    from orgflow.compilation import input_sources
 
     from orgflow_ir.model import json_source_map as json_places
 
     path = tmp_path / "m.ir.json"
     path.write_text(json.dumps({"id": "m", "processes": []}) + " " * 3_000_000)
     assert "OF156" in here(["check", path], tmp_path).printed  # read, and empty
-    monkeypatch.setattr(compiler, "MOST_BYTES", 2_000_000)
+    monkeypatch.setattr(input_sources, "MOST_BYTES", 2_000_000)
     done = here(["check", path], tmp_path)
     assert (done.code, "OF002" in done.printed) == (2, True)
-    monkeypatch.setattr(compiler, "MOST_BYTES", 4_000_000)
+    monkeypatch.setattr(input_sources, "MOST_BYTES", 4_000_000)
     monkeypatch.setattr("orgflow_ir.model.json_source_map.MAX_BYTES", 1_000_000)
     done = here(["check", path], tmp_path)
     assert (done.code, "OF041" in done.printed) == (1, True)
@@ -81,6 +81,6 @@ def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path
     def full(path: str) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("orgflow.compiler.open_source", full)
+    monkeypatch.setattr("orgflow.compilation.reading.open_source", full)
     done = here(["check", "m.bpmn"], tmp_path)
     assert (done.code, done.err) == (2, "orgflowc: out of memory\n")

@@ -16,7 +16,8 @@ from n8n_compiled import workflows
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.process import N8nServer, Owner
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 
 from orgflow_ir.model import Event, Flow, Gateway, Lane, Model, Process, Task
 from orgflow_ir.pipeline import PassContext
@@ -87,7 +88,7 @@ def test_nodes_and_wires_are_where_the_figures_say(
     context: Any, server: N8nServer, registry: Registry, name: str
 ) -> None:
     ctx = PassContext(registry=registry)
-    model = load(str(ROOT / "examples" / name / "model.bpmn"), registry, ctx, diagram=True)
+    model = load_model(str(ROOT / "examples" / name / "model.bpmn"), registry, ctx, diagram=True)
     assert model is not None
     made = compile_model(model, registry.backends["n8n"], ctx)
     assert made is not None

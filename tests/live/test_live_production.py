@@ -14,7 +14,8 @@ from html_pages import parsed
 from orgflow import cli
 from orgflow.backends.n8n.server.client.client import Client
 from orgflow.backends.n8n.server.client.workflows import WorkflowClient, list_webhooks
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -30,7 +31,7 @@ def filled(registry: Registry) -> tuple[Json, dict[str, tuple[str, ...]]]:
     """The workflow with its placeholders filled in: each decision comes with the webhook's body;
     and the values of each decision."""
     ctx = PassContext(registry=registry)
-    model = load(str(MODEL), registry, ctx, diagram=True)
+    model = load_model(str(MODEL), registry, ctx, diagram=True)
     assert model is not None
     emitted = compile_model(model, registry.backends["n8n"], ctx, options={"people": "placeholder"})
     assert emitted is not None

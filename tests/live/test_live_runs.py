@@ -10,7 +10,8 @@ from hostile_labels import HOSTILE, hostile_model
 from n8n_compiled import emitted
 from orgflow.backends.n8n.format.document import is_trigger, short_type
 from orgflow.backends.n8n.server.client.client import Client, RefusedError
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import replay_model
 from server_runner import ServerRunner
 
@@ -28,7 +29,7 @@ def test_an_example_is_deployed_as_it_is(client: Client, path: Path, registry: R
     A workflow that only a person starts is not published (N8N.md).
     """
     ctx = PassContext(registry=registry)
-    model = load(str(path), registry, ctx, diagram=True)
+    model = load_model(str(path), registry, ctx, diagram=True)
     assert model is not None
     made = compile_model(model, registry.backends["n8n"], ctx)
     for artifact in made.artifacts if made is not None else ():
@@ -53,7 +54,7 @@ def test_an_example_is_deployed_as_it_is(client: Client, path: Path, registry: R
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
 def test_an_example_runs_as_the_model_says(client: Client, path: Path, registry: Registry) -> None:
     ctx = PassContext(registry=registry)
-    model = load(str(path), registry, ctx, diagram=True)
+    model = load_model(str(path), registry, ctx, diagram=True)
     assert model is not None
     made = compile_model(model, registry.backends["n8n"], ctx, options={})
     assert made is not None

@@ -117,7 +117,9 @@ def test_an_actor_has_one_label() -> None:
 def test_the_model_is_sound_and_compiles(found: Discovery) -> None:
     registry = Registry(outside=False)
     ctx = PassContext(registry=registry)
-    made = compiler.compile_separately(found.model, registry.backends["n8n"], ctx)
+    made = compiler.compile_separately(
+        compiler.CompileRequest(found.model, registry.backends["n8n"]), ctx
+    )
     assert len(made) == 2
     assert [d for d in ctx.diagnostics if d.severity is Severity.ERROR] == []
 

@@ -134,7 +134,9 @@ def test_every_element_has_evidence_and_the_model_compiles(
     check_evidence(found[0].model, texts.get, ctx)
     assert ctx.diagnostics == []
     assert [e.id for e in all_elements(found[0].model) if not e.evidence] == []
-    made = compiler.compile_separately(found[0].model, registry.backends["n8n"], ctx)
+    made = compiler.compile_separately(
+        compiler.CompileRequest(found[0].model, registry.backends["n8n"]), ctx
+    )
     assert len(made) == 3
     assert [d for d in ctx.diagnostics if d.severity is Severity.ERROR] == []
 

@@ -41,7 +41,8 @@ def check(found: Discovery) -> None:
     ctx = PassContext(registry=REGISTRY)
     check_evidence(found.model, given.get, ctx)
     for target in ("bpmn", "ir"):
-        for _, made in compiler.compile_separately(found.model, REGISTRY.backends[target], ctx):
+        request = compiler.CompileRequest(found.model, REGISTRY.backends[target])
+        for _, made in compiler.compile_separately(request, ctx):
             assert all(str(artifact.text).encode() for artifact in made.artifacts)
     assert [d for d in ctx.diagnostics if d.severity is Severity.ERROR] == []
     assert (outline(found) + json_text(found)).encode()

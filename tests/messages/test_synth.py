@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from bpmn_interpreter import Interpreter
 from orgflow import cli
-from orgflow.compiler import load
+from orgflow.compilation.reading import load_model
 from orgflow.evaluation.corpus import english, german
 from orgflow.evaluation.discovery import read_truth
 
@@ -91,7 +91,7 @@ def test_what_is_told_are_runs_of_the_model(tmp_path: Path, text: str) -> None:
     """Against an interpreter written from the specification: every scenario of the truth is one of
     the runs that it finds, whatever stress there is, and messages tell its tasks and no others."""
     made(tmp_path, text)
-    loaded = load(str(tmp_path / "model.mmd"), Registry(), PassContext(registry=Registry()))
+    loaded = load_model(str(tmp_path / "model.mmd"), Registry(), PassContext(registry=Registry()))
     assert loaded is not None
     names = {n.id: n.name for n in loaded.processes[0].nodes if isinstance(n, Task)}
     known = {tuple(names[i] for i in run if i in names) for run in Interpreter(loaded).traces()}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cli_cases import orgflowc
 from game_models import process
-from orgflow import compiler
+from orgflow.compilation.reading import load_model
 from orgflow.passes.message_exchange import MessageExchange
 
 from orgflow_ir.flow.soundness.collaboration import analyse_collaboration
@@ -175,7 +175,7 @@ def test_published_verdicts(shared: Path) -> None:
         if not row["source"].startswith(("fbpmn", "asserted")):
             continue
         ctx = PassContext(registry=registry)
-        model = compiler.load(str(folder / row["file"]), registry, ctx, from_="bpmn")
+        model = load_model(str(folder / row["file"]), registry, ctx, from_="bpmn")
         assert model is not None
         found = analyse_collaboration(model, budget=6_000)
         for fault in found.faults:
@@ -197,7 +197,7 @@ def test_pmo(shared: Path) -> None:
     registry = Registry(outside=False)
     kinds = {}
     for path in sorted(folder.glob("*.bpmn")):
-        model = compiler.load(str(path), registry, PassContext(registry=registry), from_="bpmn")
+        model = load_model(str(path), registry, PassContext(registry=registry), from_="bpmn")
         assert model is not None
         found = analyse_collaboration(model)
         if found.verdict != "not applicable":

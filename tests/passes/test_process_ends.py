@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from orgflow import compiler
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
@@ -28,7 +29,7 @@ def never(registry: Registry, text: str) -> list[str]:
 def said_of(code: str, registry: Registry, text: str) -> list[str]:
     ctx = PassContext(registry=registry)
     source = SourceFile("m.bpmn", text.encode())
-    model = compiler.load(source, registry, ctx)
+    model = load_model(source, registry, ctx)
     assert model is not None
     compiler.check_model(model, ctx)
     return [d.message for d in ctx.diagnostics if d.code == code]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from n8n_language import Seen, difference, in_both
-from orgflow.compiler import load
+from orgflow.compilation.reading import load_model
 from random_processes import process as random_process
 
 from orgflow_ir.comparison.model_changes import compare_models
@@ -21,7 +21,7 @@ MODELS = sorted((Path(__file__).resolve().parent.parent / "diagnostics").glob("*
 
 
 def read(path: Path, registry: Registry) -> Model | None:
-    return load(str(path), registry, PassContext(registry=registry))
+    return load_model(str(path), registry, PassContext(registry=registry))
 
 
 def every(process: Process) -> dict[str, str]:

@@ -11,7 +11,8 @@ from pathlib import Path
 from node_tools import NodeChild, missing, tool
 from orgflow.backends.asl.format import Definition
 from orgflow.backends.asl.runner import MotoRunner
-from orgflow.compiler import check_gaps, choose_backend, lower_model
+from orgflow.compilation.target_choice import choose_backend
+from orgflow.compiler import LOWER, CompileRequest, check_gaps, run_stages
 from orgflow.evaluation.replay import ReplayReport, replay_model
 
 from orgflow_ir.diagnostics import Diagnostic
@@ -30,7 +31,8 @@ class Compiled:
         self.model = model
         self.ctx = PassContext(registry=registry)
         backend = choose_backend("asl", registry)
-        self.legal = lower_model(model, backend, self.ctx, options=options)
+        request = CompileRequest(model, backend, options or {})
+        self.legal = run_stages(LOWER, request, self.ctx).legal
         if self.legal is not None:
             check_gaps(model, self.ctx)
         self.emitted = backend.emit(self.legal, self.ctx) if self.legal is not None else None

@@ -9,7 +9,7 @@ from pathlib import Path
 import SpiffWorkflow.bpmn.parser as spiff
 from lxml import etree
 from orgflow.backends.bpmn.document import document
-from orgflow.compiler import load
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.layout.keep import drawn
@@ -28,7 +28,7 @@ def read(
     """The model in bytes of any format, by the file's name, and what was said."""
     ctx = PassContext(registry=REGISTRY)
     raw = data.encode() if isinstance(data, str) else data
-    model = load(SourceFile(name, raw), REGISTRY, ctx, diagram=diagram)
+    model = load_model(SourceFile(name, raw), REGISTRY, ctx, diagram=diagram)
     assert model is not None, ctx.diagnostics
     return model, ctx.diagnostics
 

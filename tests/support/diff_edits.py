@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -27,7 +28,7 @@ def compiled(
     """The workflows of a model; none where it is refused. Tasks of people are placeholders unless
     it is said: the tests play workflows by what placeholders put out."""
     ctx = PassContext(registry=registry, options={"people": people})
-    model = load(str(path), registry, ctx, diagram=True)
+    model = load_model(str(path), registry, ctx, diagram=True)
     assert model is not None
     found = compile_model(model, registry.backends["n8n"], ctx, force=force)
     return [json.loads(a.text) for a in (found.artifacts if found is not None else ())]

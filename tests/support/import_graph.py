@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TypeGuard
 
 FOLDERS = (
-    "orgflow_ir", "frontends", "backends", "passes", "agents", "store", "evaluation", "commands",
+    "orgflow_ir", "frontends", "backends", "passes", "agents", "store", "compilation", "evaluation",
+    "commands",
 )  # fmt: skip
 """The folders of a checkout that are shipped, in addition to the modules at its root."""
 

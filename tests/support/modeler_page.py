@@ -15,7 +15,10 @@ from typing import Any
 from editor_browser import browser
 from node_tools import tool
 from orgflow.backends.n8n.engine.node import find_node
-from orgflow.compiler import choose_backend, emit_anyway, load, read_source
+from orgflow.compilation.input_sources import read_source
+from orgflow.compilation.reading import load_model
+from orgflow.compilation.target_choice import choose_backend
+from orgflow.compiler import emit_despite_errors
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -53,9 +56,9 @@ window.modeler = new BpmnJS({{
 def drawn(path: Path) -> str:
     """A model as BPMN with a diagram."""
     registry, ctx = Registry(outside=False), PassContext(registry=Registry(outside=False))
-    model = load(read_source(str(path)), registry, ctx, from_="bpmn")
+    model = load_model(read_source(str(path)), registry, ctx, from_="bpmn")
     assert model is not None
-    emitted = emit_anyway(model, choose_backend("bpmn", registry), ctx)
+    emitted = emit_despite_errors(model, choose_backend("bpmn", registry), ctx)
     assert emitted is not None
     return emitted.artifacts[0].text
 

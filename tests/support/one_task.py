@@ -9,7 +9,7 @@ from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.backends.n8n.engine.local import EngineRun
 from orgflow.backends.n8n.plan.target import N8N_TARGET
-from orgflow.compiler import load
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.pipeline import PassContext
@@ -37,7 +37,7 @@ def compiled(text: str, folder: Path) -> tuple[CompiledProcess, PassContext]:
     path.write_text(text, "utf-8")
     registry = Registry()
     ctx = PassContext(registry=registry)
-    model = load(str(path), registry, ctx)
+    model = load_model(str(path), registry, ctx)
     assert model is not None, ctx.diagnostics
     ctx.source = model
     legal = legalise(model, N8N_TARGET, ctx, allow_lossy=False)

@@ -14,7 +14,8 @@ from typing import Any
 import orgflow
 from orgflow.backends.svg.findings import findings_of
 from orgflow.backends.svg.render import render
-from orgflow.compiler import check_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import check_model
 
 from orgflow_ir.diagnostics import Category, Diagnostic
 from orgflow_ir.model import Model
@@ -41,7 +42,7 @@ def checked(source: SourceFile, registry: Registry) -> tuple[Model, tuple[Diagno
     """The model in a file with its drawing, and everything that `check` finds in it; None where
     the file holds no model."""
     ctx = PassContext(registry=registry)
-    read = load(source, registry, ctx, diagram=True)
+    read = load_model(source, registry, ctx, diagram=True)
     if read is None:
         return None
     check_model(read, ctx)

@@ -25,6 +25,7 @@ def modules(root: pathlib.Path) -> list[str]:
         ("frontends", "orgflow.frontends"),
         ("backends", "orgflow.backends"),
         ("passes", "orgflow.passes"),
+        ("compilation", "orgflow.compilation"),
         ("commands", "orgflow.commands"),
         ("evaluation", "orgflow.evaluation"),
     ):
@@ -72,13 +73,13 @@ def check(root: pathlib.Path, model: str) -> dict[str, object]:
             failed[name] = f"{type(error).__name__}: {error}"
     result |= {"modules": imported, "failed": failed}
     if importlib.util.find_spec("pydantic") and importlib.util.find_spec("pydantic_core"):
-        from orgflow.compiler import load
+        from orgflow.compilation.reading import load_model
 
         from orgflow_ir.model import Model
         from orgflow_ir.pipeline import PassContext
         from orgflow_ir.plugins import Registry
 
-        loaded = load(model, Registry(), PassContext())
+        loaded = load_model(model, Registry(), PassContext())
         assert loaded is not None
         again = Model.from_json(loaded.to_json())
         assert again == loaded

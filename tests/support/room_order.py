@@ -88,6 +88,7 @@ APPLICATION = (
         "orgflow.agents.discovery",
         "orgflow.agents.filling",
     ),
+    ("orgflow.compilation",),
     ("orgflow.compiler",),
     ("orgflow.evaluation.corpus", "orgflow.evaluation"),
     ("orgflow.commands.language_server", "orgflow.commands"),

@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = (
-    "orgflow_ir", "frontends", "passes", "backends", "agents", "store", "evaluation", "commands",
+    "orgflow_ir", "frontends", "passes", "backends", "agents", "store", "compilation", "evaluation",
+    "commands",
 )  # fmt: skip
 FILES = ("api.py", "cli.py", "compiler.py")
 CORE = ("orgflow_ir/", "frontends/", "passes/")

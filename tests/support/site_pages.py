@@ -22,7 +22,8 @@ import orgflow  # noqa: E402
 import write_docs  # noqa: E402
 from orgflow.backends.svg.findings import findings_of  # noqa: E402
 from orgflow.backends.svg.render import render  # noqa: E402
-from orgflow.compiler import InputError, load  # noqa: E402
+from orgflow.compilation.reading import load_model  # noqa: E402
+from orgflow.compilation.usage_errors import InputError  # noqa: E402
 
 from orgflow_ir.diagnostics import Diagnostic, Rule  # noqa: E402
 from orgflow_ir.model import Model  # noqa: E402
@@ -70,7 +71,7 @@ def model_in(path: Path, registry: Registry) -> Model | None:
     """The model in a file, with its drawing; None where it holds none that can be drawn."""
     ctx = PassContext(registry=registry)
     try:
-        model = load(SourceFile(path.name, path.read_bytes()), registry, ctx, diagram=True)
+        model = load_model(SourceFile(path.name, path.read_bytes()), registry, ctx, diagram=True)
     except (InputError, ValueError):
         return None
     drawable = model is not None and any(scope.nodes for scope in model.scopes())

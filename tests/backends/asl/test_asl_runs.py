@@ -13,7 +13,7 @@ from asl_play import Compiled, Validator, moto_runner, validator
 from model_gen import implicit, random_model
 from orgflow.backends.asl.format import all_states
 from orgflow.backends.asl.runner import MotoRunner
-from orgflow.compiler import load
+from orgflow.compilation.reading import load_model
 from random_processes import process as random_process
 from seeds import EVERY, at_least, seeds
 
@@ -87,7 +87,7 @@ def test_pmo(shared: Path, registry: Registry, referee: Validator, runner: MotoR
     """Every model that the target can say; `benchmarks/asl_pmo.py` plays all of their runs."""
     refused = {}
     for path in sorted((shared / "data" / "pmo" / "bpmn").glob("*.bpmn")):
-        found = load(str(path), registry, PassContext(registry=registry), from_="bpmn")
+        found = load_model(str(path), registry, PassContext(registry=registry), from_="bpmn")
         assert found is not None
         made = Compiled(found, registry)
         if made.legal is None:

@@ -18,7 +18,7 @@ from asl_play import Compiled, moto_runner
 from orgflow import compiler
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.verify.verify import verify_process
-from orgflow.compiler import load
+from orgflow.compilation.reading import load_model
 from seeds import seeds
 from shared_data import shared_cases
 
@@ -35,7 +35,7 @@ LEVELS = (0, 5, 9)
 
 def read(xml: str, registry: Registry) -> Model:
     source = SourceFile("drawn.bpmn", xml.encode())
-    found = load(source, registry, PassContext(registry=registry))
+    found = load_model(source, registry, PassContext(registry=registry))
     assert found is not None
     return found
 

@@ -12,7 +12,10 @@ from orgflow import cli, compiler
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import RunRequest
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.input_sources import read_source
+from orgflow.compilation.process_selection import select_process
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 from played_models import faults
 
 from orgflow_ir.flow.token_game.runs import enumerate_runs
@@ -72,10 +75,10 @@ def linked(
     path: Path, registry: Registry, *given: Path
 ) -> tuple[Model, Emitted | None, PassContext]:
     ctx = PassContext(registry=registry, given=[str(one) for one in given])
-    model = load(str(path), registry, ctx)
+    model = load_model(str(path), registry, ctx)
     assert model is not None
     backend = registry.backends["n8n"]
-    model = compiler.with_called(model, backend, ctx)
+    model = compiler.add_called_processes(model, backend, ctx)
     return model, compile_model(model, backend, ctx), ctx
 
 
@@ -486,9 +489,9 @@ def test_the_commands_find_it(
 def test_a_drawing_of_a_call_is_only_that(tmp_path: Path, registry: Registry) -> None:
     write(tmp_path, main=bpmn("main", row(START, call("part"), END)), part=PART)
     ctx = PassContext(registry=registry)
-    model = load(str(tmp_path / "main.bpmn"), registry, ctx)
+    model = load_model(str(tmp_path / "main.bpmn"), registry, ctx)
     assert model is not None
-    assert compiler.with_called(model, registry.backends["bpmn"], ctx) is model
+    assert compiler.add_called_processes(model, registry.backends["bpmn"], ctx) is model
 
 
 def test_what_is_beside_is_read_again_when_it_changes(tmp_path: Path, registry: Registry) -> None:
@@ -506,8 +509,8 @@ def test_what_is_beside_is_read_again_when_it_changes(tmp_path: Path, registry: 
 
     def fields() -> list[str]:
         ctx = PassContext(registry=registry)
-        source = compiler.read_source(str(tmp_path / "main.bpmn"))
-        model = load(source, registry, ctx, diagram=True)
+        source = read_source(str(tmp_path / "main.bpmn"))
+        model = load_model(source, registry, ctx, diagram=True)
         assert model is not None
         whole = with_called_processes(model, ctx)
         tasks = [n for p in whole.processes for n in p.nodes if isinstance(n, Task)]
@@ -538,7 +541,7 @@ def test_one_process_of_a_file_calls_another_of_it(
     assert made is not None
     wanted = {one["name"]: one["id"] for one in map(json.loads, (a.text for a in made.artifacts))}
     backend, ctx = registry.backends["n8n"], PassContext(registry=registry)
-    alone = compiler.with_called(compiler.only_process(whole, "main"), backend, ctx)
+    alone = compiler.add_called_processes(select_process(whole, "main"), backend, ctx)
     found = compile_model(alone, backend, ctx)
     assert found is not None, ctx.diagnostics
     assert [d for d in ctx.diagnostics if d.code in ("OF120", "OF404")] == []

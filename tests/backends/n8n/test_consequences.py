@@ -12,9 +12,9 @@ from orgflow import compiler
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.flow.token_game.runs import Run, enumerate_runs
-from orgflow_ir.model import Model
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
 
@@ -26,9 +26,10 @@ def ran(code: str, engine: LocalEngine) -> list[tuple[Run, str, Counter[str]]]:
     (folder,) = CASES.glob(f"{code}-*")
     registry = Registry(outside=False)
     ctx = PassContext(registry=registry)
-    model = compiler.load(str(folder / "bad.bpmn"), registry, ctx, from_="bpmn")
+    model = load_model(str(folder / "bad.bpmn"), registry, ctx, from_="bpmn")
     assert model is not None
-    legal: Model | None = compiler.lower_model(model, registry.backends["n8n"], ctx, force=True)
+    request = compiler.CompileRequest(model, registry.backends["n8n"], force=True)
+    legal = compiler.run_stages(compiler.LOWER, request, ctx).legal
     assert legal is not None, [d.message for d in ctx.diagnostics]
     runner = LocalRunner(engine)
     process = legal.processes[0]

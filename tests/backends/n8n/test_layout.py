@@ -13,7 +13,8 @@ from game_models import read_bpmn
 from model_gen import random_model
 from n8n_compiled import workflows
 from orgflow.backends.n8n.emit.layout import banded, grid
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 from seeds import seeds
 from shared_data import shared_cases, shared_data
 from variable_runs import compiled
@@ -178,7 +179,7 @@ def test_outputs_that_variables_are_read_from_are_ordered_too(
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/model.*")), ids=lambda p: p.parent.name)
 def test_examples_are_readable(path: Path, registry: Registry) -> None:
     ctx = PassContext(registry=registry)
-    model = load(str(path), registry, ctx, diagram=True)
+    model = load_model(str(path), registry, ctx, diagram=True)
     assert model is not None
     made = compile_model(model, registry.backends["n8n"], ctx)
     assert made is not None

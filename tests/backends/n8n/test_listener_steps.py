@@ -8,7 +8,8 @@ import pytest
 from one_task import HEAD
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 from played_models import faults
 
 from orgflow_ir.pipeline import PassContext
@@ -85,7 +86,7 @@ def test_runs_with_steps_for_listeners(
         f'{HEAD}{steps}<startEvent id="s"/><endEvent id="e" name="Done"/></process></definitions>'
     )
     ctx = PassContext(registry=registry)
-    model = load(str(path), registry, ctx)
+    model = load_model(str(path), registry, ctx)
     assert model is not None
     backend = registry.backend("n8n")
     assert backend is not None

@@ -9,7 +9,8 @@ from n8n_scopes import around, choosing, parallel
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.replay.model_runner import ModelRunner
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 from orgflow.evaluation.replay import ReplayReport, replay_model
 
 from orgflow_ir.model import Model
@@ -56,7 +57,7 @@ SCRIPTS = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
 
 def compiled(text: bytes, name: str, registry: Registry) -> tuple[Model, Emitted]:
     ctx = PassContext(registry=registry)
-    model = load(SourceFile(name, text), registry, ctx, diagram=True)
+    model = load_model(SourceFile(name, text), registry, ctx, diagram=True)
     assert model is not None
     made = compile_model(model, registry.backends["n8n"], ctx)
     assert made is not None, ctx.diagnostics

@@ -564,7 +564,7 @@ def test_work_is_not_reported_if_a_caller_may_be_among_files_that_are_not_read(
     assert cli.run(compiling) == 0
     (tmp_path / "out" / "order.json").rename(tmp_path / "out" / "zz.json")
     (models / "order.bpmn").write_text(RENAMED, "utf-8")
-    monkeypatch.setattr("orgflow.commands.compile._MOST_OTHERS", 1)
+    monkeypatch.setattr("orgflow.commands.filled_work._MOST_OTHERS", 1)
     capsys.readouterr()
     assert cli.run(compiling) == 0
     assert "N8N005" not in capsys.readouterr().err

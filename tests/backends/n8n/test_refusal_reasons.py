@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from one_task import HEAD
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.plugins import Registry
@@ -51,7 +52,7 @@ def test_reasons(tmp_path: Path, steps: str, reasons: dict[str, str]) -> None:
     path.write_text(f"{head}{steps}</process></definitions>")
     registry = Registry()
     ctx = PassContext(registry=registry)
-    model = load(str(path), registry, ctx)
+    model = load_model(str(path), registry, ctx)
     assert model is not None
     assert compile_model(model, registry.backends["n8n"], ctx) is None
     said = {d.element: d.message for d in ctx.diagnostics if d.code == "OF403"}
@@ -68,7 +69,7 @@ def said(folder: Path, steps: str) -> list[str]:
     path.write_text(f"{HEAD}{steps}{flows}</process></definitions>")
     registry = Registry()
     ctx = PassContext(registry=registry)
-    model = load(str(path), registry, ctx)
+    model = load_model(str(path), registry, ctx)
     assert model is not None
     assert compile_model(model, registry.backends["n8n"], ctx) is not None
     return [d.message for d in ctx.diagnostics]

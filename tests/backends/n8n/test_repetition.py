@@ -9,7 +9,7 @@ import pytest
 from orgflow.backends.n8n.emit.emitter import CompiledProcess
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
-from orgflow.compiler import load
+from orgflow.compilation.reading import load_model
 from played_models import compiled, faults
 
 from orgflow_ir.flow.token_game.runs import enumerate_runs
@@ -123,7 +123,8 @@ PLAYED: dict[str, str] = {
 
 
 def read(text: str, registry: Registry) -> Model:
-    model = load(SourceFile("m.bpmn", text.encode()), registry, PassContext(registry=registry))
+    source = SourceFile("m.bpmn", text.encode())
+    model = load_model(source, registry, PassContext(registry=registry))
     assert model is not None
     return model
 

@@ -28,7 +28,8 @@ from one_task import HEAD
 from orgflow import compiler
 from orgflow.backends.n8n.engine.install import engine_status
 from orgflow.backends.n8n.engine.local import EngineRun, LocalEngine, RunRequest
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 from outside_servers import HttpServer, MailServer, outside
 
 from orgflow_ir.pipeline import PassContext
@@ -116,12 +117,12 @@ def workflows(path: Path, version: str) -> tuple[list[Json], list[str]]:
     """The workflows of a model with those it calls, and all messages."""
     registry = Registry()
     ctx = PassContext(registry=registry, given=[str(path)])
-    read = load(str(path), registry, ctx)
+    read = load_model(str(path), registry, ctx)
     assert read is not None, ctx.diagnostics
     backend = registry.backends["n8n"]
     # what is in the place of work that is only named is put into the workflow itself
     options = {"stubs": "placeholder", "version": version}
-    model = compiler.with_called(read, backend, ctx)
+    model = compiler.add_called_processes(read, backend, ctx)
     made = compile_model(model, backend, ctx, options=options)
     said = [f"{d.code} {d.message}" for d in ctx.diagnostics]
     assert made is not None, said

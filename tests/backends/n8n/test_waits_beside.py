@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from orgflow.compiler import compile_model, load
+from orgflow.compilation.reading import load_model
+from orgflow.compiler import compile_model
 
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
@@ -127,7 +128,7 @@ def test_a_row_is_true(construct: str, registry: Registry) -> None:
     code, steps = CASES[construct]
     ctx = PassContext(registry=registry)
     text = f"{HEAD}{steps}</process></definitions>"
-    model = load(SourceFile("model.bpmn", text.encode()), registry, ctx)
+    model = load_model(SourceFile("model.bpmn", text.encode()), registry, ctx)
     assert model is not None
     made = compile_model(model, registry.backends["n8n"], ctx)
     found = [d for d in ctx.diagnostics if d.code == code]
@@ -165,7 +166,7 @@ def test_a_refusal_says_what_a_limit_of_a_wait_covers(
 ) -> None:
     ctx = PassContext(registry=registry)
     text = f"{HEAD}{steps}</process></definitions>"
-    model = load(SourceFile("model.bpmn", text.encode()), registry, ctx)
+    model = load_model(SourceFile("model.bpmn", text.encode()), registry, ctx)
     assert model is not None
     assert compile_model(model, registry.backends["n8n"], ctx) is None
     assert [reason in d.message for d in ctx.diagnostics if d.code == "OF403"] == [True]
@@ -183,7 +184,7 @@ def test_the_time_of_an_event_sub_process_is_not_judged_as_that_of_a_schedule(
     )
     ctx = PassContext(registry=registry)
     text = f"{HEAD}{steps}</process></definitions>"
-    model = load(SourceFile("model.bpmn", text.encode()), registry, ctx)
+    model = load_model(SourceFile("model.bpmn", text.encode()), registry, ctx)
     assert model is not None
     assert compile_model(model, registry.backends["n8n"], ctx) is None
     errors = [d for d in ctx.diagnostics if d.severity == "error"]

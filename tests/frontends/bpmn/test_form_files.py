@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from cli_cases import orgflowc
-from orgflow import compiler
 from orgflow.commands.session import Session
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.model.bindings import Form
 from orgflow_ir.pipeline import PassContext
@@ -48,7 +48,7 @@ def read(path: Path, folders: Sequence[Path] = (), given: Sequence[Path] = ()) -
         registry=Registry(outside=False), folders=[str(one) for one in folders],
         given=[str(one) for one in given],
     )  # fmt: skip
-    ctx.source = compiler.load(str(path), ctx.registry, ctx)
+    ctx.source = load_model(str(path), ctx.registry, ctx)
     return ctx
 
 

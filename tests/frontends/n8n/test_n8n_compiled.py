@@ -14,6 +14,8 @@ from model_gen import random_model
 from n8n_language import Seen, difference, in_both
 from n8n_scopes import flows
 from orgflow import compiler
+from orgflow.compilation.process_selection import select_process
+from orgflow.compilation.reading import load_model
 from random_processes import process as random_process
 from seeds import at_least, seeds
 
@@ -67,11 +69,11 @@ def all_processes(folder: Path, registry: Registry) -> Iterator[tuple[str, Model
     for path in sorted(folder.rglob("*.bpmn")):
         if path.parent.name == "models":
             continue  # of examples/golden-repo: the same as examples/leave-request
-        model = compiler.load(str(path), registry, PassContext(registry=registry))
+        model = load_model(str(path), registry, PassContext(registry=registry))
         assert model is not None
         for process in model.processes:
             if process.nodes:
-                alone = compiler.only_process(model, process.id)
+                alone = select_process(model, process.id)
                 yield f"{path.stem} {process.id}", alone
 
 
@@ -236,7 +238,7 @@ def test_edited_wires_around_branches_are_read_as_they_are(edit: str, registry: 
 @pytest.fixture(scope="module")
 def order(registry: Registry) -> tuple[Model, dict[str, Any]]:
     path = Path(__file__).resolve().parents[3] / "examples" / "order-to-cash" / "model.bpmn"
-    model = compiler.load(str(path), registry, PassContext(registry=registry))
+    model = load_model(str(path), registry, PassContext(registry=registry))
     assert model is not None
     workflow, _ = compiled(model, registry)
     assert workflow is not None

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from n8n_restore import kept, leaves, missing, node_of, wires_of
 from orgflow import compiler
+from orgflow.compilation.frontend_choice import choose_frontend
+from orgflow.compilation.reading import load_model
 from orgflow.frontends.n8n.frontend import N8nFrontend
 
 from orgflow_ir.model import Model
@@ -48,7 +50,7 @@ def models(files: dict[str, bytes]) -> dict[str, tuple[Model, PassContext]]:
 def test_all_are_recognised(files: dict[str, bytes], registry: Registry) -> None:
     for name, data in files.items():
         ctx = PassContext()
-        frontend = compiler.choose_frontend(SourceFile(name, data), registry, ctx, None)
+        frontend = choose_frontend(SourceFile(name, data), registry, ctx, None)
         assert frontend is not None
         assert frontend.name == "n8n"
 
@@ -106,7 +108,7 @@ def test_they_can_be_checked_and_compiled(files: dict[str, bytes], registry: Reg
     backend = registry.backends["n8n"]
     for name, data in list(files.items())[::3]:
         ctx = PassContext(registry=registry)
-        model = compiler.load(SourceFile(name, data), registry, ctx, diagram=True)
+        model = load_model(SourceFile(name, data), registry, ctx, diagram=True)
         assert model is not None
         compiled += compiler.compile_model(model, backend, ctx, force=True) is not None
         assert not [d for d in ctx.diagnostics if d.code.startswith("OF9")], name

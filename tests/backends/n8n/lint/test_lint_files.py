@@ -29,6 +29,7 @@ from orgflow import compiler
 from orgflow.backends.n8n.backend import N8nBackend
 from orgflow.backends.n8n.lint.triggers import unreadable_cron
 from orgflow.cli import run
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.diagnostics import Severity
 from orgflow_ir.model.source import SourceFile
@@ -324,7 +325,7 @@ def test_recorded_damage_is_told(shared: Path) -> None:
 def compiled(path: Path, registry: Registry) -> tuple[list[str], set[str]]:
     """The workflows of a model, and the codes of what is loud about the model itself."""
     ctx = PassContext(registry=registry)
-    model = compiler.load(str(path), registry, ctx, diagram=True)
+    model = load_model(str(path), registry, ctx, diagram=True)
     if model is None:
         return [], set()
     found = compiler.compile_model(

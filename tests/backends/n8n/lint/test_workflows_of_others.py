@@ -10,6 +10,7 @@ from engine_fixture import START, flow, noop
 from engine_fixture import node as make
 from orgflow import compiler
 from orgflow.backends.n8n.backend import N8nBackend
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.model.source import SourceFile
 from orgflow_ir.pipeline import PassContext
@@ -22,7 +23,7 @@ def codes(made: Json, registry: Registry) -> list[str]:
     """What `check` says of a workflow."""
     ctx = PassContext(registry=registry)
     source = SourceFile("w.json", json.dumps(made).encode())
-    model = compiler.load(source, registry, ctx, from_="n8n")
+    model = load_model(source, registry, ctx, from_="n8n")
     assert model is not None
     compiler.check_model(model, ctx, without=N8nBackend.lint_replaces)
     N8nBackend().lint(source, ctx)

@@ -21,7 +21,7 @@ from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
 from orgflow.backends.n8n.merge.merge import _Merge, merge_workflows
 from orgflow.backends.n8n.verify.reference import compile_references
 from orgflow.backends.n8n.verify.verify import verify_process
-from orgflow.compiler import load
+from orgflow.compilation.reading import load_model
 from seeds import seeds
 
 from orgflow_ir.model import Model
@@ -41,7 +41,7 @@ def registry() -> Registry:
 
 def _model(name: str, registry: Registry) -> Model:
     path = next((ROOT / "examples" / name).glob("model.*"))
-    model = load(str(path), registry, PassContext(registry=registry), diagram=True)
+    model = load_model(str(path), registry, PassContext(registry=registry), diagram=True)
     assert model is not None
     return model
 

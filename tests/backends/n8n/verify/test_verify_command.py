@@ -271,7 +271,7 @@ def test_compile_verifies(invoke: Invoke, tmp_path: Path) -> None:
 
 def test_compile_writes_nothing_that_differs(invoke: Invoke, tmp_path: Path) -> None:
     """Work done twice: n8n's Merge loses what the model keeps."""
-    from orgflow import compiler
+    from orgflow.compilation.reading import load_model
     from random_processes import process
 
     from orgflow_ir.model import Model
@@ -283,7 +283,7 @@ def test_compile_writes_nothing_that_differs(invoke: Invoke, tmp_path: Path) -> 
     (artifact,) = registry.backends["ir"].emit(model, PassContext(registry=registry)).artifacts
     source, path = tmp_path / "m.json", tmp_path / "w.json"
     source.write_text(artifact.text)
-    assert compiler.load(str(source), registry, PassContext(registry=registry)) is not None
+    assert load_model(str(source), registry, PassContext(registry=registry)) is not None
     assert invoke("compile", source, "--target", "n8n", "-o", path).code == 0
     path.unlink()
     ran = invoke("compile", source, "--target", "n8n", "--verify", "-o", path)

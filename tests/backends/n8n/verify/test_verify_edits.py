@@ -11,6 +11,7 @@ import pytest
 import verify_edits as edits
 from orgflow import compiler
 from orgflow.backends.n8n.verify.verify import verify_process
+from orgflow.compilation.reading import load_model
 
 from orgflow_ir.flow.token_game.semantics import Game
 from orgflow_ir.model import Model
@@ -39,7 +40,7 @@ class Case:
 
     def __init__(self, path: Path, registry: Registry) -> None:
         ctx = PassContext(registry=registry, options=PLACEHOLDERS)
-        model = compiler.load(str(path), registry, ctx)
+        model = load_model(str(path), registry, ctx)
         assert model is not None
         self.model: Model = model
         self.registry = registry

@@ -10,6 +10,7 @@ import pytest
 from model_gen import implicit, random_model
 from orgflow import compiler
 from orgflow.backends.n8n.verify.verify import verify_process
+from orgflow.compilation.reading import load_model
 from random_processes import process as random_process
 from seeds import EVERY, at_least, seeds
 from text_model import model as text_model
@@ -46,7 +47,7 @@ def verified(
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.parent.name)
 @pytest.mark.parametrize("version", ["2.41", "1.123"])
 def test_examples_are_proved(path: Path, version: str, registry: Registry) -> None:
-    model = compiler.load(str(path), registry, PassContext(registry=registry))
+    model = load_model(str(path), registry, PassContext(registry=registry))
     assert model is not None
     found, _ = verified(model, registry, {"version": version})
     assert [v.verdict for v in found] == [Verdict.PROVED]
@@ -58,7 +59,7 @@ def test_examples_are_proved(path: Path, version: str, registry: Registry) -> No
 def test_pmo_is_proved(shared: Path, registry: Registry) -> None:
     verdicts = []
     for path in sorted((shared / "data" / "pmo" / "bpmn").glob("*.bpmn")):
-        model = compiler.load(str(path), registry, PassContext(registry=registry))
+        model = load_model(str(path), registry, PassContext(registry=registry))
         assert model is not None
         found, _ = verified(model, registry)
         verdicts += [(path.stem, v.verdict) for v in found]

@@ -1,0 +1,48 @@
+"""The target that a name means, and its options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from orgflow.compilation.usage_errors import OptionError, UnknownName, suggest_name
+
+from orgflow_ir.pipeline.leaves import Leaves
+from orgflow_ir.plugins.contracts import Backend
+
+
+def choose_backend(name: str, registry: Leaves) -> Backend:
+    """The backend of that name. Raises `UnknownName`."""
+    backend: Backend | None = registry.backend(name)
+    if backend is None:
+        raise UnknownName("target", name, tuple(registry.backends))
+    return backend
+
+
+def check_target_options(backend: Backend, options: Mapping[str, str]) -> dict[str, str]:
+    """The options, each with an existing name and a permitted value; an option with an empty table
+    of values accepts any. Raises `OptionError`."""
+    known = backend.target.options
+    for key, value in options.items():
+        if key not in known:
+            raise OptionError(
+                f"target `{backend.name}` has no option `{key}`; {suggest_name(key, tuple(known))}"
+            )
+        given: Any = value  # callers of the library need not check their types
+        if not isinstance(given, str):
+            raise OptionError(
+                f"option `{key}` of target `{backend.name}` is a `{type(given).__name__}`; "
+                f"options are text, as in {{{key!r}: {str(given)!r}}}"
+            )
+        if known[key] and value not in known[key]:
+            raise OptionError(
+                f"option `{key}` of target `{backend.name}` cannot be `{value}`; "
+                f"it is one of: {', '.join(known[key])}"
+            )
+        check = backend.target.values.get(key)
+        reason = check(value) if check is not None else None
+        if reason is not None:
+            raise OptionError(
+                f"option `{key}` of target `{backend.name}` cannot be `{value}`; {reason}"
+            )
+    return dict(options)
