@@ -220,7 +220,7 @@ def _unconditional(
             return
     elif plain:
         return
-    if defaults or (len(out) > 1 and _covered(out)):
+    if defaults or (len(out) > 1 and _covered(out, ctx)):
         return
     what = "the only outgoing flow" if len(out) == 1 else "every outgoing flow"
     ctx.emit(
@@ -242,16 +242,17 @@ def _asks_for_labels(ctx: PassContext) -> bool:
     return ctx.grading.reports(UnlabelledBranch)
 
 
-def _covered(flows: list[Flow]) -> bool:
+def _covered(flows: list[Flow], ctx: PassContext) -> bool:
     """Whether no values were found for which none of the conditions holds."""
-    from orgflow_ir.languages.recognise import read_condition
     from orgflow_ir.program.condition_completeness import uncovered
     from orgflow_ir.program.syntax import ConditionError
+    from orgflow_ir.work.gateway_decisions import DecisionMemory
 
+    read = ctx.analysis(DecisionMemory, ctx).tree
     trees = []
     for flow in flows:
         try:
-            tree = read_condition(flow.condition) if flow.condition is not None else None
+            tree = read(flow.condition) if flow.condition is not None else None
         except ConditionError:
             return False
         if tree is None:

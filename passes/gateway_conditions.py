@@ -129,7 +129,7 @@ def _check(
         values_text,
     )
 
-    trees = {f.id: tree for f in flows if not f.default and (tree := _tree(f)) is not None}
+    trees = {f.id: tree for f in flows if not f.default and (tree := _tree(f, ctx)) is not None}
     coded = [f for f in flows if f.id in trees]
     if gateway.gateway_kind == "exclusive":
         for one, two in itertools.combinations(coded, 2):
@@ -165,14 +165,14 @@ def _check(
             )
 
 
-def _tree(flow: Flow) -> Tree | None:
+def _tree(flow: Flow, ctx: PassContext) -> Tree | None:
     if flow.condition is None:
         return None
-    from orgflow_ir.languages.recognise import read_condition
     from orgflow_ir.program.syntax import ConditionError
+    from orgflow_ir.work.gateway_decisions import DecisionMemory
 
     try:
-        return read_condition(flow.condition)
+        return ctx.analysis(DecisionMemory, ctx).tree(flow.condition)
     except ConditionError:
         return None
 

@@ -61,7 +61,7 @@ class ParallelWritesPass(Pass):
 def _conflicts(scope: Scope, ctx: PassContext) -> Iterator[tuple[str, str, str]]:
     """Variables that are read, each with two elements that set it at the same time."""
     from orgflow_ir.flow.control_flow.graph import ControlFlow
-    from orgflow_ir.work.gateway_decisions import DecisionConventions, decide
+    from orgflow_ir.work.gateway_decisions import DecisionConventions, DecisionMemory
     from orgflow_ir.work.process_variables import Variables
 
     graph = ctx.analysis(ControlFlow, scope)
@@ -78,7 +78,8 @@ def _conflicts(scope: Scope, ctx: PassContext) -> Iterator[tuple[str, str, str]]
                 beside.append((name, one, other))
     if not beside:  # before every expression is parsed to see what is read
         return
-    variables = Variables(graph, decide(scope, graph, DecisionConventions()), ctx)
+    decisions = ctx.analysis(DecisionMemory, ctx).decisions(graph, DecisionConventions())
+    variables = Variables(graph, decisions, ctx)
     read = {r.variable for r in variables.reads}
     yield from (found for found in beside if found[0] in read)
 

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
 from orgflow.backends.asl.names import safe_path
 
-from orgflow_ir.languages.recognise import read_condition
-from orgflow_ir.model import Expression
 from orgflow_ir.program import methods, readings
 from orgflow_ir.program.evaluator import evaluate, is_truthy
 from orgflow_ir.program.feel_operators import FEEL
@@ -65,16 +63,12 @@ _SWAPPED: dict[ComparisonOperator, ComparisonOperator] = {
 _WORDS = {"<": "LessThan", "<=": "LessThanEquals", ">": "GreaterThan", ">=": "GreaterThanEquals"}
 
 
-def compile_sayable(condition: Expression) -> Tree | None:
-    """The tree of a condition that a Choice state supports, `None` for a label. Raises
-    `ConditionError` for unsupported code."""
-    tree = read_condition(condition)
-    if tree is not None:
-        for path in variables(tree):
-            if not safe_path(path):
-                raise ConditionError(f"a path cannot refer to `{'.'.join(path)}`")
-        to_rule(tree, lambda path: [Place("$.input", "$.input")])
-    return tree
+def check_sayable(tree: Tree) -> None:
+    """Raise `ConditionError` for a tree that a Choice state does not support."""
+    for path in variables(tree):
+        if not safe_path(path):
+            raise ConditionError(f"a path cannot refer to `{'.'.join(path)}`")
+    to_rule(tree, lambda path: [Place("$.input", "$.input")])
 
 
 def is_value(path: str, value: str) -> Rule:

@@ -19,7 +19,7 @@ from orgflow_ir.model.element_names import listed, one_line
 from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.rules import UnsupportedBinding, UnsupportedCondition
-from orgflow_ir.work.gateway_decisions import Decision, DecisionConventions
+from orgflow_ir.work.gateway_decisions import Decision, DecisionMemory
 
 _KEPT = 2000
 """Maximum length of documentation in a comment."""
@@ -120,7 +120,7 @@ def complete_decision(d: Decision, defaults: Defaults, ctx: PassContext) -> None
     for flow, reason in d.unread:
         words = f"the value of `{d.variable}` in the result of {setter} selects the branch"
         text = one_line(flow.condition.text) if flow.condition is not None else ""
-        if _is_read(flow.condition):
+        if _is_read(flow.condition, ctx):
             ctx.emit(
                 UnsupportedCondition,
                 f"the condition `{text}` of {d.description} is not supported ({reason}); {words}",
@@ -130,12 +130,12 @@ def complete_decision(d: Decision, defaults: Defaults, ctx: PassContext) -> None
         defaults.add((UnreadCondition,), flow.id, words)
 
 
-def _is_read(condition: Expression | None) -> bool:
+def _is_read(condition: Expression | None, ctx: PassContext) -> bool:
     """Whether a condition can be read at all, so that the language of states is what lacks it."""
     if condition is None:
         return False
     try:
-        return DecisionConventions().compile(condition) is not None
+        return ctx.analysis(DecisionMemory, ctx).tree(condition) is not None
     except ValueError:
         return False
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 
-from orgflow.backends.asl.choice import compile_sayable
+from orgflow.backends.asl.choice import check_sayable
 from orgflow.backends.asl.collections import is_multi_instance
 from orgflow.backends.asl.names import FieldNames, StateNames, field_name
 from orgflow.backends.asl.plan import Branch, Fork, Machine, Plan, Step
@@ -37,7 +37,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.gateway_decisions import (
     Decision,
     DecisionConventions,
-    decide,
+    DecisionMemory,
     preceding_words,
     target_words,
 )
@@ -45,7 +45,7 @@ from orgflow_ir.work.gateway_decisions import (
 if TYPE_CHECKING:
     from orgflow_ir.work.process_variables import Variables
 
-CONVENTIONS = DecisionConventions(field_name, compile_sayable)
+CONVENTIONS = DecisionConventions(field_name, check=check_sayable)
 
 Path = tuple[str, ...]
 """Field names below `$.results`."""
@@ -155,7 +155,11 @@ def process_graph(model: Model, process: Process, ctx: PassContext) -> ProcessGr
     for scope in process.scopes():
         graph = ctx.analysis(ControlFlow, scope)
         result.scopes[scope.id] = ScopeGraph(
-            scope, graph, ctx.analysis(plan, graph), decide(scope, graph, CONVENTIONS), ctx
+            scope,
+            graph,
+            ctx.analysis(plan, graph),
+            ctx.analysis(DecisionMemory, ctx).decisions(graph, CONVENTIONS),
+            ctx,
         )
     _StateNames(result).run()
     return result

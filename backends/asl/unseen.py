@@ -17,7 +17,7 @@ from orgflow_ir.model.constructs import ConstructUse
 from orgflow_ir.model.element_names import listed
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import executable_processes
-from orgflow_ir.work.gateway_decisions import Decision, decide
+from orgflow_ir.work.gateway_decisions import Decision, DecisionMemory
 
 MOST_NAMED = 3
 """Maximum number of tasks that a message names."""
@@ -97,7 +97,8 @@ class _Search:
         self.decisions: dict[str, dict[str, Decision]] = {}
         for scope in self.scopes:
             graph = ctx.analysis(ControlFlow, scope)
-            self.decisions[scope.id] = decide(scope, graph, CONVENTIONS)
+            memory = ctx.analysis(DecisionMemory, ctx)
+            self.decisions[scope.id] = memory.decisions(graph, CONVENTIONS)
             self.variables[scope.id] = Variables(graph, self.decisions[scope.id], ctx)
         self.parents = {
             n.id: scope for scope in self.scopes for n in scope.nodes if isinstance(n, SubProcess)

@@ -30,7 +30,7 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.work.gateway_decisions import (
     Decision,
     DecisionConventions,
-    decide,
+    DecisionMemory,
     with_gateways,
 )
 
@@ -93,7 +93,7 @@ class _Finder:
             asking, owners = with_gateways(scope, graph)
             if owners:
                 graph = ControlFlow(asking)
-            decisions = decide(asking, graph, CONVENTIONS)
+            decisions = self.ctx.analysis(DecisionMemory, self.ctx).decisions(graph, CONVENTIONS)
             self._deciding[scope.id] = _Deciding(graph, decisions, owners)
         return self._deciding[scope.id]
 
@@ -109,7 +109,7 @@ class _Finder:
     def setters(self) -> Setters:
         from orgflow_ir.gaps.setters import Setters
 
-        return Setters(self.model, self.variables)
+        return Setters(self.model, self.variables, self.ctx)
 
     @functools.cached_property
     def executable(self) -> frozenset[str]:
@@ -188,10 +188,13 @@ class _Finder:
         """Who may set what a mapping reads, by name."""
         if side == "output" and isinstance(node, CallActivity):
             return f"the process that {self.names.name(node)} calls"
-        ids = [*((node.id,) if side == "output" else ()), *self.setters.possible(node.id, scope)]
-        names = [self.names.name(id) for id in dict.fromkeys(ids)]
-        if len(names) > _MOST_NAMED:
-            names = [*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} other steps"]
+        itself = [node.id] if side == "output" else []
+        ids, number = self.setters.possible(
+            node.id, scope, _MOST_NAMED, without=node.id if itself else ""
+        )
+        names = [self.names.name(id) for id in (*itself, *ids)][:_MOST_NAMED]
+        if (others := len(itself) + number - len(names)) > 0:
+            names.append(f"{others} other steps")
         return listed([*names, "the input of the run"], last="or")
 
     def _list(self, node: Node, loop: Loop, scope: Scope) -> Iterator[Gap]:

@@ -7,7 +7,7 @@ the setter of a variable set in a sub-process or called process is the activity 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from orgflow_ir.flow.control_flow.calls import callee, calls_in, takes_everything
@@ -23,8 +23,9 @@ from orgflow_ir.model import (
     SubProcess,
 )
 from orgflow_ir.model.bindings import SubProcessCall
+from orgflow_ir.pipeline import PassContext
 from orgflow_ir.program.syntax import Path
-from orgflow_ir.work.process_variables import Read, Variables, declared_by
+from orgflow_ir.work.process_variables import Read, Variables, set_variables
 
 if TYPE_CHECKING:
     from orgflow_ir.work.repetition import Repetition
@@ -43,10 +44,16 @@ class Setters:
     Args:
         model: the whole model.
         variables: returns the variables of one of its scopes.
+        ctx: caches analyses of the same element.
     """
 
-    def __init__(self, model: Model, variables: Callable[[Scope], Variables]) -> None:
-        self.model, self.variables = model, variables
+    def __init__(
+        self, model: Model, variables: Callable[[Scope], Variables], ctx: PassContext
+    ) -> None:
+        self.model, self.variables, self._ctx = model, variables, ctx
+        self._declared: dict[str, set[str]] = {}
+        self._setting_in: dict[str, Mapping[str, int]] = {}
+        self._handed: dict[str, frozenset[str]] = {}
         self.around: dict[str, Scope] = {
             node.id: scope
             for scope in model.scopes()
@@ -63,13 +70,10 @@ class Setters:
         repeated = _repetition(reader, scope) if reader is not None else None
         if repeated is not None and name in (repeated.item, *_OF_REPETITIONS):
             return True
-        before: Iterable[str] = variables.before(element)
+        before = variables.set_before(element)
         if isinstance(reader, SubProcess) and reader.flavour == "event":
-            before = variables.graph.nodes
-        before = set(before)
-        if any(setter.element in before for setter in variables.declared.get(name, ())):
-            return True
-        if any(name in self._set_by(variables.graph.nodes[one], scope) for one in before):
+            before = variables.set_of(variables.graph.nodes)
+        if before & self._setting(scope).get(name, 0):
             return True
         if isinstance(scope, SubProcess):
             return self.is_set(path, scope.id, self.around[scope.id])
@@ -85,18 +89,39 @@ class Setters:
         every = isinstance(binding, SubProcessCall) and binding.all_variables
         return every or self._is_handed_in(path[0], called)
 
-    def possible(self, element: str, scope: Scope) -> Iterator[str]:
-        """Activities and events that may set a variable that the model does not mention again,
-        nearest first, in the scope and then in the surrounding ones."""
+    def possible(
+        self, element: str, scope: Scope, most: int, *, without: str = ""
+    ) -> tuple[list[str], int]:
+        """The first `most` of the activities and events that may set a variable that the model does
+        not mention again, nearest first, in the scope and then in the surrounding ones; and the
+        number of all of them; apart from the element `without`."""
         variables = self.variables(scope)
         read = Read(element, ("",), "mapping")
-        yield from (s.element for s in variables.setters(read) if s.by == "unknown")
+        nearest, number = variables.nearest_setters(read, most, without=without)
+        elements = [setter.element for setter in nearest]
         if isinstance(scope, SubProcess):
-            yield from self.possible(scope.id, self.around[scope.id])
+            outer, more = self.possible(scope.id, self.around[scope.id], most - len(elements))
+            return elements + outer, number + more
+        return elements, number
+
+    def _setting(self, scope: Scope) -> Mapping[str, int]:
+        """For each variable the elements of a scope that set it, as a set of bits; computed
+        once."""
+        if scope.id not in self._setting_in:
+            variables = self.variables(scope)
+            elements: dict[str, list[str]] = {
+                name: [setter.element for setter in setters]
+                for name, setters in variables.declared.items()
+            }
+            for node in variables.graph.nodes.values():
+                for name in self._set_by(node, scope):
+                    elements.setdefault(name, []).append(node.id)
+            self._setting_in[scope.id] = {n: variables.set_of(ids) for n, ids in elements.items()}
+        return self._setting_in[scope.id]
 
     def _set_by(self, node: Node, scope: Scope) -> frozenset[str]:
         """Names that an element sets in the scope that holds it."""
-        found = set(declared_by(node))
+        found = self._declared_by(node)
         if isinstance(node, Event) and node.position == "start":
             found.update(name for _, text in node.extra for name in _FIELD.findall(text))
             found.update(text for key, text in node.extra if _INITIATOR.search(key))
@@ -113,18 +138,30 @@ class Setters:
 
     def _declared_in(self, process: Process) -> set[str]:
         """Names that anything in a process sets; calls of it count by their own mappings only."""
-        return {n for scope in process.scopes() for node in scope.nodes for n in declared_by(node)}
+        if process.id not in self._declared:
+            self._declared[process.id] = {
+                name
+                for scope in process.scopes()
+                for node in scope.nodes
+                for name in self._declared_by(node)
+            }
+        return self._declared[process.id]
+
+    def _declared_by(self, node: Node) -> set[str]:
+        """Names that an element sets according to its own definition."""
+        return {name for name, _ in self._ctx.analysis(set_variables, node)}
 
     def _is_handed_in(self, name: str, process: Scope) -> bool:
         """Whether a call of the model hands a variable to a process."""
-        handed = (
-            parameter.name
-            for other in self.model.processes
-            for call in calls_in(other)
-            if call.binding is not None and callee(call, self.model) is process
-            for parameter in call.binding.inputs
-        )
-        return name in handed
+        if process.id not in self._handed:
+            self._handed[process.id] = frozenset(
+                parameter.name
+                for other in self.model.processes
+                for call in calls_in(other)
+                if call.binding is not None and callee(call, self.model) is process
+                for parameter in call.binding.inputs
+            )
+        return name in self._handed[process.id]
 
 
 def _repetition(node: Node, scope: Scope) -> Repetition | None:

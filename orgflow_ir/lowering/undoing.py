@@ -11,7 +11,6 @@ from orgflow_ir.flow.concurrency.parallel_steps import Concurrency
 from orgflow_ir.flow.control_flow.graph import ControlFlow
 from orgflow_ir.flow.token_game.moves import (
     Move,
-    Moves,
     completed,
     handlers_due,
     throws_compensation,
@@ -102,6 +101,19 @@ class Plan:
     obstacle: str = ""
 
 
+class ProcessesTooLarge:
+    """The processes of a model that are known to have more than `MOST_STATES` states, for
+    `ctx.analysis(ProcessesTooLarge, model)`.
+
+    Lowerings of other constructs change such a process little, and its plan is asked for again
+    after each: its states are explored once a compile.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.ids: set[str] = set()
+
+
 class Plans:
     """The plans of a model, computed on demand, for `ctx.analysis(Plans, model)`."""
 
@@ -127,7 +139,11 @@ def _planned(process: Process, model: Model, ctx: PassContext) -> Plan:
             plan.activities[activity.id] = activity
     plan.obstacle = next(_unusual(plan, ctx), "")
     if not plan.obstacle:
-        _find_started(plan, model, ctx)
+        too_large = ctx.analysis(ProcessesTooLarge, ctx.source or model).ids
+        if process.id not in too_large and not _find_started(plan, model, ctx):
+            too_large.add(process.id)
+        if process.id in too_large:
+            plan.obstacle = "the process has too many states to determine which work it compensates"
     if not plan.obstacle:
         plan.obstacle = next(_obstacles(plan, ctx), "")
     return plan
@@ -181,11 +197,12 @@ def _around(scope: Scope, plan: Plan) -> Iterator[Scope]:
 # -- what is completed -------------------------------------------------------------------------
 
 
-def _find_started(plan: Plan, model: Model, ctx: PassContext) -> None:
+def _find_started(plan: Plan, model: Model, ctx: PassContext) -> bool:
     """For each event that undoes something the activities that are completed when it is reached:
-    the same in every state in which it is, or there is an obstacle."""
+    the same in every state in which it is, or there is an obstacle. Returns whether the process has
+    at most `MOST_STATES` states, or an obstacle is found in the first of these."""
     game = Game(model, Policy(once=True))
-    moves = Moves(game.net)
+    undoing = {node.index for node in game.net.nodes if _undoes(node.element)}
     found: dict[str, dict[str, int]] = {}
     known: set[State] = set()
     todo = [game.initial(plan.process.id, start) for start in game.starts(plan.process.id)]
@@ -195,10 +212,10 @@ def _find_started(plan: Plan, model: Model, ctx: PassContext) -> None:
             continue
         known.add(state)
         if len(known) > MOST_STATES:
-            plan.obstacle = "the process has too many states to determine which work it compensates"
-            return
-        for move in moves.of_state(state):
-            if move.kind == "enter" and _undoes(move.node.element):
+            return False
+        possible = game.moves(state)
+        for move in possible:
+            if move.kind == "enter" and move.node.index in undoing:
                 due = _due(game, state, move)
                 event = move.node.id
                 if found.setdefault(event, due) != due:
@@ -212,8 +229,8 @@ def _find_started(plan: Plan, model: Model, ctx: PassContext) -> None:
                         f"whether {named} is compensated at {ctx.name(move.node.element)} depends "
                         "on the run"
                     )
-                    return
-        todo += (game.fire(state, step) for step in game.enabled(state))
+                    return True
+        todo += game.states_after(state, possible)
     order = {id: i for i, id in enumerate(_finishing_order(plan, ctx))}
     for event, due in ((id, found[id]) for id in plan.scope_of if id in found):
         for activity, times in due.items():
@@ -223,6 +240,7 @@ def _find_started(plan: Plan, model: Model, ctx: PassContext) -> None:
                     "times"
                 )
         plan.started[event] = tuple(sorted(due, key=lambda a: -order[a]))
+    return True
 
 
 def _due(game: Game, state: State, move: Move) -> dict[str, int]:

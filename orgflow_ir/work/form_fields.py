@@ -3,7 +3,10 @@ those that later conditions read and the answers that the next decision needs.""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
 from orgflow_ir.model import CallActivity, Event, Node, SubProcess, Task
@@ -11,6 +14,9 @@ from orgflow_ir.model.bindings import PART, Field, Form
 from orgflow_ir.model.element_names import one_line
 from orgflow_ir.work.asked_fields import EXPRESSION, AskedField, AskedType, Option
 from orgflow_ir.work.gateway_decisions import Decision, preceding_words
+
+if TYPE_CHECKING:
+    from orgflow_ir.work.process_variables import Variables
 
 _TYPES: Mapping[str, AskedType] = {
     "string": "text", "text": "text", "textfield": "text", "email": "text",
@@ -84,13 +90,52 @@ def known_before(graph: ControlFlow) -> dict[str, frozenset[str]]:
     return {task: frozenset(names) for task, names in found.items()}
 
 
-def asked_at_start(
-    graph: ControlFlow, decisions: Mapping[str, Decision], people: Iterable[str], start: str
-) -> tuple[AskedField, ...]:
+class ReadFields:
+    """What the gateways of a scope read, as fields of forms: for
+    `ctx.analysis(ReadFields, variables)`, each part computed once, when it is asked for."""
+
+    def __init__(self, variables: Variables) -> None:
+        self._variables = variables
+        self.graph = variables.graph
+        self.decisions = variables.decisions
+
+    @cached_property
+    def setters(self) -> Mapping[str, frozenset[str]]:
+        """Variables of which the model says who sets them, each with these elements."""
+        declared = self._variables.declared
+        return {name: frozenset(s.element for s in setters) for name, setters in declared.items()}
+
+    @cached_property
+    def by_gateway(self) -> Mapping[str, list[AskedField]]:
+        """What the conditions of each gateway read that nothing in the model sets."""
+        found: dict[str, list[AskedField]] = {}
+        for gateway, decision in self.decisions.items():
+            if not decision.coded:
+                continue
+            from orgflow_ir.work.condition_types import typed_variables
+
+            trees = (b.tree for b in decision.branches if b.tree is not None)
+            fields = [f for f in typed_variables(trees) if f.variable not in self.setters]
+            if fields:
+                found[gateway] = fields
+        return found
+
+    @cached_property
+    def by_variable(self) -> Mapping[str, AskedField]:
+        """All variables that conditions read, each with the type that they read."""
+        from orgflow_ir.work.condition_types import typed_variables
+
+        decisions = self.decisions.values()
+        trees = [b.tree for d in decisions for b in d.branches if b.tree is not None]
+        return {field.variable: field for field in typed_variables(trees)}
+
+
+def asked_at_start(reads: ReadFields, people: Iterable[str], start: str) -> tuple[AskedField, ...]:
     """The fields of the form that starts a process: those that the start event defines, and the
     variables that conditions read, that no earlier task of `people` asks for, and that nothing in
     the model sets. A field may be left blank if other work before the gateway may set it."""
     found: dict[tuple[str, ...], AskedField] = {}
+    graph = reads.graph
     form = graph.nodes[start]
     if isinstance(form, Event) and isinstance(form.binding, Form):
         for field in form.binding.fields:
@@ -98,7 +143,7 @@ def asked_at_start(
                 own = _of_model(field)
                 found.setdefault(own.path, own)
     tasks = _asking(graph, people)
-    for gateway, fields in _read_by(graph, decisions):
+    for gateway, fields in reads.by_gateway.items():
         if _nearest(gateway, graph, tasks) or not _back(gateway, graph, {start}, through=True):
             continue
         at_once = bool(_back(gateway, graph, {start}, through=False))
@@ -108,27 +153,23 @@ def asked_at_start(
     return tuple(found.values())
 
 
-def read_at_start(
-    graph: ControlFlow, decisions: Mapping[str, Decision], people: Iterable[str], start: str
-) -> frozenset[str]:
+def read_at_start(reads: ReadFields, people: Iterable[str], start: str) -> frozenset[str]:
     """Variables that gateways read before any work of the process is done and that nothing in the
     model sets."""
+    graph = reads.graph
     tasks = _asking(graph, people)
-    declared = _declared(graph)
     return frozenset(
         path[0]
-        for gateway, decision in decisions.items()
+        for gateway, decision in reads.decisions.items()
         if decision.coded
         and not _nearest(gateway, graph, tasks)
         and _back(gateway, graph, {start}, through=False)
         for path in decision.coded
-        if path[0] not in declared
+        if path[0] not in reads.setters
     )
 
 
-def asked_fields(
-    graph: ControlFlow, decisions: Mapping[str, Decision], people: Iterable[str]
-) -> dict[str, tuple[AskedField, ...]]:
+def asked_fields(reads: ReadFields, people: Iterable[str]) -> dict[str, tuple[AskedField, ...]]:
     """The fields of each of these tasks, by its id.
 
     A form that the model defines keeps its fields. If the model defines no form, the task asks for
@@ -137,6 +178,7 @@ def asked_fields(
     sets, unless a gateway before all work reads them: they are given at the start. The task that
     has to set a decision variable asks for the decision, whatever its fields are.
     """
+    graph = reads.graph
     asking = dict.fromkeys(people)
     found: dict[str, dict[tuple[str, ...], AskedField]] = {task: {} for task in asking}
     for task in asking:
@@ -147,25 +189,22 @@ def asked_fields(
                 if not field.is_read_only:
                     found[task].setdefault((asked := _of_model(field)).path, asked)
             if node.binding.outputs and not node.binding.fields:
-                for asked in _mapped(task, node.binding, graph, decisions):
+                for asked in _mapped(task, node.binding, reads):
                     found[task].setdefault(asked.path, asked)
     tasks = _asking(graph, asking)
-    read = dict(_read_by(graph, decisions))
     starts = [n.id for n in graph.nodes.values() if isinstance(n, Event) and n.position == "start"]
-    given = read_at_start(graph, decisions, asking, starts[0]) if len(starts) == 1 else ()
-    for gateway, decision in decisions.items():
-        if gateway in read:
+    given = read_at_start(reads, asking, starts[0]) if len(starts) == 1 else ()
+    for gateway, decision in reads.decisions.items():
+        if gateway in reads.by_gateway:
             for task in _nearest(gateway, graph, tasks):
-                for asked in (one for one in read[gateway] if one.variable not in given):
+                for asked in (f for f in reads.by_gateway[gateway] if f.variable not in given):
                     found[task][asked.path] = _merged(found[task].get(asked.path), asked)
         if decision.values and decision.setter in found:
             found[decision.setter][(decision.variable,)] = _of_decision(decision, graph)
     return {task: tuple(fields.values()) for task, fields in found.items()}
 
 
-def _mapped(
-    task: str, form: Form, graph: ControlFlow, decisions: Mapping[str, Decision]
-) -> Iterator[AskedField]:
+def _mapped(task: str, form: Form, reads: ReadFields) -> Iterator[AskedField]:
     """What the output mappings of a task take from its answers: all that stands there by its name
     alone where the engine says so, else what no input mapping and no other step gives."""
     from orgflow_ir.program.syntax import Variable, variables
@@ -174,19 +213,17 @@ def _mapped(
     from orgflow_ir.work.statements import Assign
 
     said = about(form)
-    known = {*said.inputs, *_declared(graph, besides=task)}
     direct = {p.name for p in form.outputs if p.language == "variable"}
-    trees = [b.tree for d in decisions.values() for b in d.branches if b.tree is not None]
-    read = {field.variable: field for field in typed_variables(trees)}
     for one in said.work.after:
         if not isinstance(one, Assign):
             continue
         typed = {field.variable: field for field in typed_variables([one.value])}
         alone = isinstance(one.value, Variable) and len(one.value.path) == 1
         for name in dict.fromkeys(path[0] for path in variables(one.value)):
-            if name in known and one.name not in direct:
+            known = name in said.inputs or bool(reads.setters.get(name, frozenset()) - {task})
+            if known and one.name not in direct:
                 continue
-            like = read.get(one.name) if alone else typed.get(name)
+            like = reads.by_variable.get(one.name) if alone else typed.get(name)
             label = name.replace("_", " ").strip() or name
             asked = like or AskedField(name, label, "text")
             yield asked._replace(variable=name, label=label, source="mapping")
@@ -200,23 +237,6 @@ def _asking(graph: ControlFlow, people: Iterable[str]) -> set[str]:
         if not (isinstance(node, Task) and isinstance(node.binding, Form) and node.binding.fields):
             found.add(task)
     return found
-
-
-def _read_by(
-    graph: ControlFlow, decisions: Mapping[str, Decision]
-) -> Iterator[tuple[str, list[AskedField]]]:
-    """What the conditions of each gateway read that nothing in the model sets, as fields."""
-    declared: frozenset[str] | None = None
-    for gateway, decision in decisions.items():
-        if not decision.coded:
-            continue
-        from orgflow_ir.work.condition_types import typed_variables
-
-        declared = _declared(graph) if declared is None else declared
-        trees = (b.tree for b in decision.branches if b.tree is not None)
-        fields = [f for f in typed_variables(trees) if f.variable not in declared]
-        if fields:
-            yield gateway, fields
 
 
 def _of_model(field: Field) -> AskedField:
@@ -283,13 +303,6 @@ def _merged(known: AskedField | None, asked: AskedField) -> AskedField:
     return known._replace(options=options, open=True)
 
 
-def _declared(graph: ControlFlow, besides: str = "") -> frozenset[str]:
-    """Variables of which the model says who sets them; `besides` is a task that does not count."""
-    from orgflow_ir.work.process_variables import set_in
-
-    return frozenset(name for name, setter in set_in(graph) if setter != besides)
-
-
 def _nearest(gateway: str, graph: ControlFlow, people: set[str]) -> list[str]:
     """The tasks of people that are the last activity before a gateway on some way to it; where
     there is none, the last of people behind which other work is done."""
@@ -301,9 +314,9 @@ def _nearest(gateway: str, graph: ControlFlow, people: set[str]) -> list[str]:
 def _back(gateway: str, graph: ControlFlow, people: set[str], *, through: bool) -> list[str]:
     found: dict[str, None] = {}
     seen = {gateway}
-    todo = [gateway]
+    todo = deque([gateway])
     while todo:
-        node = todo.pop(0)
+        node = todo.popleft()
         for arc in graph.into[node]:
             if arc.source in seen:
                 continue

@@ -31,6 +31,7 @@ from orgflow_ir.model.provenance import source_ids
 from orgflow_ir.model.records import NamedTuple
 
 if TYPE_CHECKING:
+    from orgflow_ir.pipeline import PassContext
     from orgflow_ir.program.syntax import Path, Tree
 
 MAX_SOURCES = 3
@@ -52,11 +53,13 @@ def _read_condition(condition: Expression) -> Tree | None:
 class DecisionConventions(NamedTuple):
     """Conventions of a target's syntax: valid field names (made from a label, with a fallback if no
     valid character is left), the supported conditions (`compile` returns `None` for a label and
-    raises `ConditionError`), and the value that a label becomes."""
+    raises `ConditionError`), and the value that a label becomes. `check` raises `ConditionError`
+    for a tree of `compile` that the target does not support."""
 
     field_name: Callable[[str, str], str] = _field_name
     compile: Callable[[Expression], Tree | None] = _read_condition
     text: Callable[[str], str] = one_line
+    check: Callable[[Tree], None] | None = None
 
 
 class Branch(NamedTuple):
@@ -197,6 +200,44 @@ def decide(scope: Scope, graph: ControlFlow, style: DecisionConventions) -> dict
     return result
 
 
+class DecisionMemory:
+    """The decisions of a compile and the trees of its conditions, each computed once:
+    `ctx.analysis(DecisionMemory, ctx)`. Passes, gaps and targets read the same conditions."""
+
+    def __init__(self, ctx: PassContext) -> None:
+        del ctx  # the memory is one of it
+        self._trees: dict[tuple[str, str | None], Tree | Exception | None] = {}
+        self._decided: dict[
+            tuple[int, DecisionConventions], tuple[ControlFlow, dict[str, Decision]]
+        ] = {}
+
+    def tree(self, condition: Expression) -> Tree | None:
+        """The tree of a condition, `None` for a label. Raises `ConditionError`."""
+        from orgflow_ir.program.syntax import ConditionError
+
+        key = condition.text, condition.language
+        if key not in self._trees:
+            try:
+                self._trees[key] = _read_condition(condition)
+            except ConditionError as error:
+                self._trees[key] = error
+        known = self._trees[key]
+        if isinstance(known, Exception):
+            raise known.with_traceback(None)
+        return known
+
+    def decisions(self, graph: ControlFlow, style: DecisionConventions) -> dict[str, Decision]:
+        """`decide` for the scope of a graph; do not modify the result."""
+        key = id(graph), style
+        if key not in self._decided:
+            read = style.compile
+            if read is _read_condition:
+                read = self.tree
+            decided = decide(graph.scope, graph, style._replace(compile=read))
+            self._decided[key] = graph, decided
+        return self._decided[key][1]
+
+
 def setters(gateway: str, graph: ControlFlow) -> tuple[str, ...]:
     """Tasks that dominate `gateway`, run again on every path back to it, and send it only one token
     each time; nearest first, at most `MAX_SOURCES`. The result is cached with the graph, because
@@ -316,7 +357,10 @@ def _branches(
             from orgflow_ir.program.syntax import ConditionError
 
             try:
-                tree = style.compile(flow.condition)
+                read = style.compile(flow.condition)
+                if read is not None and style.check is not None:
+                    style.check(read)
+                tree = read
             except ConditionError as error:
                 unread.append(UnreadCondition(flow, str(error)))
         if tree is not None:

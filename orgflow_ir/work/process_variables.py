@@ -8,12 +8,13 @@ an activity sets, so every activity may set every variable unless the model name
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Literal
 
-from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.control_flow.graph import ControlFlow, reach, united_ahead
 from orgflow_ir.flow.nets.region_tree import Region
 from orgflow_ir.flow.nets.regions import ScopeReduction
 from orgflow_ir.model import (
@@ -45,6 +46,10 @@ SetBy = Literal["form", "mapping", "script", "result", "payload", "unknown"]
 
 _ASSIGNED = re.compile(r"""\bsetVariable(?:Local)?\(\s*["'](\w+)["']""")
 """The syntax for setting a variable, for engines whose scripts are supported."""
+
+
+_PARALLEL = ("and", "or", "clash", "unstructured")
+"""Kinds of regions whose parts may be active at the same time."""
 
 
 class Read(NamedTuple):
@@ -116,7 +121,7 @@ class Variables:
         """Elements that set a variable according to the model, by its name."""
         found: dict[str, list[Setter]] = {}
         for node in self.graph.scope.nodes:
-            for name, by in _sets(node):
+            for name, by in self._ctx.analysis(set_variables, node):
                 found.setdefault(name, []).append(Setter(node.id, by))
         for name, at in _set_around(self.graph):
             found.setdefault(name, []).append(Setter(at, "script"))
@@ -162,6 +167,25 @@ class Variables:
         starts = [Setter(e, "payload") for e in before if e in self.graph.entries]
         return (*own, *(s for s in starts if s.element not in declared))
 
+    def nearest_setters(
+        self, read: Read, most: int, *, without: str = ""
+    ) -> tuple[tuple[Setter, ...], int]:
+        """The first `most` of `setters`, and the number of all of them, apart from the input of the
+        run and the element `without`. Only as many elements are visited as it takes to find the
+        first ones."""
+        declared = {s.element: s for s in self.declared.get(read.variable, ())}
+        before = self.set_before(read.element) & ~self._bit.get(without, 0)
+        own = before & self.set_of(declared)
+        if own:
+            groups = [own, before & self.set_of(self.unknown - declared.keys())]
+        else:
+            groups = [before & self._may_set]
+        nearest: list[str] = []
+        for group in groups:
+            nearest += self._nearest_in(group, read.element, most - len(nearest))
+        setters = tuple(declared.get(e) or Setter(e, "unknown") for e in nearest)
+        return setters, sum(group.bit_count() for group in groups)
+
     def readers_after(self, element: str, reads: Iterable[Read]) -> tuple[Read, ...]:
         """Those of `reads` that are reachable from an element's outputs."""
         ahead = reach(self.graph.successors.get(element, ()), self.graph.successors)
@@ -169,18 +193,64 @@ class Variables:
 
     def before(self, element: str) -> list[str]:
         """Elements that precede `element` or may run in parallel with it, nearest first."""
-        order: dict[str, None] = {}
+        return list(self._in_order_before(element))
+
+    def _in_order_before(self, element: str) -> Iterator[str]:
+        """`before`, as far as it is asked for."""
+        order: set[str] = set()
         todo = [element]
         while todo:
             later: list[str] = []
             for node in todo:
                 for arc in self.graph.into[node]:
                     if arc.source not in order:
-                        order[arc.source] = None
+                        order.add(arc.source)
                         later.append(arc.source)
+                        yield arc.source
             todo = later
-        beside = (n for n in self.graph.nodes if n not in order and self.concurrent(n, element))
-        return [*order, *beside]
+        yield from (node for node in self.beside(element) if node not in order)
+
+    # -- sets of elements ----------------------------------------------------------------------
+    # An integer with a bit for each element, in the order of the graph: the elements before all
+    # readers of a long process are many, and only few questions are asked about them.
+
+    @cached_property
+    def _bit(self) -> Mapping[str, int]:
+        return {node: 1 << number for number, node in enumerate(self.graph.nodes)}
+
+    def set_of(self, elements: Iterable[str]) -> int:
+        """Elements of the scope as a set of bits."""
+        union = 0
+        for element in elements:
+            union |= self._bit.get(element, 0)
+        return union
+
+    def set_before(self, element: str) -> int:
+        """`before` as a set of bits."""
+        preceding = 0
+        for arc in self.graph.into[element]:
+            preceding |= self._reaching[arc.source]
+        return preceding | self._set_beside(element)
+
+    @cached_property
+    def _reaching(self) -> Mapping[str, int]:
+        """For each element the set of elements from which it is reachable, itself included."""
+        sources = {node: [a.source for a in arcs] for node, arcs in self.graph.into.items()}
+        return united_ahead(sources, self._bit)
+
+    @cached_property
+    def _may_set(self) -> int:
+        """Elements that may set a variable which the model does not mention."""
+        may = (n for n, node in self.graph.nodes.items() if may_set(node) or n in self.unknown)
+        return self.set_of(may)
+
+    def _nearest_in(self, group: int, element: str, most: int) -> list[str]:
+        """The first `most` elements of a set of elements before another, nearest first."""
+        wanted = min(most, group.bit_count())
+        if wanted <= 0:
+            return []
+        before = (e for e in self._in_order_before(element) if self._bit[e] & group)
+        return list(itertools.islice(before, wanted))
 
     # -- what may be active at the same time ---------------------------------------------------
 
@@ -223,13 +293,39 @@ class Variables:
             if region is not also:
                 break
             if a != b:
-                return region.kind in ("and", "or", "clash", "unstructured")
+                return region.kind in _PARALLEL
         return False
+
+    def beside(self, element: str) -> tuple[str, ...]:
+        """The elements that are `concurrent` with an element, in the order of the model."""
+        beside = self._set_beside(element)
+        if not beside:
+            return ()
+        return tuple(node for node, bit in self._bit.items() if bit & beside)
+
+    def _set_beside(self, element: str) -> int:
+        """`beside` as a set of bits: what is in other branches of the regions around it."""
+        beside = 0
+        for region, branch in self._places.get(element, ()) if self.splits else ():
+            if region.kind in _PARALLEL:
+                branches = self._branches[id(region)]
+                beside |= sum(branches.values()) & ~branches[branch]
+        return beside
+
+    @cached_property
+    def _branches(self) -> Mapping[int, Mapping[int, int]]:
+        """The elements in each branch of each parallel region, which is named by its identity."""
+        bits_by_region: dict[int, dict[int, int]] = {}
+        for element, places in self._places.items():
+            for region, branch in places:
+                if region.kind in _PARALLEL:
+                    branches = bits_by_region.setdefault(id(region), {})
+                    branches[branch] = branches.get(branch, 0) | self._bit.get(element, 0)
+        return bits_by_region
 
     def parallel(self, element: str) -> bool:
         """Whether any element may be active in parallel with an element."""
-        kinds = ("and", "or", "clash", "unstructured")
-        return self.splits and any(r.kind in kinds for r, _ in self._places.get(element, ()))
+        return self.splits and any(r.kind in _PARALLEL for r, _ in self._places.get(element, ()))
 
     @property
     def unstructured(self) -> bool:
@@ -243,6 +339,12 @@ def declared_by(node: Node, *, mapped: bool = True) -> tuple[str, ...]:
     """Variables that an element sets according to the model; `mapped` includes those of its output
     mapping."""
     return tuple(name for name, by in _sets(node) if mapped or by != "mapping")
+
+
+def set_variables(node: Node) -> tuple[tuple[str, SetBy], ...]:
+    """Variables that an element sets according to the model, each with the way in which it does,
+    for `ctx.analysis(set_variables, node)`: scripts are read for it."""
+    return tuple(_sets(node))
 
 
 def set_in(graph: ControlFlow) -> Iterator[tuple[str, str]]:

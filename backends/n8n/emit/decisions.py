@@ -255,11 +255,13 @@ def unset_text(
     `itself` includes the element, whose output mapping reads it."""
     from orgflow_ir.work.process_variables import Read
 
-    setters = compiled.variables.setters(Read(element, (name,), "condition"))
-    names = [f"“{compiled.name_of(s.element)}”" for s in setters if s.by != "payload"]
-    names = [f"“{label}”", *names] if itself else names
-    if len(names) > MOST_NAMED:
-        names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1} other steps"]
+    read = Read(element, (name,), "condition")
+    setters, number = compiled.variables.nearest_setters(read, MOST_NAMED)
+    names = [f"“{compiled.name_of(s.element)}”" for s in setters]
+    if itself:
+        names, number = [f"“{label}”", *names], number + 1
+    if number > MOST_NAMED:
+        names = [*names[: MOST_NAMED - 1], f"{number - MOST_NAMED + 1} other steps"]
     where = listed((*names, "the input of the run"), last="or")
     return f"“{name}” was never set, and “{label}” reads it. Set it in {where}."
 

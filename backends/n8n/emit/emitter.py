@@ -20,6 +20,7 @@ from orgflow.backends.n8n.emit.graph import (
     NodeKey,
     Port,
     Role,
+    Wires,
     WorkflowGraph,
     decide_key,
     start_key,
@@ -59,7 +60,7 @@ from orgflow_ir.targets import executable_processes
 from orgflow_ir.work.gateway_decisions import (
     Decision,
     DecisionConventions,
-    decide,
+    DecisionMemory,
     preceding_words,
     target_words,
 )
@@ -200,7 +201,7 @@ def _compile_scope(scope: WorkflowScope, ctx: PassContext) -> CompiledScope:
         scope,
         graph,
         WorkflowGraph(),
-        decide(scope.body, graph, CONVENTIONS),
+        ctx.analysis(DecisionMemory, ctx).decisions(graph, CONVENTIONS),
         _inclusive_joins(scope.body, graph, ctx),
         ctx,
     )
@@ -309,6 +310,7 @@ class _Emitter:
             from orgflow.backends.n8n.emit.computed import write_work
 
             write_work(self.e)
+        guards: dict[str, str] = {}
         for task, form in self.e.forms.items():
             counter = self.workflow_graph.nodes.get(HelperKey(task, "round"))
             guard = form.guard(
@@ -316,7 +318,9 @@ class _Emitter:
             )
             starts = self.workflow_graph.nodes[task].role == "trigger"
             if guard is not None and not starts:
-                self._guard(task, guard)
+                guards[task] = guard
+        if guards:
+            self._guard(guards)
         if any(node.webhook for node in self.workflow_graph.nodes.values()):
             from orgflow.backends.n8n.emit.addresses import protect
 
@@ -688,38 +692,45 @@ class _Emitter:
         self._enter_by(task.id, key)
         return node.name
 
-    def _guard(self, task: str, code: str) -> None:
-        """Behind the form of a task a node that leads back to it where it was not answered: the
-        page of another form was sent again, or an answer breaks a rule."""
+    def _guard(self, guards: Mapping[str, str]) -> None:
+        """Behind the form of each task a node that leads back to it where it was not answered: the
+        page of another form was sent again, or an answer breaks a rule. `guards` is the code for
+        whether it was, by the task."""
         from orgflow.backends.n8n.node_types import if_
         from orgflow.backends.n8n.node_types.conditions import is_true
 
-        graph, key = self.workflow_graph, HelperKey(task, "guard")
-        name = graph.nodes[task].name
-        node = graph.add(
-            key,
-            f"{name} answered?",
-            if_.NODE.name,
-            if_.testing(is_true(code, f"{task}/guard")),
-            element=task,
-            role="guard",
+        graph = self.workflow_graph
+        added: dict[str, GraphNode] = {}
+        for task, code in guards.items():
+            name = graph.nodes[task].name
+            added[task] = graph.add(
+                HelperKey(task, "guard"),
+                f"{name} answered?",
+                if_.NODE.name,
+                if_.testing(is_true(code, f"{task}/guard")),
+                element=task,
+                role="guard",
+            )
+            added[task].notes.append(
+                f"Asks again if the answer to “{name}” is invalid: the page of another form, or a "
+                "value that violates a rule."
+            )
+        moved = {Port(task): Port(node.key) for task, node in added.items()}
+        graph.wires = Wires(
+            {
+                (moved.get(source, source), target): flow
+                for (source, target), flow in graph.wires.items()
+            }
         )
-        node.notes.append(
-            f"Asks again if the answer to “{name}” is invalid: the page of another form, or a "
-            "value that violates a rule."
-        )
-        graph.wires = {
-            (Port(key) if source == Port(task) else source, target): flow
-            for (source, target), flow in graph.wires.items()
-        }
-        graph.connect(Port(task), Port(key))
-        graph.connect(Port(key, 1), Port(task))
+        for task, node in added.items():
+            graph.connect(Port(task), Port(node.key))
+            graph.connect(Port(node.key, 1), Port(task))
         nodes: dict[NodeKey, GraphNode] = {}
-        for one, found in graph.nodes.items():
-            if one != key:
-                nodes[one] = found
-            if one == task:
+        for key, node in graph.nodes.items():
+            if node.role != "guard":
                 nodes[key] = node
+            if isinstance(key, str) and key in added:
+                nodes[added[key].key] = added[key]
         graph.nodes = nodes
 
     def _sent(self, element: Task | Event) -> bool:

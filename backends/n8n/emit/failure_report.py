@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from orgflow.backends.n8n.emit.graph import HelperKey, Port
+from orgflow.backends.n8n.emit.graph import HelperKey, Port, Wires
 from orgflow.backends.n8n.emit.names import plain, title
 from orgflow.backends.n8n.emit.scopes import WorkflowScope
 from orgflow.backends.n8n.node_types import code
@@ -49,10 +49,12 @@ def write_failures(errors: CompiledProcess, compiled: Iterable[CompiledProcess])
     found = graph.add(key, "What failed", code.NODE.name, {}, element=_TELL, role="inputs")
     found.parameters = code.running(_failure_code(one for p in compiled for one in p.scopes))
     found.notes.append("Reports the failure in the terms of the model.")
-    graph.wires = {
-        (source, Port(key) if target == Port(_TELL) else target): flow
-        for (source, target), flow in graph.wires.items()
-    }
+    graph.wires = Wires(
+        {
+            (source, Port(key) if target == Port(_TELL) else target): flow
+            for (source, target), flow in graph.wires.items()
+        }
+    )
     graph.connect(Port(key), Port(_TELL))
     graph.nodes[_TELL] = graph.nodes.pop(_TELL)
 

@@ -27,6 +27,7 @@ from orgflow_ir.model.element_names import listed, slug
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.work.asked_fields import AskedField, Option
 from orgflow_ir.work.form_fields import (
+    ReadFields,
     asked_at_start,
     asked_fields,
     known_before,
@@ -369,7 +370,7 @@ def plan_forms(
     alone = list(people)
     if not alone:
         return {}
-    asked = asked_fields(compiled.graph, compiled.decisions, alone)
+    asked = asked_fields(ctx.analysis(ReadFields, compiled.variables), alone)
     variables = {field.variable for fields in asked.values() for field in fields}
     variables |= {path[0] for decision in compiled.decisions.values() for path in decision.coded}
     known = ctx.analysis(known_before, compiled.graph)
@@ -404,9 +405,10 @@ def plan_start(compiled: CompiledScope, start: str, ctx: PassContext) -> TaskFor
         known = {name for form in compiled.forms.values() for name in form.variables}
         return TaskForm(()) if read <= known else None
     tasks = [t for t, node in graph.nodes.items() if t in compiled.forms and node.kind == "task"]
-    asked = asked_at_start(graph, decisions, tasks, start)
+    fields = ctx.analysis(ReadFields, compiled.variables)
+    asked = asked_at_start(fields, tasks, start)
     names = {field.variable for field in asked}
-    if not read_at_start(graph, decisions, tasks, start) <= names:
+    if not read_at_start(fields, tasks, start) <= names:
         return None
     event = graph.nodes[start]
     defined = isinstance(event, Event) and isinstance(event.binding, Form) and event.binding.fields

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -100,13 +101,56 @@ def start_key(scope: Scope) -> str:
     return f"{scope.id}__start"
 
 
+Wire = tuple[Port, Port]
+"""A connection from an output to an input."""
+
+
+class Wires(MutableMapping[Wire, str | None]):
+    """Connections in order of creation with the flow of each, if any; those of a node are found
+    without a search."""
+
+    def __init__(self, wires: Mapping[Wire, str | None] | None = None) -> None:
+        self._flows: dict[Wire, str | None] = {}
+        self._leaving: dict[NodeKey, dict[Wire, None]] = {}
+        self._arriving: dict[NodeKey, dict[Wire, None]] = {}
+        for wire, flow in (wires or {}).items():
+            self[wire] = flow
+
+    def __getitem__(self, wire: Wire) -> str | None:
+        return self._flows[wire]
+
+    def __setitem__(self, wire: Wire, flow: str | None) -> None:
+        self._flows[wire] = flow
+        self._leaving.setdefault(wire[0].node, {})[wire] = None
+        self._arriving.setdefault(wire[1].node, {})[wire] = None
+
+    def __delitem__(self, wire: Wire) -> None:
+        del self._flows[wire]
+        del self._leaving[wire[0].node][wire]
+        del self._arriving[wire[1].node][wire]
+
+    def __iter__(self) -> Iterator[Wire]:
+        return iter(self._flows)
+
+    def __len__(self) -> int:
+        return len(self._flows)
+
+    def leaving(self, node: NodeKey) -> list[Wire]:
+        """The connections from the outputs of a node, in order of creation."""
+        return [*self._leaving.get(node, ())]
+
+    def arriving(self, node: NodeKey) -> list[Wire]:
+        """The connections to the inputs of a node, in order of creation."""
+        return [*self._arriving.get(node, ())]
+
+
 class WorkflowGraph:
     """Nodes in order of creation, connections in order of creation with the flow of each, if
     any."""
 
     def __init__(self, reserved: frozenset[str] = frozenset()) -> None:
         self.nodes: dict[NodeKey, GraphNode] = {}
-        self.wires: dict[tuple[Port, Port], str | None] = {}
+        self.wires = Wires()
         self.names = Names()
         for name in sorted(reserved):
             self.names.take(name)

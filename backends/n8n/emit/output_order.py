@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orgflow.backends.n8n.emit.emitter import CompiledScope
-from orgflow.backends.n8n.emit.graph import NodeKey, Port, WorkflowGraph
+from orgflow.backends.n8n.emit.graph import NodeKey, Port, Wires, WorkflowGraph
 from orgflow.backends.n8n.emit.references import quote_node
 
 
@@ -45,7 +45,7 @@ def order_outputs(compiled: CompiledScope, positions: Mapping[NodeKey, tuple[int
             if compiled.carried is not None:
                 _read_again(graph, node.name, order)
     if moved:
-        graph.wires = {(moved.get(a, a), b): flow for (a, b), flow in graph.wires.items()}
+        graph.wires = Wires({(moved.get(a, a), b): flow for (a, b), flow in graph.wires.items()})
         compiled.exits.update((f, moved[p]) for f, p in compiled.exits.items() if p in moved)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from orgflow.backends.javascript.literals import js_string, property_of
-from orgflow.backends.n8n.emit.graph import HelperKey, NodeKey, Port
+from orgflow.backends.n8n.emit.graph import HelperKey, NodeKey, Port, Wires
 from orgflow.backends.n8n.emit.names import plain
 from orgflow.backends.n8n.node_types import if_, respond_to_webhook
 from orgflow.backends.n8n.node_types.conditions import expression, is_true
@@ -220,10 +220,12 @@ def check_payload(compiled: CompiledScope, start: NodeKey) -> None:
         role="check",
     )
     trigger.parameters["responseMode"] = "responseNode"
-    graph.wires = {
-        (Port(accept) if source == Port(start) else source, target): flow
-        for (source, target), flow in graph.wires.items()
-    }
+    graph.wires = Wires(
+        {
+            (Port(accept) if source == Port(start) else source, target): flow
+            for (source, target), flow in graph.wires.items()
+        }
+    )
     graph.connect(Port(start), Port(check))
     graph.connect(Port(check), Port(accept))
     graph.connect(Port(check, 1), Port(refuse))

@@ -12,9 +12,13 @@ the copy with the highest count wins; two different copies with the same count s
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from orgflow.backends.javascript.literals import js_string
@@ -39,12 +43,13 @@ from orgflow_ir.flow.control_flow.calls import (
     takes_everything,
     variable_in,
 )
-from orgflow_ir.flow.control_flow.graph import ControlFlow, reach
+from orgflow_ir.flow.control_flow.graph import ControlFlow, united_ahead
 from orgflow_ir.model import CallActivity, Event, SubProcess, Task
 from orgflow_ir.model.element_names import listed
+from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.program.syntax import variables
-from orgflow_ir.work.gateway_decisions import decide
+from orgflow_ir.work.gateway_decisions import DecisionMemory
 
 if TYPE_CHECKING:
     from orgflow.backends.n8n.emit.emitter import CompiledScope
@@ -127,7 +132,8 @@ def _handed_over(compiled: CompiledScope, ctx: PassContext) -> Mapping[str, tupl
     read: dict[str, None] = {}
     for process in family.values():
         for one in scopes_of(model, process):
-            decisions = decide(one.body, ctx.analysis(ControlFlow, one.body), CONVENTIONS)
+            graph = ctx.analysis(ControlFlow, one.body)
+            decisions = ctx.analysis(DecisionMemory, ctx).decisions(graph, CONVENTIONS)
             read |= dict.fromkeys(path[0] for d in decisions.values() for path in d.coded)
             read |= dict.fromkeys(computed_in(one.body, ctx))
         for call in calls_in(process):
@@ -191,22 +197,19 @@ def _computed_reads(compiled: CompiledScope) -> dict[str, tuple[str, ...]]:
     return {element: names for element, names in found.items() if names}
 
 
-def _handed_back(
-    call: CallActivity | Task, names: Iterable[str], *, computed: bool
-) -> dict[str, tuple[str, ...]]:
+def _handed_back(call: CallActivity | Task, *, computed: bool) -> _Items:
     """The items in which a called process hands back each variable: all of them, or those that the
     call takes from it, under the names that it gives them: null where the called process has never
     set one, whatever it was before. `computed`: a node behind the call has given them their
     names."""
     outputs = call.binding.outputs if call.binding is not None else ()
     taken = {p.name: p.name if computed else variable_in(p) for p in outputs}
-    every = takes_everything(call)
-    return {
-        name: (f"({{ {_key(name)}: {_of('$json', source)} ?? null }})",)
-        if (source := taken.get(name)) is not None
-        else (("$json",) if every else ())
-        for name in names
+    renamed = {
+        name: (f"({{ {_object_key(name)}: {_read_name('$json', _Name(source))} ?? null }})",)
+        for name, source in taken.items()
+        if source is not None
     }
+    return _Items(("$json",) if takes_everything(call) else (), renamed)
 
 
 class _Carrier:
@@ -227,9 +230,11 @@ class _Carrier:
         given = (*read.values(), *self.computed.values(), *handed.values())
         self.names = tuple(dict.fromkeys(n for names in given for n in names if _is_kept(n)))
         self.count = _free("_set", self.names)
-        self.steps = [key for key, node in self.graph.nodes.items() if self._is_step(node)]
+        self.steps = dict.fromkeys(k for k, node in self.graph.nodes.items() if self._is_step(node))
         self.beside = self._beside()
         self.ahead = self._ahead()
+        self._names_of: dict[int, tuple[str, ...]] = {}
+        self._split_names: dict[tuple[str, ...], str] = {}
         self.counting = self._counting()
         beside = {(g, n): tuple(ks) for g, by in self.beside.items() for n, ks in by.items()}
         self.result = Carried(self.read, tuple(self.steps), beside)
@@ -318,44 +323,57 @@ class _Carrier:
     def _beside(self) -> dict[str, dict[str, list[NodeKey]]]:
         """Gateways that read what a step in a parallel branch may set: the steps by variable."""
         found: dict[str, dict[str, list[NodeKey]]] = {}
+        order = {key: number for number, key in enumerate(self.steps)}
+        steps_of: dict[str, list[NodeKey]] = {}
+        for key in self.steps:
+            steps_of.setdefault(self.graph.nodes[key].element, []).append(key)
         for gateway, names in (*self.read.items(), *self.computed.items()):
-            for key in self.steps:
-                element = self.graph.nodes[key].element
-                if element != gateway and self.variables.concurrent(element, gateway):
-                    for name in names:
-                        found.setdefault(gateway, {}).setdefault(name, []).append(key)
+            beside = [k for e in self.variables.beside(gateway) for k in steps_of.get(e, ())]
+            for key in sorted(beside, key=order.__getitem__):
+                for name in names:
+                    found.setdefault(gateway, {}).setdefault(name, []).append(key)
         return found
 
-    def _ahead(self) -> dict[str, frozenset[NodeKey]]:
-        """For each variable the nodes on whose items it has to be."""
-        into: dict[NodeKey, list[NodeKey]] = {key: [] for key in self.graph.nodes}
-        leaving = set(self.graph.nodes)
-        for source, target in self.graph.wires:
-            into[target.node].append(source.node)
-            leaving.discard(source.node)
-        found = {}
-        for name in self.names:
-            ends: list[NodeKey] = [g for g, names in self.read.items() if name in names]
-            for element, names in self.computed.items():
-                if name in names:
-                    ends.append(entry_key(element, self.graph))
-            ends += [k for others in self.beside.values() for k in others.get(name, ())]
-            ends += [s for s, names in self.handed.items() if s and name in names]
-            if name in self.handed.get("", ()):
-                ends += [k for k in leaving if self.graph.nodes[k].role != "stop"]
-            found[name] = reach(ends, into)
-        return found
+    def _ahead(self) -> dict[NodeKey, int]:
+        """For each node the variables that have to be on its items, as a set of bits in the order
+        of `names`: those that it reads, and those of all nodes behind it."""
+        bits = {name: 1 << number for number, name in enumerate(self.names)}
+        # Where each variable is read.
+        wanted = defaultdict[NodeKey, int](int, self._beside_bits)
+        for gateway, names in self.read.items():
+            wanted[gateway] |= _union_bits(bits, names)
+        for element, names in self.computed.items():
+            wanted[entry_key(element, self.graph)] |= _union_bits(bits, names)
+        for call, names in self.handed.items():
+            wanted[call] |= _union_bits(bits, names)  # the empty key is no node
+        handed_back = _union_bits(bits, self.handed.get("", ()))
+        after: dict[NodeKey, list[NodeKey]] = {}
+        for key, node in self.graph.nodes.items():
+            after[key] = [target.node for _, target in self.graph.wires.leaving(key)]
+            if not after[key] and node.role != "stop":
+                wanted[key] |= handed_back
+        return united_ahead(after, wanted)
 
     def _live(self, key: NodeKey) -> tuple[str, ...]:
         """Variables that somebody behind a node may still read."""
-        last = self._last(key)
-        targets = [t.node for s, t in self.graph.wires if s.node == last]
-        return tuple(
-            name
-            for name in self.names
-            if any(t in self.ahead[name] for t in targets)
-            or any(key in others.get(name, ()) for others in self.beside.values())
-        )
+        live = self._beside_bits.get(key, 0)
+        for _, target in self.graph.wires.leaving(self._last(key)):
+            live |= self.ahead.get(target.node, 0)
+        if live not in self._names_of:
+            bits = map("1".__eq__, reversed(f"{live:b}"))
+            self._names_of[live] = tuple(itertools.compress(self.names, bits))
+        return self._names_of[live]
+
+    @cached_property
+    def _beside_bits(self) -> dict[NodeKey, int]:
+        """For each step the variables that a reader in a parallel branch takes from it, as bits."""
+        bits = {name: 1 << number for number, name in enumerate(self.names)}
+        found: dict[NodeKey, int] = {}
+        for others in self.beside.values():
+            for name, steps in others.items():
+                for step in steps:
+                    found[step] = found.get(step, 0) | bits.get(name, 0)
+        return found
 
     def _counting(self) -> frozenset[NodeKey]:
         """Steps whose settings are counted: those beside others, and all of them where an old copy
@@ -388,9 +406,9 @@ class _Carrier:
         )
         self.result.after[added.key] = names
         last = self._last(key)
-        for source, target in list(self.graph.wires):
+        for source, target in self.graph.wires.leaving(last):
             failed = source.number == 1 and self.graph.nodes[source.node].fails_over
-            if source.node == last and not failed:
+            if not failed:
                 flow = self.graph.wires.pop((source, target))
                 self.graph.wires[(Port(added.key), target)] = flow
         self.graph.wires[(Port(last), Port(added.key))] = None
@@ -416,7 +434,7 @@ class _Carrier:
             role=role,
         )
         port = Port(self._first(key), number or 0)
-        for source, target in list(self.graph.wires):
+        for source, target in self.graph.wires.arriving(port.node):
             if target == port:
                 flow = self.graph.wires.pop((source, target))
                 self.graph.wires[(source, Port(added.key))] = flow
@@ -424,7 +442,7 @@ class _Carrier:
         return added.key
 
     def _sources(self, port: Port) -> list[Port]:
-        return [source for source, target in self.graph.wires if target == port]
+        return [source for source, target in self.graph.wires.arriving(port.node) if target == port]
 
     def _before(self, key: NodeKey) -> Port | None:
         """What leads to a step, made one node where it is several. Behind an error it is what led
@@ -441,7 +459,7 @@ class _Carrier:
     def _branches(self, key: NodeKey) -> list[Port]:
         """The last node of each branch that a join waits for."""
         found: list[Port] = []
-        inputs = sorted({t.number for _, t in self.graph.wires if t.node == key})
+        inputs = sorted({target.number for _, target in self.graph.wires.arriving(key)})
         for number in inputs:
             sources = self._sources(Port(key, number))
             if len(sources) > 1:
@@ -461,11 +479,10 @@ class _Carrier:
         for key in self.graph.nodes:
             if key in added:
                 role = self.graph.nodes[key].role
-                owner = next(
-                    t.node if role != "data" else s.node
-                    for s, t in self.graph.wires
-                    if (s.node if role != "data" else t.node) == key
-                )
+                if role == "data":
+                    owner = self.graph.wires.arriving(key)[0][0].node
+                else:
+                    owner = self.graph.wires.leaving(key)[0][1].node
                 (back if role == "data" else front).setdefault(owner, []).append(key)
         order: list[NodeKey] = []
         for key in self.graph.nodes:
@@ -488,23 +505,22 @@ class _Carrier:
         step = self.graph.nodes[key]
         added = self.graph.nodes[HelperKey(key, "data")]
         names = self.result.after[added.key]
-        given = self._given(step, names)
+        given = self._given(step)
         was = self._item(source) if source is not None else "({})"
         if key in self.counting:
             body = self._counted(names, given, was)
         else:
-            values = (f"{_key(name)}: {_first_with(name, (*given[name], was))}" for name in names)
+            values = self._fields(names, given.before(was), _first_with)
             body = "({ " + ",\n ".join(values) + " })"
         own = sorted(self._own(step.element) & set(names))
         if own:  # what only the step was given is no variable behind it
             rest = f"Object.entries($json).filter((one) => !{json.dumps(own)}.includes(one[0]))"
             body = f"({{ ...Object.fromEntries({rest}), ...{body} }})"
         added.parameters = set_.writing(expression(body), keep=not own)
-        variables = listed(names)
+        advice = " To read it from elsewhere, edit its line here."
         added.notes.append(
-            f"Keeps {variables}: a field with such a name from “{step.name}” is the new value; "
-            "otherwise the value is unchanged. "
-            "To read it from elsewhere, edit its line here."
+            f"Keeps {_list_names(names)}: a field with such a name from “{step.name}” is the new "
+            f"value; otherwise the value is unchanged.{'' if _are_many(names) else advice}"
         )
 
     def _form(self, key: NodeKey) -> TaskForm | None:
@@ -526,17 +542,21 @@ class _Carrier:
         was = self._item(source) if source is not None else "({})"
         answers = form_answers(form, item, was, inside=False)
         begun = self._set_before(step.element)
-        given = {n: ("$json", "answers", *((begun[n],) if n in begun else ())) for n in names}
+        usual = ("$json", "answers")
+        given = _Items(usual, {name: (*usual, item) for name, item in begun.items()})
         if key in self.counting:
             body = f"((answers) => {self._counted(names, given, was)})({answers})"
         else:
             values = [] if self.variables.parallel(step.element) else ["...was"]
-            values += (
-                f"{property_name(n)}: [{', '.join(given[n])}, was]"
-                f".find((o) => {property_of('o', n)} !== undefined)"
-                f"{property_of('?', n)}"
-                for n in names
-            )
+            if _are_many(names):
+                values += self._fields(names, given.before("was"), _first_with)
+            else:
+                values += (
+                    f"{property_name(n)}: [{', '.join(given.of(n))}, was]"
+                    f".find((o) => {property_of('o', n)} !== undefined)"
+                    f"{property_of('?', n)}"
+                    for n in names
+                )
             body = "((answers, was) => ({ " + ",\n ".join(values) + f" }}))({answers},\n {was})"
         dotted = any("." in n or "[" in n for n in names)
         added.parameters = set_.writing(expression(body), keep=False, literal_names=dotted)
@@ -562,26 +582,26 @@ class _Carrier:
         item = f"$({quote_node(inputs.name)}).first().json"
         return dict.fromkeys(assigned(self.compiled.work[element].before), item)
 
-    def _given(self, step: GraphNode, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    def _given(self, step: GraphNode) -> _Items:
         """The items in which a step may hand on each variable, best first."""
         itself = f"$({quote_node(step.name)}).first().json"
         call = self.compiled.graph.nodes.get(step.element)
         called = isinstance(call, CallActivity) or step.element in self.compiled.stubs_called
         if called and isinstance(call, CallActivity | Task) and call.binding is not None:
             computed = HelperKey(call.id, "outputs") in self.graph.nodes
-            return _handed_back(call, names, computed=computed)
+            return _handed_back(call, computed=computed)
         own = self._own(step.element) | self._answered(step)
         if HelperKey(step.element, "outputs") in self.graph.nodes:
             from orgflow.backends.n8n.emit.computed import is_narrow
 
             if step.type != "wait" and is_narrow(step.element, self.compiled):
-                return dict.fromkeys(names, ("$json",))
+                return _Items(("$json",))
         if own:
-            return {name: () if name in own else ("$json", itself) for name in names}
+            return _Items(("$json", itself), dict.fromkeys(own, ()))
         if step.type != "wait" or step.key in self.compiled.forms:
-            return dict.fromkeys(names, ("$json", itself))
+            return _Items(("$json", itself))
         body = "($json.body ?? {})"
-        return {name: (body,) if name in _CALL_FIELDS else (body, "$json") for name in names}
+        return _Items((body, "$json"), dict.fromkeys(_CALL_FIELDS, (body,)))
 
     def _answered(self, step: GraphNode) -> frozenset[str]:
         """Fields of what comes back from outside, which set no variables of these names."""
@@ -605,17 +625,23 @@ class _Carrier:
         work = self.compiled.work[element]
         return frozenset(assigned(work.before, local=True)) - frozenset(assigned(work.after))
 
-    def _counted(self, names: Iterable[str], given: Mapping[str, tuple[str, ...]], was: str) -> str:
-        values, counts = [], []
-        for name in names:
-            now = _first_with(name, given[name])
-            values.append(f"{_key(name)}: {_first_with(name, (*given[name], 'was'))}")
-            counts.append(
-                f"{_key(name)}: ({_maybe(f'was.{self.count}', name)} ?? 0) + "
+    def _counted(self, names: tuple[str, ...], given: _Items, was: str) -> str:
+        def count_settings(name: _Name, items: tuple[str, ...]) -> str:
+            return (
+                f"({_maybe(f'was.{self.count}', name)} ?? 0) + "
                 "((now) => now === undefined || "
-                f"JSON.stringify(now) === JSON.stringify({_of('was', name)}) ? 0 : 1)({now})"
+                f"JSON.stringify(now) === JSON.stringify({_read_name('was', name)}) ? 0 : 1)"
+                f"({_first_with(name, items)})"
             )
+
+        # Both parts have the same variables: of many, the list is written once.
+        several = _are_many(names) and bool(given.rest(names))
+        usual = "names" if several else ""
+        values = self._fields(names, given.before("was"), _first_with, usual=usual)
+        counts = self._fields(names, given, count_settings, usual=usual)
         inside = ",\n ".join((*values, f"{self.count}: {{ {', '.join(counts)} }}"))
+        if several:
+            return f"((was, names) => ({{ {inside} }}))({was},\n {self._split(given.rest(names))})"
         return f"((was) => ({{ {inside} }}))({was})"
 
     def _fill_latest(self, gateway: str) -> None:
@@ -627,10 +653,11 @@ class _Carrier:
             for key in others:
                 node = quote_node(self.graph.nodes[HelperKey(key, "data")].name)
                 items.append(f"...($({node}).isExecuted ? [$({node}).first(0).json] : [])")
-            a, b = (f"({_maybe(f'{o}.{self.count}', name)} ?? 0)" for o in "ab")
+            of = _Name(name)
+            a, b = (f"({_maybe(f'{o}.{self.count}', of)} ?? 0)" for o in "ab")
             best = f"[{', '.join(items)}].reduce((a, b) => ({b} > {a} ? b : a))"
-            values.append(f"{_key(name)}: {_of(best, name)}")
-            counts.append(f"{_key(name)}: {_maybe(f'{best}.{self.count}', name)} ?? 0")
+            values.append(f"{_object_key(name)}: {_read_name(best, of)}")
+            counts.append(f"{_object_key(name)}: {_maybe(f'{best}.{self.count}', of)} ?? 0")
         inside = ",\n ".join(
             (*values, f"{self.count}: {{ ...$json.{self.count}, {', '.join(counts)} }}")
         )
@@ -653,15 +680,51 @@ class _Carrier:
                 item = f"$({node}).isExecuted && {item}"
             items.append(item)
         added.parameters = code.running(
-            _JOIN.format(items=",\n  ".join(items), names=json.dumps(names), count=self.count)
+            _JOIN.format(
+                items=",\n  ".join(items),
+                names=self._split(names) if _are_many(names) else json.dumps(names),
+                count=self.count,
+            )
         )
         added.notes.append(
-            f"Keeps {listed(names)} as set by its branch; two branches that set different values "
-            "stop the run."
+            f"Keeps {_list_names(names)} as set by its branch; two branches that set different "
+            "values stop the run."
         )
 
     def _item(self, port: Port) -> str:
         return f"$({quote_node(self.graph.nodes[port.node].name)}).first({port.number}).json"
+
+    def _fields(
+        self,
+        names: tuple[str, ...],
+        items: _Items,
+        value: Callable[[_Name, tuple[str, ...]], str],
+        *,
+        usual: str = "",
+    ) -> list[str]:
+        """Fields of an object in JavaScript, one a variable; of many, one for all that are read
+        from the same items. `value` is the code for one, read from its items; `usual` is code for
+        the list of those that are read from the usual items."""
+        if not _are_many(names):
+            return [f"{_object_key(name)}: {value(_Name(name), items.of(name))}" for name in names]
+        others: dict[tuple[str, ...], list[str]] = {}
+        for name in names if items.others else ():
+            if name in items.others:
+                others.setdefault(items.others[name], []).append(name)
+        each = _Name("name", looped=True)
+        rest = items.rest(names)
+        lists = [(items.usual, usual or self._split(rest))] if rest else []
+        lists += [(read, self._split(tuple(group))) for read, group in others.items()]
+        return [
+            f"...Object.fromEntries({group}.map((name) => [name, {value(each, read)}]))"
+            for read, group in lists
+        ]
+
+    def _split(self, names: tuple[str, ...]) -> str:
+        """JavaScript for a list of variables, at least one; no name has a comma."""
+        if names not in self._split_names:
+            self._split_names[names] = f"{js_string(','.join(names))}.split(',')"
+        return self._split_names[names]
 
 
 _JOIN = """\
@@ -692,30 +755,96 @@ def form_answers(form: TaskForm, item: str, was: str, *, inside: bool) -> str:
     return f"((form) => {form.unsent} ? form : ({made}))({item})"
 
 
+def _union_bits(bits: Mapping[str, int], names: Iterable[str]) -> int:
+    """The bits of those of the names that have one."""
+    union = 0
+    for name in names:
+        union |= bits.get(name, 0)
+    return union
+
+
 def _is_kept(name: str) -> bool:
     """Whether a variable is kept; its name may be several words, as in FEEL."""
     return all(word.isidentifier() for word in name.split(" "))
 
 
-def _key(name: str) -> str:
+MOST_LISTED = 20
+"""Maximum number of variables that a node keeps one by one. It keeps more of them in a loop over
+their names: with a line for each, a workflow of many steps and variables grows with the product of
+their numbers."""
+
+
+class _Items(NamedTuple):
+    """Code for the items from which variables are read, best first: the usual ones, and those of
+    some variables by their names."""
+
+    usual: tuple[str, ...]
+    others: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+    def of(self, name: str) -> tuple[str, ...]:
+        """Those of a variable."""
+        return self.others.get(name, self.usual)
+
+    def rest(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of the variables that are read from the usual items."""
+        if not self.others or self.others.keys().isdisjoint(names):
+            return names
+        return tuple(name for name in names if name not in self.others)
+
+    def before(self, last: str) -> _Items:
+        """The same with another item after all of them."""
+        others = {name: (*items, last) for name, items in self.others.items()}
+        return _Items((*self.usual, last), others)
+
+
+class _Name(NamedTuple):
+    """A variable in JavaScript: its name in the model, or with `looped` the JavaScript variable
+    that holds each name in turn."""
+
+    text: str
+    looped: bool = False
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether it may stand after a full stop."""
+        return not self.looped and self.text.isidentifier()
+
+    @property
+    def code(self) -> str:
+        """It in brackets."""
+        return self.text if self.looped else js_string(self.text)
+
+
+def _are_many(names: Sequence[str]) -> bool:
+    return len(names) > MOST_LISTED
+
+
+def _list_names(names: Sequence[str]) -> str:
+    """Variables in the text of a note."""
+    if not _are_many(names):
+        return listed(names)
+    return listed((*names[:3], f"{len(names) - 3} others"))
+
+
+def _object_key(name: str) -> str:
     """A variable as the key of an object in JavaScript."""
     return name if name.isidentifier() else js_string(name)
 
 
-def _of(owner: str, name: str) -> str:
+def _read_name(owner: str, name: _Name) -> str:
     """JavaScript that reads a variable from an object."""
-    return f"{owner}.{name}" if name.isidentifier() else f"{owner}[{js_string(name)}]"
+    return f"{owner}.{name.text}" if name.is_identifier else f"{owner}[{name.code}]"
 
 
-def _maybe(owner: str, name: str) -> str:
+def _maybe(owner: str, name: _Name) -> str:
     """JavaScript that reads a variable from what may be no object; undefined there. No `?.` stands
     before brackets: n8n takes some such reads for undefined."""
-    return f"{owner}?.{name}" if name.isidentifier() else f"({owner} ?? {{}})[{js_string(name)}]"
+    return f"{owner}?.{name.text}" if name.is_identifier else f"({owner} ?? {{}})[{name.code}]"
 
 
-def _first_with(name: str, items: Iterable[str]) -> str:
+def _first_with(name: _Name, items: Iterable[str]) -> str:
     """JavaScript for a variable as the first of several items has it."""
-    found = f"[{', '.join(items)}].find((o) => {_of('o', name)} !== undefined)"
+    found = f"[{', '.join(items)}].find((o) => {_read_name('o', name)} !== undefined)"
     return _maybe(found, name)
 
 

@@ -14,17 +14,21 @@ from typing import Final
 
 from orgflow_ir.model.records import NamedTuple
 
-_QUOTED = r"""'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*\""""
+_QUOTED = r"""'[^'\\\n]*+(?:\\[\s\S][^'\\\n]*+)*+'|"[^"\\\n]*+(?:\\[\s\S][^"\\\n]*+)*+\""""
+_SIGN = r"""[^\w$\s()\[\]{}`'"/]"""
 _TOKEN: Final = re.compile(
-    rf"""(?P<space>\s+|//[^\n]*|/\*[\s\S]*?\*/)
-      |(?P<string>{_QUOTED})
-      |(?P<word>[\w$]+)
-      |(?P<open>[(\[{{])
-      |(?P<close>[)\]}}])
-      |(?P<tick>`)
-      |(?P<broken>['"]|/\*)
-      |(?P<slash>/)
-      |(?P<sign>[^\w$\s()\[\]{{}}`'"/]+)""",
+    # Spaces and signs belong to the token after them: of a sign it only matters whether a slash
+    # follows.
+    rf"""(?:\s|{_SIGN})*+(?:(?P<string>{_QUOTED})
+                            |(?P<word>[\w$]+)
+                            |(?P<open>[(\[{{])
+                            |(?P<close>[)\]}}])
+                            |(?P<tick>`)
+                            |(?P<quote>['"]))
+      |(?P<space>\s++(?!{_SIGN})|//[^\n]*|/\*[\s\S]*?\*/)
+      |(?P<sign>(?:\s|{_SIGN})++)
+      |(?P<comment>/\*)
+      |(?P<slash>/)""",
     re.VERBOSE,
 )
 _TEMPLATE: Final = re.compile(r"(?:[^`\\$]|\\[\s\S]|\$(?!\{))*")
@@ -112,7 +116,9 @@ def read_code(code: str) -> Reading:
         match = _TOKEN.match(code, position)
         if match is None:  # cannot happen: every character is in one of the groups
             break
-        kind, token = match.lastgroup, match[0]
+        kind = match.lastgroup
+        assert kind is not None
+        token = match[kind]
         position = match.end()
         if kind == "word":
             value_before = token not in _BEFORE_REGEX
@@ -141,8 +147,8 @@ def read_code(code: str) -> Reading:
             value_before = regex is not None
         elif kind == "sign":
             value_before = False
-        elif kind == "broken":
-            what = "a comment" if token == "/*" else f"the quote `{token}`"
+        elif kind in ("quote", "comment"):
+            what = "a comment" if kind == "comment" else f"the quote `{token}`"
             return Reading((f"{what} is never closed",), tuple(references))
     faults = (f"`{waiting[-1]}` is never closed",) if waiting else ()
     return Reading(faults, tuple(references))

@@ -143,6 +143,24 @@ def reach(
     return frozenset(seen)
 
 
+def united_ahead(succ: Mapping[_N, list[_N]], own: Mapping[_N, int]) -> dict[_N, int]:
+    """For each node the union of the sets of bits of all nodes that are reachable from it, itself
+    included. Every successor is a key of `succ`."""
+    component = components(succ)
+    members: dict[int, list[_N]] = {}
+    for node, number in component.items():
+        members.setdefault(number, []).append(node)
+    united: dict[int, int] = {}
+    for number in range(len(members)):  # in reverse topological order
+        union = 0
+        for node in members[number]:
+            union |= own.get(node, 0)
+            for after in succ[node]:
+                union |= united.get(component[after], 0)
+        united[number] = union
+    return {node: united[number] for node, number in component.items()}
+
+
 def components(succ: Mapping[_N, list[_N]]) -> dict[_N, int]:
     """Tarjan's strongly connected components, iteratively; numbers in reverse topological order."""
     index: dict[_N, int] = {}

@@ -51,7 +51,7 @@ Tokens are on sequence flows and in open elements. Every choice is free: data is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from orgflow_ir.diagnostics import Step
@@ -169,6 +169,21 @@ class Game:
                 if step not in found:
                     found.add(step)
                     yield step, partial(apply, self.net, state, move, taken)
+
+    def moves(self, state: State) -> list[Move]:
+        """Every move the state allows, before the choice of flows, in the order of `enabled`."""
+        return list(self._moves.of_state(state))
+
+    def states_after(self, state: State, moves: Iterable[Move]) -> Iterator[State]:
+        """The states after the steps of some moves of a state, in the order of `enabled`: what
+        `fire` returns for each, without a search for the moves of each step."""
+        seen: set[Step] = set()
+        for move in moves:
+            for ids, taken in self._moves.choices(move):
+                step = Step(move.action, move.node.id, ids, move.instance)
+                if step not in seen:
+                    seen.add(step)
+                    yield apply(self.net, state, move, taken)
 
     @property
     def wide(self) -> frozenset[str]:

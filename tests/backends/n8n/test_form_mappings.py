@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from one_task import compiled, one_task
+from orgflow.backends.n8n.emit import variables
 from orgflow.backends.n8n.engine.local import LocalEngine, RunRequest
 from orgflow.backends.n8n.engine.runs import EngineRun
 from orgflow.backends.n8n.plan.target import N8N_TARGET
@@ -349,8 +350,13 @@ def test_conditions_see_what_mappings_set(
     assert run.order[-1].node == ("End 0" if fine else "End 1")
 
 
+@pytest.mark.parametrize("most_listed", [variables.MOST_LISTED, 0])
 @pytest.mark.parametrize("form", [form for form, _ in MAPPED])
-def test_every_run_is_that_of_the_model(form: Form, engine: LocalEngine) -> None:
+def test_every_run_is_that_of_the_model(
+    form: Form, most_listed: int, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the variables are kept in a loop over their names."""
+    monkeypatch.setattr(variables, "MOST_LISTED", most_listed)
     source = model(form, "${fine}", "${!fine}")
     made, errors = compiled_model(source, Registry())
     assert made is not None, errors
@@ -374,9 +380,13 @@ def test_what_is_not_understood_is_reported(tmp_path: Path) -> None:
     assert "Work outputs" not in {n["name"] for n in process.root.workflow["nodes"]}
 
 
-def test_mappings_beside_other_work_count_as_what_was_set(engine: LocalEngine) -> None:
+@pytest.mark.parametrize("most_listed", [variables.MOST_LISTED, 0])
+def test_mappings_beside_other_work_count_as_what_was_set(
+    most_listed: int, engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The form stands beside a task that waits for nobody; behind the join a gateway reads what
     the mapping of the form set."""
+    monkeypatch.setattr(variables, "MOST_LISTED", most_listed)
     form = Form(fields=FIELDS, outputs=(seven("fine", "${ok}"),))
     task = Task(id="t", name="Ask", task_type="user", binding=form)
     nodes = (
