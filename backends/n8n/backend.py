@@ -1,4 +1,8 @@
-"""The n8n backend: from a legal process to a checked workflow."""
+"""The n8n backend: from a legal process to a checked workflow.
+
+A compilation loads only `plan` and `emit`: every other capability imports its room where it is
+asked for.
+"""
 
 from __future__ import annotations
 
