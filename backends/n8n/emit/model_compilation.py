@@ -52,17 +52,19 @@ def finish_processes(
         compiled = [*compiled, *_compile_named_work(model, compiled, ctx)]
     compiled = [*compiled, *more]
     version = version_of(ctx)
-    for process_made in compiled:
-        for one in process_made.scopes:
-            build(one, digest_of_process(process_made, digest), version)
-    scopes = {one.process.id: one.scopes for one in compiled}
+    for process in compiled:
+        for scope in process.scopes:
+            build(scope, digest_of_process(process, digest), version)
+    scopes = {process.process.id: process.scopes for process in compiled}
     return [
-        one._replace(
+        process._replace(
             called=tuple(
-                scope for p in called_from(one.process, model) for scope in scopes.get(p.id, ())
+                scope
+                for callee in called_from(process.process, model)
+                for scope in scopes.get(callee.id, ())
             )
         )
-        for one in compiled
+        for process in compiled
     ]
 
 
@@ -84,7 +86,7 @@ def _compile_named_work(
     from orgflow.backends.n8n.emit.named_work import contract, report_conflicts, uses
 
     first = executable_processes(model)[0]
-    for work, called in uses(scope for one in compiled for scope in one.scopes).items():
+    for work, called in uses(scope for process in compiled for scope in process.scopes).items():
         report_conflicts(work, called, ctx)
         scope = work.scope(model, first, contract(called))
         yield compile_made(scope, ctx)
@@ -97,16 +99,16 @@ def _compile_failure_report(
     from orgflow.backends.n8n.emit.failure_report import failure_scope, write_failures
 
     first = compiled[0].root.scope
-    made = compile_made(failure_scope(first.model), ctx)
-    write_failures(made, compiled)
+    report = compile_made(failure_scope(first.model), ctx)
+    write_failures(report, compiled)
     ctx.emit(
         SettingNeeded,
         "the model does not define the recipient of failure reports; emitted a placeholder in "
-        f"the workflow `{made.root.scope.title}`",
+        f"the workflow `{report.root.scope.title}`",
         element=first.process,
         help="in n8n, replace the placeholder with a node that sends `text` to the recipient",
     )
-    return made
+    return report
 
 
 def emit_files(
@@ -123,32 +125,32 @@ def emit_files(
         return Emitted((), SourceMap(model, tuple))
     names: dict[str, CompiledScope] = {}
     numbers: dict[str, int] = {}
-    for one in (scope for process in compiled for scope in process.scopes):
-        base = slug(one.workflow["name"]).replace("_", "-") or "workflow"
+    for scope in (scope for process in compiled for scope in process.scopes):
+        base = slug(scope.workflow["name"]).replace("_", "-") or "workflow"
         name = base
         while f"{name}.json" in taken:
             numbers[base] = numbers.get(base, 1) + 1
             name = f"{base}-{numbers[base]}"
-        names[f"{name}.json"] = taken[f"{name}.json"] = one
+        names[f"{name}.json"] = taken[f"{name}.json"] = scope
     bases = (
-        Artifact(base_path(one.workflow["id"]), f"{one.base}\n")
-        for one in names.values()
-        if len(one.base) > MOST_CHARACTERS
+        Artifact(base_path(scope.workflow["id"]), f"{scope.base}\n")
+        for scope in names.values()
+        if len(scope.base) > MOST_CHARACTERS
     )
     work = (
         list_named_work(names, f"{next(iter(names), '').removesuffix('.json')}-") if listed else ()
     )
     return Emitted(
-        tuple(Artifact(path, dumps(one.workflow)) for path, one in names.items()),
+        tuple(Artifact(path, dumps(scope.workflow)) for path, scope in names.items()),
         SourceMap(model, lambda: _list_parts(names)),
-        {one.process.id: one for one in compiled},
+        {process.process.id: process for process in compiled},
         (*bases, *work),
     )
 
 
 def list_named_work(files: Mapping[str, CompiledScope], prefix: str) -> Iterator[Artifact]:
     """The contracts of named work, for whoever implements it; `prefix` of the name of the file."""
-    if not any(one.scope.only_called for one in files.values()):
+    if not any(scope.scope.only_called for scope in files.values()):
         return
     from orgflow.backends.n8n.emit.named_work import WORK_TO_DO, work_to_do
 
@@ -158,18 +160,18 @@ def list_named_work(files: Mapping[str, CompiledScope], prefix: str) -> Iterator
 def check_workflows(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:
     """Whether every workflow passes our check of the format; what does not is OF911."""
     faulty = False
-    for one in (scope for process in compiled for scope in process.scopes):
-        nodes = one.workflow_graph.nodes.values()
+    for scope in (scope for process in compiled for scope in process.scopes):
+        nodes = scope.workflow_graph.nodes.values()
         filled = {node.name for node in nodes if node.version is not None}
-        for problem in check_workflow(one.workflow, version=version_of(ctx), filled=filled):
-            if problem.kind == "unreachable" and (_has_islands(one) or _has_stubs(one)):
+        for problem in check_workflow(scope.workflow, version=version_of(ctx), filled=filled):
+            if problem.kind == "unreachable" and (_has_islands(scope) or _has_stubs(scope)):
                 continue  # the model has parts that nothing leads to, and a rule says so
             faulty = True
             ctx.emit(
                 FaultyWorkflow,
-                f"the workflow compiled from `{one.scope.body.label}` is faulty at "
+                f"the workflow compiled from `{scope.scope.body.label}` is faulty at "
                 f"{problem.path}: {problem.message}",
-                element=one.scope.body,
+                element=scope.scope.body,
                 help="this is a bug in orgflow: report it and attach the model",
             )
     return not faulty

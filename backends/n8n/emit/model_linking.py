@@ -22,22 +22,22 @@ from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets.artifact import Emitted, SourceMap
 
 
-def link_files(made: Sequence[tuple[Model, Emitted]], ctx: PassContext) -> tuple[Emitted, ...]:
+def link_files(models: Sequence[tuple[Model, Emitted]], ctx: PassContext) -> tuple[Emitted, ...]:
     """The files of several models: what they name or call is one workflow, with one contract."""
-    compiled = [list(emitted.compiled.values()) for _, emitted in made]
+    compiled = [list(emitted.compiled.values()) for _, emitted in models]
     remade: list[CompiledProcess] = []
     if any(len(model) > 1 for model in compiled):
         compiled, remade = compile_together(compiled, ctx)
-    for one in (named := linked(compiled, ctx)):
-        build(one.root, digest_of_process(one, ""), version_of(ctx))
+    for work_compiled in (named := linked(compiled, ctx)):
+        build(work_compiled.root, digest_of_process(work_compiled, ""), version_of(ctx))
     remade += named
     if not check_workflows(remade, ctx):
-        return tuple(Emitted((), SourceMap(model, tuple)) for model, _ in made)
+        return tuple(Emitted((), SourceMap(model, tuple)) for model, _ in models)
     names: dict[str, CompiledScope] = {}
-    found = [
+    outputs = [
         emit_files(model, rest, ctx, names, listed=False)
-        for (model, _), rest in zip(made, compiled, strict=True)
+        for (model, _), rest in zip(models, compiled, strict=True)
     ]
-    if found and (work := (*list_named_work(names, ""),)):
-        found[0] = dataclasses.replace(found[0], beside=(*found[0].beside, *work))
-    return tuple(found)
+    if outputs and (work := (*list_named_work(names, ""),)):
+        outputs[0] = dataclasses.replace(outputs[0], beside=(*outputs[0].beside, *work))
+    return tuple(outputs)

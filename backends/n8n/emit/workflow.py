@@ -401,16 +401,16 @@ def _sticky(name: str, box: _Box, seed: str, version: N8nVersion) -> Node:
 def _settings_of(compiled: CompiledScope) -> Settings:
     """The settings of the workflow of a scope, according to the options."""
     scope, options = compiled.scope, compiled.ctx.options
-    found: Settings = {"executionOrder": "v1"}
+    settings: Settings = {"executionOrder": "v1"}
     limit = options.get(TIMEOUT)
     if limit is not None and (seconds := seconds_of(str(limit))) is not None:
-        found["executionTimeout"] = seconds
+        settings["executionTimeout"] = seconds
     # What several models call fails its callers, each of which reports to its own.
     if options.get(ERRORS) == "workflow" and not (scope.on_error or scope.shared):
         from orgflow.backends.n8n.emit.failure_report import failure_scope
 
-        found["errorWorkflow"] = failure_scope(scope.model).workflow_id
+        settings["errorWorkflow"] = failure_scope(scope.model).workflow_id
     if options.get(CALLERS) == "model":
         called = scope.started_by_call or scope.on_error
-        found["callerPolicy"] = "workflowsFromSameOwner" if called else "none"
-    return found
+        settings["callerPolicy"] = "workflowsFromSameOwner" if called else "none"
+    return settings
