@@ -42,17 +42,17 @@ def root() -> Path:
 def schemas_of_workflows() -> Iterator[None]:
     """Every n8n workflow that is emitted in a test keeps to its schemas (OF911 if it does not):
     commands check this under `--verify` only, since it takes longer than the compile."""
-    from orgflow.backends.n8n.emit import file_emission
+    from orgflow.backends.n8n.emit import model_compilation
     from orgflow.backends.n8n.format.schema_check import check_schemas
 
-    cheap = file_emission.check_workflow
+    cheap = model_compilation.check_workflow
 
     def thorough(workflow: Any, **options: Any) -> tuple[Any, ...]:
         plain = {name: value for name, value in options.items() if name != "filled"}
         return (*check_schemas(workflow, **plain), *cheap(workflow, **options))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(file_emission, "check_workflow", thorough)
+        patch.setattr(model_compilation, "check_workflow", thorough)
         yield
 
 

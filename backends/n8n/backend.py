@@ -1,4 +1,8 @@
-"""The n8n backend: from a legal process to a checked workflow."""
+"""The n8n backend: from a legal process to a checked workflow.
+
+A compilation loads only `plan` and `emit`: every other capability imports its room where it is
+asked for.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orgflow.backends.n8n.emit import emission_rules
-from orgflow.backends.n8n.emit.file_emission import emit_files, link_files
-from orgflow.backends.n8n.emit.model_compilation import compile_processes
+from orgflow.backends.n8n.emit.model_compilation import compile_processes, emit_files
 from orgflow.backends.n8n.format.merge_base import base_path
 from orgflow.backends.n8n.plan.target import N8N_TARGET
 from orgflow.backends.n8n.plan.target_options import version_of
@@ -182,6 +185,8 @@ class N8nBackend(Backend):
 
     def link(self, made: Sequence[tuple[Model, Emitted]], ctx: PassContext) -> tuple[Emitted, ...]:
         """See `Backend`: what several models name or call is one workflow, with one contract."""
+        from orgflow.backends.n8n.emit.model_linking import link_files
+
         return link_files(made, ctx)
 
     def keep_filled(

@@ -1,22 +1,32 @@
-"""The processes of a model with all that a compilation adds to them: work that is only named, and
-the report of failures."""
+"""The workflows of a model, compiled and written as files: those of its processes, of work that it
+only names, and the one that reports failures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from orgflow.backends.n8n.emit.emission_rules import SettingNeeded
-from orgflow.backends.n8n.emit.emitter import CompiledProcess, compile_made, compile_process
+from orgflow.backends.n8n.emit.emission_rules import FaultyWorkflow, SettingNeeded
+from orgflow.backends.n8n.emit.emitter import (
+    CompiledProcess,
+    CompiledScope,
+    compile_made,
+    compile_process,
+)
 from orgflow.backends.n8n.emit.parallel import report_parallel
 from orgflow.backends.n8n.emit.scopes import scopes_of
 from orgflow.backends.n8n.emit.workflow import build, model_hash
+from orgflow.backends.n8n.format.document import dumps
+from orgflow.backends.n8n.format.merge_base import MOST_CHARACTERS, base_path
+from orgflow.backends.n8n.format.workflow_check import check_workflow
 from orgflow.backends.n8n.plan.target_options import version_of
 
 from orgflow_ir.facts import keep
 from orgflow_ir.flow.control_flow.calls import called_from
 from orgflow_ir.model import Model
+from orgflow_ir.model.element_names import slug
 from orgflow_ir.pipeline import PassContext
 from orgflow_ir.targets import executable_processes
+from orgflow_ir.targets.artifact import Artifact, Emitted, Part, SourceMap
 
 
 def compile_processes(model: Model, ctx: PassContext) -> list[CompiledProcess]:
@@ -42,17 +52,19 @@ def finish_processes(
         compiled = [*compiled, *_compile_named_work(model, compiled, ctx)]
     compiled = [*compiled, *more]
     version = version_of(ctx)
-    for process_made in compiled:
-        for one in process_made.scopes:
-            build(one, digest_of_process(process_made, digest), version)
-    scopes = {one.process.id: one.scopes for one in compiled}
+    for process in compiled:
+        for scope in process.scopes:
+            build(scope, digest_of_process(process, digest), version)
+    scopes = {process.process.id: process.scopes for process in compiled}
     return [
-        one._replace(
+        process._replace(
             called=tuple(
-                scope for p in called_from(one.process, model) for scope in scopes.get(p.id, ())
+                scope
+                for callee in called_from(process.process, model)
+                for scope in scopes.get(callee.id, ())
             )
         )
-        for one in compiled
+        for process in compiled
     ]
 
 
@@ -74,7 +86,7 @@ def _compile_named_work(
     from orgflow.backends.n8n.emit.named_work import contract, report_conflicts, uses
 
     first = executable_processes(model)[0]
-    for work, called in uses(scope for one in compiled for scope in one.scopes).items():
+    for work, called in uses(scope for process in compiled for scope in process.scopes).items():
         report_conflicts(work, called, ctx)
         scope = work.scope(model, first, contract(called))
         yield compile_made(scope, ctx)
@@ -87,13 +99,95 @@ def _compile_failure_report(
     from orgflow.backends.n8n.emit.failure_report import failure_scope, write_failures
 
     first = compiled[0].root.scope
-    made = compile_made(failure_scope(first.model), ctx)
-    write_failures(made, compiled)
+    report = compile_made(failure_scope(first.model), ctx)
+    write_failures(report, compiled)
     ctx.emit(
         SettingNeeded,
         "the model does not define the recipient of failure reports; emitted a placeholder in "
-        f"the workflow `{made.root.scope.title}`",
+        f"the workflow `{report.root.scope.title}`",
         element=first.process,
         help="in n8n, replace the placeholder with a node that sends `text` to the recipient",
     )
-    return made
+    return report
+
+
+def emit_files(
+    model: Model,
+    compiled: Sequence[CompiledProcess],
+    ctx: PassContext,
+    taken: dict[str, CompiledScope],
+    *,
+    listed: bool = True,
+) -> Emitted:
+    """The files of compiled processes, under names that are not taken; from now on they are. With
+    `listed`, the work that is to be implemented is listed beside them."""
+    if not check_workflows(compiled, ctx):
+        return Emitted((), SourceMap(model, tuple))
+    names: dict[str, CompiledScope] = {}
+    numbers: dict[str, int] = {}
+    for scope in (scope for process in compiled for scope in process.scopes):
+        base = slug(scope.workflow["name"]).replace("_", "-") or "workflow"
+        name = base
+        while f"{name}.json" in taken:
+            numbers[base] = numbers.get(base, 1) + 1
+            name = f"{base}-{numbers[base]}"
+        names[f"{name}.json"] = taken[f"{name}.json"] = scope
+    bases = (
+        Artifact(base_path(scope.workflow["id"]), f"{scope.base}\n")
+        for scope in names.values()
+        if len(scope.base) > MOST_CHARACTERS
+    )
+    work = (
+        list_named_work(names, f"{next(iter(names), '').removesuffix('.json')}-") if listed else ()
+    )
+    return Emitted(
+        tuple(Artifact(path, dumps(scope.workflow)) for path, scope in names.items()),
+        SourceMap(model, lambda: _list_parts(names)),
+        {process.process.id: process for process in compiled},
+        (*bases, *work),
+    )
+
+
+def list_named_work(files: Mapping[str, CompiledScope], prefix: str) -> Iterator[Artifact]:
+    """The contracts of named work, for whoever implements it; `prefix` of the name of the file."""
+    if not any(scope.scope.only_called for scope in files.values()):
+        return
+    from orgflow.backends.n8n.emit.named_work import WORK_TO_DO, work_to_do
+
+    yield Artifact(f"{prefix}{WORK_TO_DO}", work_to_do(files))
+
+
+def check_workflows(compiled: Iterable[CompiledProcess], ctx: PassContext) -> bool:
+    """Whether every workflow passes our check of the format; what does not is OF911."""
+    faulty = False
+    for scope in (scope for process in compiled for scope in process.scopes):
+        nodes = scope.workflow_graph.nodes.values()
+        filled = {node.name for node in nodes if node.version is not None}
+        for problem in check_workflow(scope.workflow, version=version_of(ctx), filled=filled):
+            if problem.kind == "unreachable" and (_has_islands(scope) or _has_stubs(scope)):
+                continue  # the model has parts that nothing leads to, and a rule says so
+            faulty = True
+            ctx.emit(
+                FaultyWorkflow,
+                f"the workflow compiled from `{scope.scope.body.label}` is faulty at "
+                f"{problem.path}: {problem.message}",
+                element=scope.scope.body,
+                help="this is a bug in orgflow: report it and attach the model",
+            )
+    return not faulty
+
+
+def _has_stubs(compiled: CompiledScope) -> bool:
+    """Whether runs stop before something, so that nothing leads to what is behind."""
+    return any(node.role == "stub" for node in compiled.workflow_graph.nodes.values())
+
+
+def _has_islands(compiled: CompiledScope) -> bool:
+    return len(compiled.graph.reachable) < len(compiled.graph.nodes)
+
+
+def _list_parts(files: Mapping[str, CompiledScope]) -> Iterator[Part]:
+    """The parts of files for the map, which few commands ask for."""
+    from orgflow.backends.n8n.emit.source_map import parts
+
+    return parts(files)

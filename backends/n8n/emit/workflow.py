@@ -15,13 +15,13 @@ from orgflow.backends.n8n.emit.layout import COLUMN, GRID, NODE, ROW, banded, gr
 from orgflow.backends.n8n.emit.names import literal, plain, quoted
 from orgflow.backends.n8n.emit.output_order import order_outputs
 from orgflow.backends.n8n.emit.scopes import MOST_NAME
-from orgflow.backends.n8n.emit.settings import settings_of
 from orgflow.backends.n8n.emit.source_layout import from_diagram
-from orgflow.backends.n8n.format.document import Node, node_type, node_uuid
+from orgflow.backends.n8n.format.document import Node, Settings, node_type, node_uuid
 from orgflow.backends.n8n.format.identity import map_line, tag_line
 from orgflow.backends.n8n.format.merge_base import keep_base, pack_base
 from orgflow.backends.n8n.format.versions import N8nVersion, type_version
 from orgflow.backends.n8n.node_types import code, sticky_note
+from orgflow.backends.n8n.plan.target_options import CALLERS, ERRORS, TIMEOUT, seconds_of
 
 from orgflow_ir.model import Event, Lane, Model, Task
 from orgflow_ir.model.value import Value
@@ -72,7 +72,7 @@ def build(compiled: CompiledScope, digest: str, version: N8nVersion) -> None:
         "name": compiled.scope.title[:MOST_NAME],
         "nodes": [*(_sticky(name, box, seed, version) for name, box in boxes), *nodes],
         "connections": _connections(compiled, positions),
-        "settings": settings_of(compiled),
+        "settings": _settings_of(compiled),
     }
     compiled.base = pack_base(compiled.workflow)
     keep_base(compiled.workflow, compiled.base)
@@ -396,3 +396,21 @@ def _sticky(name: str, box: _Box, seed: str, version: N8nVersion) -> Node:
         "position": [x, y],
         "parameters": sticky_note.showing(content, width, height, colour),
     }
+
+
+def _settings_of(compiled: CompiledScope) -> Settings:
+    """The settings of the workflow of a scope, according to the options."""
+    scope, options = compiled.scope, compiled.ctx.options
+    settings: Settings = {"executionOrder": "v1"}
+    limit = options.get(TIMEOUT)
+    if limit is not None and (seconds := seconds_of(str(limit))) is not None:
+        settings["executionTimeout"] = seconds
+    # What several models call fails its callers, each of which reports to its own.
+    if options.get(ERRORS) == "workflow" and not (scope.on_error or scope.shared):
+        from orgflow.backends.n8n.emit.failure_report import failure_scope
+
+        settings["errorWorkflow"] = failure_scope(scope.model).workflow_id
+    if options.get(CALLERS) == "model":
+        called = scope.started_by_call or scope.on_error
+        settings["callerPolicy"] = "workflowsFromSameOwner" if called else "none"
+    return settings

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from orgflow.backends.n8n.emit.emitter import CompiledProcess, CompiledScope
+from orgflow.backends.n8n.emit.escalations import Escalated, escalated_calls
 from orgflow.backends.n8n.emit.graph import GraphNode, HelperKey, start_key
 from orgflow.backends.n8n.engine_model.config import Config, Event, Phase, Place
 from orgflow.backends.n8n.engine_model.model import EngineModel
@@ -16,9 +17,6 @@ from orgflow.backends.n8n.engine_model.outcome import ANSWERED, FAILS, Emits, Ou
 from orgflow_ir.flow.token_game.stimulus import Stimulus, StimulusError, replay_stimuli
 from orgflow_ir.flow.token_game.stub_data import decided_by
 from orgflow_ir.model import CallActivity, Model
-
-if TYPE_CHECKING:
-    from orgflow.backends.n8n.emit.escalations import Escalated
 
 MOST_NODES = 20_000
 """Maximum number of nodes executed in one run."""
@@ -83,13 +81,13 @@ def play_script(
     driver = _Driver(compiled, script, failures, scripted)
     key = start_key(compiled.process) if start == compiled.process.id else start
     config = driver.machine.initial(compiled.root.workflow_graph.nodes[key].name)
-    found: list[Event] = []
-    while not config.ended and len(found) < MOST_NODES:
+    events: list[Event] = []
+    while not config.ended and len(events) < MOST_NODES:
         advance = driver.machine.advance(config, driver.outcome(config))
-        found += [event for event in advance.events if event.action in ("run", "open", "call")]
+        events += [event for event in advance.events if event.action in ("run", "open", "call")]
         config = advance.config
     status = config.status
-    return Played("limit" if status == "running" else status, tuple(found))
+    return Played("limit" if status == "running" else status, tuple(events))
 
 
 class _Driver:
@@ -121,12 +119,10 @@ class _Driver:
         self.tried: Counter[str] = Counter()
         self.escalated: dict[tuple[str | None, str], Escalated] = {}
         if any(node.role == "escalated" for node in self.nodes.values()):
-            from orgflow.backends.n8n.emit.escalations import escalated_calls
-
             self.escalated = {
-                (id, call): found
+                (id, call): escalation
                 for id, scope in self.scopes.items()
-                for call, found in escalated_calls(scope).items()
+                for call, escalation in escalated_calls(scope).items()
             }
         self.ran: set[str] = set()
 
@@ -146,7 +142,7 @@ class _Driver:
         if place.node in self.scripted:
             return Emits(place.inputs[:1])
         if node is None:
-            raise StimulusError(_unknown(place))
+            raise StimulusError(_describe_unknown(place))
         if node.role in ("guard", "check"):  # the form is answered, the call complete
             return Emits(place.inputs[:1])
         scope = self.scopes[place.workflow]
@@ -156,7 +152,7 @@ class _Driver:
             return self._escalates(self.escalated[place.workflow, node.element], place)
         compiled = self.machine.node_at(config)
         if compiled is None or not compiled.behaviour.known:
-            raise StimulusError(_unknown(place))
+            raise StimulusError(_describe_unknown(place))
         return self._choice(scope, place.node, options)
 
     def _fails(self, node: GraphNode) -> bool:
@@ -184,21 +180,22 @@ class _Driver:
 
     def _note(self, place: Place, node: GraphNode) -> None:
         """What has run that may throw an escalation, since the call began that may catch it."""
-        found = self.escalated.get((place.workflow, node.element))
+        escalation = self.escalated.get((place.workflow, node.element))
         if node.role == "element" and place.phase is Phase.READY:
-            if found is not None:
-                self.ran -= {one.event.id for e in found.events for one in e.leaving}
+            if escalation is not None:
+                self.ran -= {thrown.event.id for e in escalation.events for thrown in e.leaving}
             self.ran.add(node.element)
 
-    def _escalates(self, found: Escalated, place: Place) -> Outcome:
+    def _escalates(self, escalation: Escalated, place: Place) -> Outcome:
         """By which outputs a call goes on: those of events that catch what ran in it, and the last
         one unless an event interrupts it."""
         occurred = [
-            any(one.event.id in self.ran for one in caught.leaving) for caught in found.events
+            any(thrown.event.id in self.ran for thrown in caught.leaving)
+            for caught in escalation.events
         ]
         ended = any(
             happened and caught.event.interrupting
-            for happened, caught in zip(occurred, found.events, strict=True)
+            for happened, caught in zip(occurred, escalation.events, strict=True)
         )
         counts = [place.inputs[0] * happened for happened in occurred]
         return Emits((*counts, 0 if ended else place.inputs[0]))
@@ -236,11 +233,11 @@ class _Driver:
         if self.visits[gateway] > len(visits):
             raise StimulusError(f"the list does not define the next choice at `{gateway}`")
         mine = {branch.flow.id for branch in decision.branches}
-        found = mine & set(visits[self.visits[gateway] - 1])
-        if not found and decision.default is not None:
-            found = {decision.default.flow.id}
-        return frozenset(found)
+        flows = mine & set(visits[self.visits[gateway] - 1])
+        if not flows and decision.default is not None:
+            flows = {decision.default.flow.id}
+        return frozenset(flows)
 
 
-def _unknown(place: Place) -> str:
+def _describe_unknown(place: Place) -> str:
     return f"the engine model does not know how many items `{place.node}` passes on"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 from orgflow.backends.n8n.backend import N8nBackend
-from orgflow.backends.n8n.emit import file_emission
+from orgflow.backends.n8n.emit import model_compilation
 from orgflow.backends.n8n.emit.emission_rules import N8N_RULES, FaultyWorkflow
 from orgflow.backends.n8n.format.workflow_check import Problem
 from orgflow.backends.n8n.plan.target import N8N_TARGET
@@ -122,7 +122,7 @@ def test_a_faulty_workflow_is_never_printed(monkeypatch: pytest.MonkeyPatch) -> 
     def faulty(*_: object, **__: object) -> Iterator[Problem]:
         yield Problem("/nodes/0", "something is off", "schema")
 
-    monkeypatch.setattr(file_emission, "check_workflow", faulty)
+    monkeypatch.setattr(model_compilation, "check_workflow", faulty)
     ctx = PassContext()
     assert N8nBackend().emit(line(), ctx).artifacts == ()
     assert [d.code for d in ctx.diagnostics if d.severity is Severity.ERROR] == [

@@ -258,7 +258,10 @@ def test_a_base_in_another_form_is_none(bench: Bench) -> None:
 @pytest.fixture
 def long(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """As if the base were too long for a note."""
-    for module in (merge_base, importlib.import_module("orgflow.backends.n8n.emit.file_emission")):
+    for module in (
+        merge_base,
+        importlib.import_module("orgflow.backends.n8n.emit.model_compilation"),
+    ):
         monkeypatch.setattr(module, "MOST_CHARACTERS", 100)
     bench.invoke("compile", bench.model, "--target", TARGET, "-o", bench.file)
     return bench
