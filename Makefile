@@ -14,11 +14,12 @@ PYTEST_ARGS ?=
 export PYTHONUTF8 := 1
 unexport PYTHONDONTWRITEBYTECODE  # or every command of a test compiles all modules again
 
-.PHONY: help demo test test-python fuzz test-live test-llm lint types golden ratchets bench bench-report bench-soundness bench-verify docs release audit clean engine
+.PHONY: help demo test test-room test-python fuzz test-live test-llm lint types golden ratchets bench bench-report bench-soundness bench-verify docs release audit clean engine
 
 help: ## print this
 	@echo "make demo     set up; find and fix a deadlock, compile, run, pages to open"
 	@echo "make test     set up with the local n8n engine, run all tests"
+	@echo "make test-room ROOM=FOLDER  the quick tests of a part of the source, such as backends/n8n/verify"
 	@echo "make test-python PYTHON=FILE  a part of the tests on another Python, in an environment of its own"
 	@echo "make fuzz     the random tests with ten times the seeds, then longer random comparisons"
 	@echo "make test-live  tests on real n8n servers and in the editor (4.7 GB, installed once)"
@@ -86,6 +87,11 @@ demo: $(VENV)/.demo ## find and fix a fault, compile, run, and show pages
 # Many tests wait for processes that they start: three workers keep two cores busy.
 test: engine ## all tests
 	$(BIN)/python -m pytest -n 3 --dist worksteal --junitxml=build/tests.xml $(PYTEST_ARGS)
+
+# Under half a minute of processor time for each room: tests/support/rooms.toml.
+test-room: engine ## the quick tests of a part of the source
+	@tests=$$($(BIN)/python tests/support/source_rooms.py $(ROOM)) \
+	  && $(BIN)/python -m pytest -m "not slow" $$tests $(PYTEST_ARGS)
 
 # What differs between Pythons: the commands, stored results, golden files and the package.
 TESTS_OF_PYTHON := $(addprefix tests/test_,$(addsuffix .py,api check_cache cli diagnostics examples packaging))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -183,18 +184,21 @@ def test_a_rule_without_a_case_has_the_test_that_is_named(code: str) -> None:
     assert re.search(rf"\b({code}|{rule.__name__})\b", found[0]), f"{name} does not name {code}"
 
 
-def definitions(path: Path) -> Iterator[str]:
+@cache
+def definitions(path: Path) -> tuple[str, ...]:
     """The text of each function of a module, from its name on and with its decorators after it,
     and of each assignment to a name."""
     text = path.read_text("utf-8")
+    lines = text.split("\n")
+    found: list[str] = []
     for part in ast.parse(text).body:
         if isinstance(part, ast.FunctionDef):
-            above = [ast.get_source_segment(text, d) or "" for d in part.decorator_list]
-            yield "\n".join(
-                [(ast.get_source_segment(text, part) or "").removeprefix("def "), *above]
-            )
+            begin = min((d.lineno for d in part.decorator_list), default=part.lineno)
+            own = "\n".join(lines[part.lineno - 1 : part.end_lineno]).removeprefix("def ")
+            found.append("\n".join([own, *lines[begin - 1 : part.lineno - 1]]))
         elif isinstance(part, ast.Assign | ast.AnnAssign):
-            yield ast.get_source_segment(text, part) or ""
+            found.append("\n".join(lines[part.lineno - 1 : part.end_lineno]))
+    return tuple(found)
 
 
 def test_codes_are_not_taken_apart() -> None:
@@ -241,10 +245,13 @@ def test_builtins_are_leaves_of_ours() -> None:
 # -- style -----------------------------------------------------------------------------------
 
 
+def module_docstring(path: Path) -> str:
+    """Empty without one."""
+    return ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+
+
 def test_every_module_says_what_it_is() -> None:
-    dumb = [
-        p for p in sources() if len(ast.get_docstring(ast.parse(p.read_text("utf-8"))) or "") < 10
-    ]
+    dumb = [p for p in sources() if len(module_docstring(p)) < 10]
     assert [str(p.relative_to(ROOT)) for p in dumb] == []
 
 
@@ -371,7 +378,8 @@ def test_one_constant_names_the_default_target() -> None:
 # -- what is loaded --------------------------------------------------------------------------
 
 
-def loaded(*args: str) -> set[str]:
+@cache
+def loaded(*args: str) -> frozenset[str]:
     """Modules in `sys.modules` after a command line."""
     code = (
         "import sys, json; from orgflow.cli import run; code = run(sys.argv[1:]); "
@@ -382,7 +390,7 @@ def loaded(*args: str) -> set[str]:
     )
     exit_code, modules = json.loads(done.stdout.splitlines()[-1])
     assert exit_code == 0, done.stderr
-    return set(modules)
+    return frozenset(modules)
 
 
 def test_help_loads_nothing_heavy() -> None:
