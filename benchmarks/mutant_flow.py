@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from orgflow.backends.n8n.format.document import inputs_of, is_trigger, outputs_of, short_type
+from orgflow.backends.n8n.format.document import is_trigger, short_type
+from orgflow.backends.n8n.node_types.ports import inputs_of, outputs_of
 
 Json = dict[str, Any]
 

@@ -7,8 +7,9 @@ import copy
 
 from mutant_edits import add_noop, conditions_of, lead_through
 from mutant_flow import Draft, Json, fresh_id, pick
-from orgflow.backends.n8n.format.document import inputs_of, is_trigger, outputs_of, short_type
+from orgflow.backends.n8n.format.document import is_trigger, short_type
 from orgflow.backends.n8n.format.identity import tag_of
+from orgflow.backends.n8n.node_types.ports import inputs_of, outputs_of
 
 _PREFIX = "n8n-nodes-base."
 

@@ -43,7 +43,7 @@ def schemas_of_workflows() -> Iterator[None]:
     """Every n8n workflow that is emitted in a test keeps to its schemas (OF911 if it does not):
     commands check this under `--verify` only, since it takes longer than the compile."""
     from orgflow.backends.n8n.emit import model_compilation
-    from orgflow.backends.n8n.format.schema_check import check_schemas
+    from orgflow.backends.n8n.emit.schema_check import check_schemas
 
     cheap = model_compilation.check_workflow
 

@@ -124,7 +124,7 @@ class N8nBackend(Backend):
 
     def validate(self, artifacts: Iterable[Artifact], ctx: PassContext) -> bool:
         """By the JSON schemas of orgflow's output; violations are OF911."""
-        from orgflow.backends.n8n.format.schema_check import check_schemas
+        from orgflow.backends.n8n.emit.schema_check import check_schemas
 
         faults = [
             (artifact.path, problem)

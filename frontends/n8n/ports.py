@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from orgflow.backends.n8n.format.conditions import Rules, rules_of
-from orgflow.backends.n8n.format.document import outputs_of
 from orgflow.backends.n8n.format.json_values import mapping
 from orgflow.backends.n8n.node_types import merge
 from orgflow.backends.n8n.node_types.catalogue import BASE, LANGCHAIN, split_type
+from orgflow.backends.n8n.node_types.ports import regular_outputs
 from orgflow.frontends.n8n.branch_conditions import (
     condition_expression,
     condition_words,
@@ -128,7 +128,7 @@ def _regular_outputs(
             methods = _as_list(parameters.get("httpMethod", ["GET", "POST"]))[:_MOST]
             outlets = {i: Outlet(str(m)) for i, m in enumerate(methods)}
             return Ways("exclusive", outlets) if len(outlets) > 1 else Ways()
-    count = outputs_of({k: v for k, v in node.items() if k != "onError"})
+    count = regular_outputs(node)
     if count is not None:
         count = min(count, _MOST)
         outlets = {i: Outlet() for i in range(count)}

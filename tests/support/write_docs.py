@@ -492,8 +492,9 @@ def versions(registry: Registry) -> str:
     from orgflow.backends.n8n.engine.engine_folder import PACKAGES
     from orgflow.backends.n8n.engine.install import OVERRIDES
     from orgflow.backends.n8n.engine.node import MINIMUM_NODE
-    from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS, type_versions
+    from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
     from orgflow.backends.n8n.node_types import described
+    from orgflow.backends.n8n.node_types.type_versions import type_versions
     from orgflow.backends.n8n.server.install import N8N_VERSION
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

@@ -15,9 +15,9 @@ from orgflow.backends.n8n.emit.emitter import (
 from orgflow.backends.n8n.emit.parallel import report_parallel
 from orgflow.backends.n8n.emit.scopes import scopes_of
 from orgflow.backends.n8n.emit.workflow import build, model_hash
+from orgflow.backends.n8n.emit.workflow_check import check_workflow
 from orgflow.backends.n8n.format.document import dumps
 from orgflow.backends.n8n.format.merge_base import MOST_CHARACTERS, base_path
-from orgflow.backends.n8n.format.workflow_check import check_workflow
 from orgflow.backends.n8n.plan.target_options import version_of
 
 from orgflow_ir.facts import keep

@@ -19,8 +19,9 @@ from orgflow.backends.n8n.emit.source_layout import from_diagram
 from orgflow.backends.n8n.format.document import Node, Settings, node_type, node_uuid
 from orgflow.backends.n8n.format.identity import map_line, tag_line
 from orgflow.backends.n8n.format.merge_base import keep_base, pack_base
-from orgflow.backends.n8n.format.versions import N8nVersion, type_version
+from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.node_types import code, sticky_note
+from orgflow.backends.n8n.node_types.type_versions import type_version
 from orgflow.backends.n8n.plan.target_options import CALLERS, ERRORS, TIMEOUT, seconds_of
 
 from orgflow_ir.model import Event, Lane, Model, Task

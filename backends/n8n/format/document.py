@@ -10,12 +10,12 @@ from json.encoder import encode_basestring
 from math import isfinite
 from typing import Any, Final, NotRequired, TypedDict
 
-from orgflow.backends.n8n import node_types
-from orgflow.backends.n8n.format.json_values import mapping, number
 from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, V1_123, N8nVersion, require_known
-from orgflow.backends.n8n.node_types.node_type import NodeType
 
 TYPE_PREFIX: Final = "n8n-nodes-base."
+
+_WEBHOOK: Final = f"{TYPE_PREFIX}webhook"
+"""The trigger whose name does not end with `Trigger`, of those in `node_types`."""
 
 # Must never change: node ids are derived from it, and `verify` finds nodes by id among other ways.
 _UUID_NAMESPACE: Final = bytes.fromhex("7d3e3c0e53c55a0f9a530c4e1b2f6d17")
@@ -232,16 +232,9 @@ def short_type(node: Mapping[str, object]) -> str | None:
 
 
 def is_trigger(node: Mapping[str, object]) -> bool:
-    """Whether a run can start at this node; triggers of other packages are recognised by name."""
-    return starts_runs(node, node_types.of(short_type(node)))
-
-
-def starts_runs(node: Mapping[str, object], kind: NodeType | None) -> bool:
-    """The same for a node of a known type."""
-    if kind is not None and kind.start is not None:
-        return True
+    """Whether a run can start at this node; most triggers are recognised by name."""
     full = node.get("type")
-    return isinstance(full, str) and full.endswith("Trigger")
+    return isinstance(full, str) and (full.endswith("Trigger") or full == _WEBHOOK)
 
 
 def api_keys(version: N8nVersion = DEFAULT_VERSION) -> tuple[str, ...]:
@@ -274,26 +267,3 @@ def to_api(workflow: Mapping[str, object], version: N8nVersion = DEFAULT_VERSION
         if key in settings and settings[key] != "DEFAULT"
     }
     return body
-
-
-def outputs_of(node: Mapping[str, object]) -> int | None:
-    """The number of main outputs of a node; None if type, version and parameters do not determine
-    it."""
-    return ports_of(node, node_types.of(short_type(node)))[1]
-
-
-def inputs_of(node: Mapping[str, object]) -> int | None:
-    """The number of main inputs of a node; None if type, version and parameters do not determine
-    it."""
-    return ports_of(node, node_types.of(short_type(node)))[0]
-
-
-def ports_of(node: Mapping[str, object], kind: NodeType | None) -> tuple[int | None, int | None]:
-    """The numbers of main inputs and outputs of a node of a known type."""
-    if kind is None:
-        return 0 if starts_runs(node, kind) else None, None
-    version, parameters = number(node.get("typeVersion")), mapping(node.get("parameters"))
-    outputs = kind.outputs(version, parameters)
-    if outputs is not None and node.get("onError") == "continueErrorOutput":
-        outputs += 1  # the error output comes last
-    return kind.inputs(version, parameters) if kind.start is None else 0, outputs

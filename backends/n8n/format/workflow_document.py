@@ -13,7 +13,7 @@ from functools import cached_property
 from math import inf
 from typing import Any, Final, Literal, NamedTuple
 
-from orgflow.backends.n8n.format.document import TYPE_PREFIX, is_trigger, outputs_of
+from orgflow.backends.n8n.format.document import TYPE_PREFIX, is_trigger
 from orgflow.backends.n8n.format.identity import (
     OrgflowMap,
     read_map,
@@ -151,11 +151,6 @@ class Node:
             return None
         x, y = number(found[0]), number(found[1])
         return (x, y) if x is not None and y is not None else None
-
-    @property
-    def regular_outputs(self) -> int | None:
-        """Number of outputs without the error output; `None` if it is unknown."""
-        return outputs_of({k: v for k, v in self.raw.items() if k != "onError"})
 
     def inside(self, *keys: str) -> Any:
         """A value in the parameters; `None` if there is none."""

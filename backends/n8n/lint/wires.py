@@ -7,7 +7,6 @@ from typing import Final
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format.conditions import Comparison, rules_of
-from orgflow.backends.n8n.format.document import inputs_of
 from orgflow.backends.n8n.format.json_values import inside, rows
 from orgflow.backends.n8n.format.node_decisions import decision_of, operand_text
 from orgflow.backends.n8n.format.workflow_document import Node
@@ -25,6 +24,7 @@ from orgflow.backends.n8n.lint.lint_report import Report, list_names
 from orgflow.backends.n8n.lint.linted_workflow import Workflow
 from orgflow.backends.n8n.lint.shape_rules import IgnoredConnection
 from orgflow.backends.n8n.node_types import code
+from orgflow.backends.n8n.node_types.ports import inputs_of, regular_outputs
 
 from orgflow_ir.model.element_names import ordinal
 
@@ -115,7 +115,7 @@ def _error_output(report: Report, node: Node) -> None:
     flow = report.workflow
     if node.on_error != "continueErrorOutput" or node.index not in flow.live:
         return
-    regular = node.regular_outputs
+    regular = regular_outputs(node.raw)
     error = 1 if regular is None else regular
     if any(w.output >= error for w in flow.out[node.index]):
         return

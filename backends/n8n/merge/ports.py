@@ -9,6 +9,7 @@ from typing import Any
 from orgflow.backends.n8n.format.node_decisions import Decision, decision_of
 from orgflow.backends.n8n.format.workflow_document import Node, WorkflowDocument
 from orgflow.backends.n8n.merge.json_merge import is_equivalent
+from orgflow.backends.n8n.node_types.ports import regular_outputs
 
 Json = Mapping[str, Any]
 Ends = Mapping[int, Collection[Hashable]]
@@ -29,7 +30,7 @@ def map_outputs(old: Json, new: Json, before: Ends, now: Ends) -> dict[int, int]
         targets of the outputs of each.
     """
     mine, its = step_of(old), step_of(new)
-    ports = sorted({*before, *range(mine.regular_outputs or 1)})
+    ports = sorted({*before, *range(regular_outputs(mine.raw) or 1)})
     first, other = decision_of(mine, mine.parameters), decision_of(its, its.parameters)
     if is_equivalent(old.get("parameters"), new.get("parameters")) or (
         first is None and other is None
@@ -39,11 +40,11 @@ def map_outputs(old: Json, new: Json, before: Ends, now: Ends) -> dict[int, int]
     if first is not None and other is not None:
         _by_conditions(first, other, mapping)
     _by_ends(before, now, mapping)
-    free = [n for n in range(its.regular_outputs or 1) if n not in mapping.values()]
+    free = [n for n in range(regular_outputs(its.raw) or 1) if n not in mapping.values()]
     left = [port for port in ports if port not in mapping]
     if len(left) == len(free) == 1:
         mapping[left[0]] = free[0]
-    elif len(ports) == (its.regular_outputs or 1):
+    elif len(ports) == (regular_outputs(its.raw) or 1):
         mapping.update({port: port for port in left if port in free})
     return mapping
 

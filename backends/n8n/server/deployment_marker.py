@@ -21,7 +21,7 @@ from orgflow.backends.n8n.format.document import (
     short_type,
 )
 from orgflow.backends.n8n.format.identity import HIDDEN, hidden
-from orgflow.backends.n8n.format.versions import type_version
+from orgflow.backends.n8n.node_types.type_versions import type_version
 from orgflow.backends.n8n.server.address_keys import without_keys
 
 Json = dict[str, Any]

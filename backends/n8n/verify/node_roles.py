@@ -14,10 +14,11 @@ from typing import NamedTuple
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.emit.escalations import Escalated, escalated_calls
 from orgflow.backends.n8n.emit.graph import HelperKey, NodeKey, decide_key
-from orgflow.backends.n8n.format.document import TYPE_PREFIX, outputs_of
+from orgflow.backends.n8n.format.document import TYPE_PREFIX
 from orgflow.backends.n8n.format.matching import Matching
 from orgflow.backends.n8n.format.workflow_document import Node as WorkflowNode
 from orgflow.backends.n8n.format.workflow_document import WorkflowDocument
+from orgflow.backends.n8n.node_types.ports import outputs_of
 from orgflow.backends.n8n.verify.choices import Reader
 from orgflow.backends.n8n.verify.points import Roles
 from orgflow.backends.n8n.verify.reference import Reference

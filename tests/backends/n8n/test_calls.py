@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from model_gen import random_model
 from n8n_scopes import flows
+from orgflow.backends.n8n.emit.schema_check import check_schemas
 from orgflow.backends.n8n.engine.local import LocalEngine
 from orgflow.backends.n8n.engine.runs import RunRequest
-from orgflow.backends.n8n.format.schema_check import check_schemas
 from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.backends.n8n.replay.model_runner import ModelRunner

@@ -13,19 +13,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import orgflow.backends.n8n.format.schema_check as module_under_test
+import orgflow.backends.n8n.format as format_room
 import pytest
-from orgflow.backends.n8n.format.document import inputs_of, is_trigger, node_type, outputs_of
-from orgflow.backends.n8n.format.versions import (
-    V1_123,
-    V2_41,
-    N8nVersion,
-    type_versions,
-)
+from orgflow.backends.n8n.format.document import is_trigger, node_type
+from orgflow.backends.n8n.format.versions import V1_123, V2_41, N8nVersion
 from orgflow.backends.n8n.node_types import described as described_types
+from orgflow.backends.n8n.node_types.ports import inputs_of, outputs_of
+from orgflow.backends.n8n.node_types.type_versions import type_versions
 from orgflow.backends.n8n.server.install import OLDER_VERSION, server_dir
 
-SCHEMAS = Path(str(module_under_test.__file__)).parent / "schema"
+SCHEMAS = Path(str(format_room.__file__)).parent / "schema"
 SAMPLES: dict[str, Any] = json.loads(
     (Path(__file__).parent / "node_samples.json").read_text(encoding="utf-8")
 )

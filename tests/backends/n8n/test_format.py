@@ -7,29 +7,27 @@ import uuid
 from typing import Any
 
 import pytest
+from orgflow.backends.n8n.emit.schema_check import check_schema
 from orgflow.backends.n8n.format.document import (
     Workflow,
     api_keys,
     dumps,
-    inputs_of,
     is_trigger,
     node_type,
     node_uuid,
-    outputs_of,
     short_type,
     to_api,
 )
-from orgflow.backends.n8n.format.schema_check import check_schema
 from orgflow.backends.n8n.format.versions import (
     DEFAULT_VERSION,
     KNOWN_VERSIONS,
     V1_123,
     V2_41,
     N8nVersion,
-    type_version,
-    type_versions,
 )
 from orgflow.backends.n8n.node_types import described
+from orgflow.backends.n8n.node_types.ports import inputs_of, outputs_of
+from orgflow.backends.n8n.node_types.type_versions import type_version, type_versions
 
 
 def test_written_as_built() -> None:

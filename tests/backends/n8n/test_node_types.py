@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 from orgflow.backends.n8n import node_types
+from orgflow.backends.n8n.format.document import is_trigger, node_type
 from orgflow.backends.n8n.node_types.node_type import NodeType
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "backends/n8n/node_types"
 SHARED = {
+    "ports",
+    "type_versions",
     "workflow_calls",
     "__init__",
     "behaviour",
@@ -47,9 +50,15 @@ def test_every_type_is_emitted_or_modelled(kind: NodeType) -> None:
 
 
 def test_what_the_emitter_writes_is_registered_as_emitted() -> None:
-    options = {"start", "form"}  # a position of events and values of options are called so
+    # A position of events, values of options and a shared schema are called so.
+    options = {"start", "form", "filter"}
     written = texts(EMITTER) & (KINDS.keys() - options)
     assert written == {kind.name for kind in KINDS.values() if kind.emitted}
+
+
+def test_triggers_are_recognised_by_their_name() -> None:
+    triggers = {kind.name for kind in KINDS.values() if is_trigger({"type": node_type(kind.name)})}
+    assert triggers == {kind.name for kind in KINDS.values() if kind.start is not None}
 
 
 def test_other_types_are_not_known() -> None:

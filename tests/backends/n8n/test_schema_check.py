@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import orgflow.backends.n8n.format.schema_check as module_under_test
+import orgflow.backends.n8n.format as format_room
 import pytest
 from jsonschema import Draft202012Validator
+from orgflow.backends.n8n.emit.schema_check import check_schema, check_schemas
+from orgflow.backends.n8n.emit.workflow_check import Problem, pointer
 from orgflow.backends.n8n.format.document import node_type
-from orgflow.backends.n8n.format.schema_check import check_schema, check_schemas
-from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS, type_versions
-from orgflow.backends.n8n.format.workflow_check import Problem, pointer
+from orgflow.backends.n8n.format.versions import KNOWN_VERSIONS
 from orgflow.backends.n8n.node_types import described
+from orgflow.backends.n8n.node_types.type_versions import type_versions
 from referencing import Registry, Resource
 
-SCHEMAS = Path(str(module_under_test.__file__)).parent / "schema"
+SCHEMAS = Path(str(format_room.__file__)).parent / "schema"
 SAMPLES: dict[str, Any] = json.loads(
     (Path(__file__).parent / "node_samples.json").read_text(encoding="utf-8")
 )

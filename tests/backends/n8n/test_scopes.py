@@ -15,9 +15,9 @@ import pytest
 from model_gen import random_model
 from n8n_compiled import emitted
 from n8n_scopes import around, choosing, parallel
+from orgflow.backends.n8n.emit.schema_check import check_schemas
+from orgflow.backends.n8n.emit.workflow_check import check_workflow
 from orgflow.backends.n8n.engine.local import LocalEngine
-from orgflow.backends.n8n.format.schema_check import check_schemas
-from orgflow.backends.n8n.format.workflow_check import check_workflow
 from orgflow.backends.n8n.replay.local_runner import LocalRunner
 from orgflow.evaluation.replay import replay_model
 from seeds import at_least, seeds

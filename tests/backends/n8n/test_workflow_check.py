@@ -10,11 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from orgflow.backends.n8n.format.document import node_type, outputs_of, to_api
+from orgflow.backends.n8n.emit.schema_check import check_schemas
+from orgflow.backends.n8n.emit.workflow_check import KINDS, Problem, check_workflow
+from orgflow.backends.n8n.format.document import node_type, to_api
 from orgflow.backends.n8n.format.expressions import read_code, read_parameter
-from orgflow.backends.n8n.format.schema_check import check_schemas
-from orgflow.backends.n8n.format.versions import V1_123, N8nVersion, type_version
-from orgflow.backends.n8n.format.workflow_check import KINDS, Problem, check_workflow
+from orgflow.backends.n8n.format.versions import V1_123, N8nVersion
+from orgflow.backends.n8n.node_types.ports import outputs_of
+from orgflow.backends.n8n.node_types.type_versions import type_version
 from shared_data import shared_data
 
 Flow = dict[str, Any]

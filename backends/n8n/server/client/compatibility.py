@@ -7,13 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from orgflow.backends.n8n.format.document import short_type
-from orgflow.backends.n8n.format.versions import (
-    DEFAULT_VERSION,
-    KNOWN_VERSIONS,
-    N8nVersion,
-    type_version,
-)
+from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, KNOWN_VERSIONS, N8nVersion
 from orgflow.backends.n8n.node_types import described
+from orgflow.backends.n8n.node_types.type_versions import type_version
 from orgflow.backends.n8n.server.client.server_rules import UnknownServerVersion, UnsupportedServer
 
 from orgflow_ir.pipeline import PassContext

@@ -17,8 +17,9 @@ from typing import Any, Final
 from orgflow.backends.n8n.engine.runs import EngineRun, NodeRun, RunRequest
 from orgflow.backends.n8n.format.document import node_type, node_uuid, short_type
 from orgflow.backends.n8n.format.form_fields import hidden_fields
-from orgflow.backends.n8n.format.versions import N8nVersion, type_version
+from orgflow.backends.n8n.format.versions import N8nVersion
 from orgflow.backends.n8n.node_types import wait
+from orgflow.backends.n8n.node_types.type_versions import type_version
 from orgflow.backends.n8n.server.executions.execution import StoredExecution
 
 Json = dict[str, Any]

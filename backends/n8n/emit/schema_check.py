@@ -13,24 +13,21 @@ from typing import Any, Final
 
 from jsonschema import Draft202012Validator
 from jsonschema.protocols import Validator
+from orgflow.backends.n8n.emit.workflow_check import Form, Problem, pointer
 from orgflow.backends.n8n.format.document import short_type
-from orgflow.backends.n8n.format.versions import (
-    DEFAULT_VERSION,
-    N8nVersion,
-    type_versions,
-)
-from orgflow.backends.n8n.format.workflow_check import Form, Problem, pointer
+from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion
 from orgflow.backends.n8n.node_types import described
+from orgflow.backends.n8n.node_types.type_versions import type_versions
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-_FOLDER: Final = Path(__file__).parent / "schema"
+_FOLDER: Final = Path(__file__).parent.parent / "format" / "schema"
 _SHARED: Final = ("common", "filter", "form", "workflow-file")
 _LONGEST: Final = 200
 
 
 def check_schema(instance: Any, name: str, *, at: str = "") -> list[Problem]:
-    """All violations of the schema `schema/<name>.schema.json` by a value.
+    """All violations of the schema `format/schema/<name>.schema.json` by a value.
 
     Args:
         instance: a JSON value.

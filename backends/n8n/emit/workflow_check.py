@@ -14,21 +14,13 @@ from typing import Any, Final, Literal
 
 from orgflow.backends.n8n import node_types
 from orgflow.backends.n8n.format import form_fields
-from orgflow.backends.n8n.format.document import (
-    api_keys,
-    ports_of,
-    short_type,
-    starts_runs,
-)
+from orgflow.backends.n8n.format.document import api_keys, is_trigger, short_type
 from orgflow.backends.n8n.format.expressions import Reading, read_code, read_parameter
 from orgflow.backends.n8n.format.json_values import texts
-from orgflow.backends.n8n.format.versions import (
-    DEFAULT_VERSION,
-    N8nVersion,
-    require_known,
-    type_versions,
-)
+from orgflow.backends.n8n.format.versions import DEFAULT_VERSION, N8nVersion, require_known
 from orgflow.backends.n8n.node_types.node_type import NodeType
+from orgflow.backends.n8n.node_types.ports import ports_of
+from orgflow.backends.n8n.node_types.type_versions import type_versions
 
 from orgflow_ir.model.records import NamedTuple
 
@@ -257,7 +249,7 @@ def _check_wires(graph: _Graph) -> Iterator[Problem]:
 
 
 def _check_reach(graph: _Graph) -> Iterator[Problem]:
-    triggers = [node for node in graph.nodes if starts_runs(node.raw, node.kind)]
+    triggers = [node for node in graph.nodes if is_trigger(node.raw)]
     starts = [node.name for node in triggers if node.raw.get("disabled") is not True]
     if not starts:
         yield Problem("/nodes", "no trigger starts this workflow", "no-trigger")
