@@ -15,6 +15,7 @@ from orgflow.compilation.model_checks import check_gaps, check_model
 from orgflow.passes.pipelines import COMPILE_SEVERITIES, DRAWABLE, FORCEABLE, GAP_SEVERITIES
 
 from orgflow_ir.diagnostics import Severity
+from orgflow_ir.legalisation.legalise import legalise
 from orgflow_ir.model import CallActivity, Model
 from orgflow_ir.model.records import NamedTuple
 from orgflow_ir.model.source import Source, SourceFile
@@ -22,7 +23,6 @@ from orgflow_ir.pipeline import PassContext, Stage
 from orgflow_ir.pipeline.collector import paused_collector
 from orgflow_ir.plugins.contracts import Backend
 from orgflow_ir.plugins.guards import emitted, given
-from orgflow_ir.targets import legalise
 from orgflow_ir.targets.artifact import Emitted
 
 if TYPE_CHECKING:

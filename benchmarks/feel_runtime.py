@@ -28,8 +28,8 @@ from orgflow_ir.decisions.found import Unusable
 from orgflow_ir.decisions.link import Logic
 from orgflow_ir.decisions.process_variables import linked
 from orgflow_ir.languages.feel import syntax
-from orgflow_ir.languages.feel.evaluator import Unsupported
 from orgflow_ir.languages.feel.reading import read_feel
+from orgflow_ir.languages.feel.values import Unsupported
 from orgflow_ir.program.syntax import ConditionError
 
 ROOT = Path(__file__).resolve().parent.parent

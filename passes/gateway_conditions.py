@@ -13,8 +13,7 @@ from orgflow_ir.model.bindings import Form
 from orgflow_ir.pipeline import Pass, PassContext, Stage
 
 if TYPE_CHECKING:
-    from orgflow_ir.program.juel_operators import JUEL
-from orgflow_ir.program.syntax import Tree
+    from orgflow_ir.program.syntax import Tree
 
 
 class NoBranchFits(Rule):
@@ -106,6 +105,7 @@ def _chosen(model: Model) -> dict[str, tuple[str, ...]]:
 
 def _unlike(name: str, values: tuple[str, ...]) -> Tree:
     """That a variable has none of these values."""
+    from orgflow_ir.program.juel_operators import JUEL  # for forms whose choices are read
     from orgflow_ir.program.syntax import Constant, Variable
 
     parts = [JUEL.comparison["!="](Variable((name,)), Constant(v)) for v in values]

@@ -358,7 +358,7 @@ READERS = ("orgflow.agents.text", "orgflow.agents.discovery")
 
 @pytest.mark.parametrize("path", sorted((ROOT / "agents").rglob("*.py")), ids=lambda p: p.stem)
 def test_the_reader_of_sentences_is_below_its_users(path: Path) -> None:
-    module = module_name(path)
+    module = module_name(path, ROOT)
     own = next((room for room in READERS if f"{module}.".startswith(f"{room}.")), "")
     others = [room for room in READERS if room != own]
     if own or f"{module}.".startswith("orgflow.agents.language."):

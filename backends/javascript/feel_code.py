@@ -20,7 +20,6 @@ from orgflow.backends.javascript.identifiers import NO_IDENTIFIERS
 from orgflow.backends.javascript.literals import js_string, property_name, property_of
 from orgflow.backends.javascript.operation_functions import function_text
 
-from orgflow_ir.languages.feel.evaluator import INPUT, Unsupported
 from orgflow_ir.languages.feel.patterns import compiled, replacement_parts, rewritten
 from orgflow_ir.languages.feel.reading import is_logical
 from orgflow_ir.languages.feel.signatures import SIGNATURES
@@ -48,6 +47,7 @@ from orgflow_ir.languages.feel.syntax import (
     parts,
     reads_input,
 )
+from orgflow_ir.languages.feel.values import INPUT, Unsupported
 
 _NUMBER_DIGITS = 17
 """As many digits has the shortest decimal of a double at most."""

@@ -12,7 +12,7 @@ from orgflow.backends.javascript.code_values import TEMPORAL, Kind, Untranslated
 from orgflow.backends.javascript.literals import js_string
 
 from orgflow_ir.languages.feel import evaluator
-from orgflow_ir.languages.feel.functions.conversions import text_of
+from orgflow_ir.languages.feel.conversion_functions import text_of
 from orgflow_ir.languages.feel.signatures import SIGNATURES
 from orgflow_ir.languages.feel.syntax import (
     Arithmetic,
@@ -30,6 +30,7 @@ from orgflow_ir.languages.feel.values import (
     DateTime,
     Days,
     Months,
+    Unsupported,
 )
 
 HELPERS: dict[str, str] = {
@@ -204,7 +205,7 @@ def constant(tree: Tree) -> Value:
     """Code for the date or duration of an expression that is constant."""
     try:
         found = evaluator.evaluate(tree)
-    except evaluator.Unsupported:
+    except Unsupported:
         raise Untranslated from None
     match found:
         case None:

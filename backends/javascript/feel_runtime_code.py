@@ -18,7 +18,6 @@ from typing import assert_never
 from orgflow.backends.javascript.feel_runtime import runtime
 from orgflow.backends.javascript.literals import js_string
 
-from orgflow_ir.languages.feel.evaluator import Unsupported
 from orgflow_ir.languages.feel.signatures import SIGNATURES, Signature
 from orgflow_ir.languages.feel.syntax import (
     Arithmetic,
@@ -62,7 +61,7 @@ from orgflow_ir.languages.feel.types import (
     SimpleType,
     Type,
 )
-from orgflow_ir.languages.feel.values import unconstrained
+from orgflow_ir.languages.feel.values import Unsupported, unconstrained
 
 _TEMPORAL_TYPES = frozenset(
     {

@@ -36,7 +36,6 @@ from orgflow.backends.javascript.identifiers import NO_IDENTIFIERS
 from orgflow.backends.javascript.literals import js_string, property_name, property_of
 
 from orgflow_ir.decisions.link import DecisionModel, Input, Logic
-from orgflow_ir.languages.feel.evaluator import INPUT
 from orgflow_ir.languages.feel.syntax import (
     Coerced,
     DecisionTable,
@@ -57,6 +56,7 @@ from orgflow_ir.languages.feel.syntax import (
     parts,
 )
 from orgflow_ir.languages.feel.types import SimpleType, Type
+from orgflow_ir.languages.feel.values import INPUT
 
 Constant = Decimal | str | bool | None
 

@@ -13,8 +13,8 @@ from decimal import Decimal
 
 from orgflow_ir.decisions.found import FoundDecision
 from orgflow_ir.decisions.link import Logic
+from orgflow_ir.languages.feel.conversion_functions import text_of
 from orgflow_ir.languages.feel.evaluator import Scope, passes
-from orgflow_ir.languages.feel.functions.conversions import text_of
 from orgflow_ir.languages.feel.syntax import (
     Coerced,
     DecisionTable,

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from orgflow_ir.decisions.link import DecisionModel, Input, Logic, Service, Unit
 from orgflow_ir.languages.feel.boundary import from_json, to_json
-from orgflow_ir.languages.feel.evaluator import Unsupported, arguments, evaluate
+from orgflow_ir.languages.feel.evaluator import arguments, coerce_value, evaluate
 from orgflow_ir.languages.feel.parser import normal_name
 from orgflow_ir.languages.feel.types import ANY
-from orgflow_ir.languages.feel.values import Function, Value, coerced
+from orgflow_ir.languages.feel.values import Function, Unsupported, Value
 
 
 def decide(model: DecisionModel, name: str, given: Mapping[str, Value]) -> Value:
@@ -77,7 +77,7 @@ class _Evaluation:
     def computed(self, unit: Unit) -> Value:
         match unit:
             case Input(_, name, of):
-                return coerced(self.given.get(name), of)
+                return coerce_value(self.given.get(name), of)
             case Service():
                 return self.service(unit)
             case Logic(_, name, tree, requires):
@@ -98,13 +98,13 @@ class _Evaluation:
                 return None
             known: dict[str, Value] = {}
             for parameter, value in zip(service.parameters, values, strict=True):
-                known[parameter.key] = coerced(value, self.model.units[parameter.key].type)
+                known[parameter.key] = coerce_value(value, self.model.units[parameter.key].type)
                 if known[parameter.key] is None and value is not None:
                     return None
             inner = _Evaluation(self.model, {}, known)
             results = {found.name: inner.value(found.key) for found in service.outputs}
             value = next(iter(results.values())) if len(results) == 1 else results
-            return coerced(value, service.type)
+            return coerce_value(value, service.type)
 
         units = [self.model.units[parameter.key] for parameter in service.parameters]
         parameters = tuple((name, unit.type) for name, unit in zip(names, units, strict=True))

@@ -59,7 +59,7 @@ class _Evaluation:
                     operation = self.operators.matching(operation)
                 return operation.compute(tree, self.value)
             case Feel():
-                return _compute_feel(tree, self.values)
+                return tree.compute(self.values)
             case _:
                 assert_never(tree)
 
@@ -70,14 +70,3 @@ class _Evaluation:
         if variable.path not in self.values:
             raise NoAnswer
         return self.values[variable.path]
-
-
-def _compute_feel(tree: Feel, values: Mapping[Path, Any]) -> Any:
-    """FEEL is computed by its own evaluator, loaded for models that have it."""
-    from orgflow_ir.languages.feel.evaluator import Unsupported
-    from orgflow_ir.languages.feel.reading import value_of
-
-    try:
-        return value_of(tree, values)
-    except Unsupported:
-        raise NoAnswer from None

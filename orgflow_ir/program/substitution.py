@@ -61,9 +61,7 @@ def with_types(tree: Tree, types: Callable[[Path], KnownType | None]) -> Tree:
     """The tree with variables of known types; FEEL expressions of which all variables are known may
     become trees of the shared grammar."""
     if isinstance(tree, Feel):
-        from orgflow_ir.languages.feel.short import shared_tree  # of FEEL only
-
-        shared = shared_tree(tree, types)
+        shared = tree.find_shared(types)
         return tree if shared is None else shared
     if isinstance(tree, Variable):
         if tree.reading is not None or tree.type is not None:

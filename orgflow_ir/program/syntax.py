@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import FrozenInstanceError
 from typing import (
-    TYPE_CHECKING,
     Any,
     ClassVar,
     Generic,
@@ -25,9 +24,6 @@ from typing import (
 )
 
 from orgflow_ir.model.records import NamedTuple
-
-if TYPE_CHECKING:
-    from orgflow_ir.languages.feel.syntax import Tree as FeelTree
 
 ComparisonOperator = Literal["==", "!=", "<", "<=", ">", ">="]
 ArithmeticOperator = Literal["+", "-", "*", "/", "%"]
@@ -418,14 +414,28 @@ class Call(Apply):
 class Feel(Node):
     """A FEEL expression beyond the grammar shared with other languages.
 
-    `tree` is that of `expressions.feel`. `paths` are the process variables that it reads, in order;
+    `tree` is that of `orgflow_ir.languages.feel`, which defines the methods. `paths` are the
+    process variables that it reads, in order;
     `tested` are the names among them that are compared with null.
     """
 
-    tree: FeelTree
+    tree: Any
     paths: tuple[Path, ...]
     tested: frozenset[str]
     span: Span = NOWHERE
+
+    def compute(self, values: Mapping[Path, Any]) -> Any:
+        """Its value, from the values of variables by path. Raises `NoAnswer`."""
+        raise NotImplementedError
+
+    def list_literals(self) -> Iterator[bool | int | float | str]:
+        """Constants in it, except null."""
+        raise NotImplementedError
+
+    def find_shared(self, types: Callable[[Path], KnownType | None]) -> Tree | None:
+        """A tree of operations with the same value for variables of these types, if there is
+        one."""
+        raise NotImplementedError
 
 
 Tree = Constant | Variable | Apply | Feel
@@ -469,9 +479,7 @@ def constants(tree: Tree) -> Iterator[bool | int | float | str]:
         if isinstance(node, Constant) and node.value is not None:
             yield node.value
         elif isinstance(node, Feel):
-            from orgflow_ir.languages.feel.reading import literals
-
-            yield from literals(node.tree)
+            yield from node.list_literals()
 
 
 def is_plain(tree: Tree) -> bool:

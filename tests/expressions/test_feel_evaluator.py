@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from orgflow_ir.languages.feel import calendar
-from orgflow_ir.languages.feel.evaluator import Unsupported, evaluate
-from orgflow_ir.languages.feel.functions import IMPLEMENTATIONS
-from orgflow_ir.languages.feel.functions.conversions import text_of
+from orgflow_ir.languages.feel.builtin_functions import IMPLEMENTATIONS
+from orgflow_ir.languages.feel.conversion_functions import text_of
+from orgflow_ir.languages.feel.evaluator import evaluate
 from orgflow_ir.languages.feel.parser import parse_expression
 from orgflow_ir.languages.feel.signatures import SIGNATURES
-from orgflow_ir.languages.feel.values import Date, imported
+from orgflow_ir.languages.feel.values import Date, Unsupported, imported
 
 
 def shown(text: str, **values: Any) -> str:

@@ -17,9 +17,9 @@ from orgflow.frontends.dmn.reader import read_dmn
 
 from orgflow_ir.decisions.link import DecisionModel, link
 from orgflow_ir.languages.feel import calendar
-from orgflow_ir.languages.feel.evaluator import equal
-from orgflow_ir.languages.feel.functions.conversions import text_of
+from orgflow_ir.languages.feel.conversion_functions import text_of
 from orgflow_ir.languages.feel.parser import normal_name
+from orgflow_ir.languages.feel.relations import equal_values
 from orgflow_ir.languages.feel.values import Value, kind
 
 _NIL = "{http://www.w3.org/2001/XMLSchema-instance}nil"
@@ -154,7 +154,7 @@ def agrees(found: Any, expected: Any) -> bool:
         return len(found) == len(expected) and all(map(agrees, found, expected))
     if isinstance(found, dict):
         return found.keys() == expected.keys() and all(agrees(found[k], expected[k]) for k in found)
-    return bool(found == expected) or equal(found, expected) is True
+    return bool(found == expected) or equal_values(found, expected) is True
 
 
 def value_code(value: Value) -> str:

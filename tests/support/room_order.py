@@ -12,7 +12,11 @@ CORE = (
     ("orgflow_ir.flow", "orgflow_ir.flow.control_flow", "orgflow_ir.layout"),
     ("orgflow_ir.flow.nets", "orgflow_ir.flow.concurrency"),
     ("orgflow_ir.program",),
-    ("orgflow_ir.languages.feel", "orgflow_ir.languages.feel.functions", "orgflow_ir.languages"),
+    (
+        "orgflow_ir.languages.feel",
+        "orgflow_ir.languages.feel.builtin_functions",
+        "orgflow_ir.languages",
+    ),
     ("orgflow_ir.decisions", "orgflow_ir.work"),
     ("orgflow_ir.flow.token_game", "orgflow_ir.flow.soundness"),
     ("orgflow_ir.facts", "orgflow_ir.gaps"),

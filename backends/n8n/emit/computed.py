@@ -21,7 +21,7 @@ from orgflow_ir.flow.control_flow.calls import (
     takes_everything,
 )
 from orgflow_ir.flow.control_flow.graph import ControlFlow
-from orgflow_ir.languages.feel.evaluator import Unsupported
+from orgflow_ir.languages.feel.values import Unsupported
 from orgflow_ir.model import CallActivity, Event, Node, Scope, Task
 from orgflow_ir.model.bindings import Decision, Form, Script, Worker
 from orgflow_ir.pipeline import PassContext

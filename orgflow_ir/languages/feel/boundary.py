@@ -11,8 +11,7 @@ import math
 from decimal import Decimal
 
 from orgflow_ir.languages.feel import calendar
-from orgflow_ir.languages.feel.evaluator import Unsupported
-from orgflow_ir.languages.feel.functions.conversions import text_of
+from orgflow_ir.languages.feel.conversion_functions import text_of
 from orgflow_ir.languages.feel.types import (
     ConstrainedType,
     ContextType,
@@ -20,7 +19,7 @@ from orgflow_ir.languages.feel.types import (
     SimpleType,
     Type,
 )
-from orgflow_ir.languages.feel.values import Function, Value, imported
+from orgflow_ir.languages.feel.values import Function, Unsupported, Value, imported
 
 _PARSERS = {
     "date": calendar.parse_date,

@@ -13,6 +13,15 @@ from decimal import Decimal
 from typing import assert_never
 
 from orgflow_ir.languages.feel import calendar, numbers
+from orgflow_ir.languages.feel.relations import (
+    compare_values,
+    conjoin_truths,
+    disjoin_truths,
+    equal_values,
+    is_contained,
+    make_range,
+    parse_at_literal,
+)
 from orgflow_ir.languages.feel.signatures import SIGNATURES, FunctionParameter, Signature
 from orgflow_ir.languages.feel.syntax import (
     Arithmetic,
@@ -44,9 +53,18 @@ from orgflow_ir.languages.feel.syntax import (
     UnaryTests,
     reads_input,
 )
+from orgflow_ir.languages.feel.types import (
+    ConstrainedType,
+    ContextType,
+    FunctionType,
+    ListType,
+    RangeType,
+    SimpleType,
+    Type,
+)
 from orgflow_ir.languages.feel.values import (
+    INPUT,
     NANOS,
-    POINTS,
     Date,
     DateTime,
     Days,
@@ -54,9 +72,9 @@ from orgflow_ir.languages.feel.values import (
     Months,
     Range,
     Time,
+    Unsupported,
     Value,
-    coerced,
-    conforms,
+    is_callable_as,
     kind,
     takes,
     unconstrained,
@@ -64,13 +82,6 @@ from orgflow_ir.languages.feel.values import (
 
 MAX_ITERATIONS = 1_000_000
 """Loops with more iterations raise `Unsupported`."""
-
-INPUT = "?"
-"""The name of the input of a unary test."""
-
-
-class Unsupported(Exception):
-    """A FEEL construct that this evaluator does not support; the text names it."""
 
 
 class Scope:
@@ -133,106 +144,12 @@ def unary_tests(tests: UnaryTests, value: Value, scope: Scope) -> bool | None:
 def _tested(test: UnaryTest, value: Value, scope: Scope) -> bool | None:
     operand = _value(test.operand, scope)
     if test.operator is not None:
-        return compared(test.operator, value, operand)
+        return compare_values(test.operator, value, operand)
     if reads_input(test.operand):
         return operand if isinstance(operand, bool) else None
     if test.operand == Literal(None):
-        return equal(value, None)
-    return contained(value, operand)
-
-
-def contained(value: Value, found: Value) -> bool | None:
-    """Whether a value equals a test value, is in a range, or matches one item of a list. The
-    result is null if the test value is: it is no constant then, but missing or not valid."""
-    if isinstance(found, Range) and not isinstance(value, Range):
-        return includes(found, value)
-    if isinstance(found, tuple):
-        if isinstance(value, tuple) and equal(value, found) is True:
-            return True
-        return any(
-            includes(element, value) is True
-            if isinstance(element, Range) and not isinstance(value, Range)
-            else equal(value, element) is True
-            for element in found
-        )
-    return None if found is None and value is not None else equal(value, found)
-
-
-def includes(range_: Range, value: Value) -> bool | None:
-    """Whether a value lies in a range; null if it cannot be compared with the ends."""
-    low, high = range_.low, range_.high
-    above = True if low is None else compared(">=" if range_.low_included else ">", value, low)
-    below = True if high is None else compared("<=" if range_.high_included else "<", value, high)
-    return both(above, below)
-
-
-def both(one: Value, two: Value) -> bool | None:
-    """Conjunction in three-valued logic; operands that are not booleans count as null."""
-    if one is False or two is False:
-        return False
-    return True if one is True and two is True else None
-
-
-def either(one: Value, two: Value) -> bool | None:
-    """Disjunction in three-valued logic."""
-    if one is True or two is True:
-        return True
-    return False if one is False and two is False else None
-
-
-def equal(one: Value, two: Value) -> bool | None:
-    """Equality (DMN 1.5, table 54): null equals only itself; values of different types are not
-    comparable."""
-    if one is None or two is None:
-        return one is None and two is None
-    first = kind(one)
-    if first != kind(two):
-        return None
-    match first:
-        case "list":
-            return len(one) == len(two) and all(
-                equal(a, b) is True for a, b in zip(one, two, strict=True)
-            )
-        case "context":
-            return one.keys() == two.keys() and all(equal(one[k], two[k]) is True for k in one)
-        case "range":
-            return (
-                (one.low_included, one.high_included) == (two.low_included, two.high_included)
-                and equal(one.low, two.low) is True
-                and equal(one.high, two.high) is True
-            )
-        case "date" | "time" | "date and time":
-            return bool(calendar.instant(one) == calendar.instant(two))
-        case "function":
-            return bool(one is two)
-    return bool(one == two)
-
-
-def compared(operator: str, one: Value, two: Value) -> bool | None:
-    """Equality or order of two values; null if their types are not comparable."""
-    if operator in ("=", "!="):
-        found = equal(one, two)
-        return found if found is None or operator == "=" else not found
-    first = kind(one)
-    if first != kind(two) or first not in POINTS:
-        return None
-    if isinstance(one, Date | Time | DateTime):
-        one, two = calendar.instant(one), calendar.instant(two)
-        if one.local != two.local:
-            return None
-        one, two = one.nanos, two.nanos
-    elif isinstance(one, Days):
-        one, two = one.nanos, two.nanos
-    elif isinstance(one, Months):
-        one, two = one.months, two.months
-    match operator:
-        case "<":
-            return bool(one < two)
-        case "<=":
-            return bool(one <= two)
-        case ">":
-            return bool(one > two)
-    return bool(one >= two)
+        return equal_values(value, None)
+    return is_contained(value, operand)
 
 
 def _value(tree: Tree, scope: Scope) -> Value:
@@ -240,7 +157,7 @@ def _value(tree: Tree, scope: Scope) -> Value:
         case Literal(value):
             return value
         case AtLiteral(text):
-            return at_literal(text)
+            return parse_at_literal(text)
         case Name(name):
             return scope.get(name)
         case Path(base, name):
@@ -252,15 +169,15 @@ def _value(tree: Tree, scope: Scope) -> Value:
         case Arithmetic(operator, left, right):
             return calculated(operator, _value(left, scope), _value(right, scope))
         case Comparison(operator, left, right):
-            return compared(operator, _value(left, scope), _value(right, scope))
+            return compare_values(operator, _value(left, scope), _value(right, scope))
         case Logical(operator, left, right):
-            combine = both if operator == "and" else either
+            combine = conjoin_truths if operator == "and" else disjoin_truths
             return combine(_value(left, scope), _value(right, scope))
         case Between(value, low, high):
             found = _value(value, scope)
-            return both(
-                compared(">=", found, _value(low, scope)),
-                compared("<=", found, _value(high, scope)),
+            return conjoin_truths(
+                compare_values(">=", found, _value(low, scope)),
+                compare_values("<=", found, _value(high, scope)),
             )
         case In(value, tests):
             return unary_tests(tests, _value(value, scope), scope)
@@ -268,7 +185,7 @@ def _value(tree: Tree, scope: Scope) -> Value:
             found = _value(value, scope)
             if found is None:
                 return of.__class__.__name__ == "SimpleType" and getattr(of, "name", "") == "Null"
-            return conforms(found, unconstrained(of))
+            return _conforms(found, unconstrained(of))
         case If(condition, then, otherwise):
             return _value(then if _value(condition, scope) is True else otherwise, scope)
         case For(iterations, body):
@@ -296,35 +213,13 @@ def _value(tree: Tree, scope: Scope) -> Value:
                 for end, found in zip((low, high), ends, strict=True)
             ):
                 return None
-            return range_of(ends[0], ends[1], low_included, high_included)
+            return make_range(ends[0], ends[1], low_included, high_included)
         case Coerced(value, of):
-            return coerced(_value(value, scope), of)
+            return coerce_value(_value(value, scope), of)
         case DecisionTable():
             return _decided(tree, scope)
         case _:
             assert_never(tree)
-
-
-def range_of(low: Value, high: Value, low_included: bool, high_included: bool) -> Value:
-    """A range; null if its ends are not comparable."""
-    ends = [end for end in (low, high) if end is not None]
-    if any(kind(end) not in POINTS for end in ends) or len({kind(end) for end in ends}) > 1:
-        return None
-    return Range(low, high, low_included, high_included)
-
-
-def at_literal(text: str) -> Value:
-    """The date, time or duration in a text; null if it is malformed."""
-    for parse in (
-        calendar.parse_date,
-        calendar.parse_time,
-        calendar.parse_date_time,
-        calendar.parse_duration,
-    ):
-        found = parse(text)
-        if found is not None:
-            return found
-    return None
 
 
 # -- paths and filters -----------------------------------------------------------------------
@@ -495,7 +390,7 @@ def _quantified(
         if inner is None:
             return None
         found = _value(condition, inner)
-        result = either(result, found) if some else both(result, found)
+        result = disjoin_truths(result, found) if some else conjoin_truths(result, found)
         if result is some:
             return some
     return result
@@ -521,7 +416,7 @@ def _domain(iteration: Iteration, scope: Scope) -> Sequence[Value] | None:
     if iteration.end is not None:
         return steps(found, _value(iteration.end, scope))
     if isinstance(found, Range):
-        if compared("<=", found.low, found.high) is not True:
+        if compare_values("<=", found.low, found.high) is not True:
             return None
         elements = steps(found.low, found.high)
         if elements is None:
@@ -569,7 +464,7 @@ def _function(tree: FunctionDefinition, scope: Scope) -> Value:
             return None
         bound: dict[str, Value] = {}
         for (name, of), value in zip(parameters, values, strict=True):
-            bound[name] = coerced(value, of)
+            bound[name] = coerce_value(value, of)
             if bound[name] is None and value is not None:
                 return None
         return _value(tree.body, Scope(bound, scope))
@@ -611,7 +506,7 @@ def builtin(name: str) -> Function:
 def _call_builtin(
     signatures: Sequence[Signature], given: Sequence[Value], names: Sequence[str] | None
 ) -> Value:
-    from orgflow_ir.languages.feel.functions import IMPLEMENTATIONS
+    from orgflow_ir.languages.feel.builtin_functions import IMPLEMENTATIONS
 
     for signature in signatures:
         bound = _bound(signature, given, names)
@@ -699,7 +594,7 @@ def _decided(table: DecisionTable, scope: Scope) -> Value:
         hits = hits[:1]
     rows = [
         tuple(
-            coerced(_value(entry, scope), column.type)
+            coerce_value(_value(entry, scope), column.type)
             for entry, column in zip(rule.entries, table.outputs, strict=True)
         )
         for rule in hits
@@ -711,7 +606,7 @@ def _decided(table: DecisionTable, scope: Scope) -> Value:
     match table.hit_policy:
         case "COLLECT" | "RULE ORDER" | "OUTPUT ORDER":
             return _aggregated(table, tuple(results))
-        case "ANY" if any(equal(results[0], other) is not True for other in results):
+        case "ANY" if any(equal_values(results[0], other) is not True for other in results):
             return _clash(table)
     return results[0]
 
@@ -776,7 +671,9 @@ def _matches(rule: TableRule, given: Sequence[Value], scope: Scope) -> bool:
 
 def _rank(value: Value, order: Sequence[Value]) -> int:
     """The place of a value among priorities; behind all of them where it is none."""
-    return next((at for at, found in enumerate(order) if equal(value, found) is True), len(order))
+    return next(
+        (at for at, found in enumerate(order) if equal_values(value, found) is True), len(order)
+    )
 
 
 def _row(table: DecisionTable, values: Sequence[Value]) -> Value:
@@ -787,7 +684,7 @@ def _row(table: DecisionTable, values: Sequence[Value]) -> Value:
 
 def _default(table: DecisionTable, scope: Scope) -> Value:
     defaults = [
-        None if column.default is None else coerced(_value(column.default, scope), column.type)
+        None if column.default is None else coerce_value(_value(column.default, scope), column.type)
         for column in table.outputs
     ]
     stated = [column.default is not None for column in table.outputs]
@@ -829,7 +726,7 @@ def _sum_in_java(results: Sequence[Value], *, ordered: bool) -> Value:
 
 
 def _aggregated(table: DecisionTable, results: tuple[Value, ...]) -> Value:
-    from orgflow_ir.languages.feel.functions import IMPLEMENTATIONS
+    from orgflow_ir.languages.feel.builtin_functions import IMPLEMENTATIONS
 
     if table.aggregation is not None and table.engine == "flowable":
         distinct = IMPLEMENTATIONS["distinct_values"](results)
@@ -844,3 +741,46 @@ def _aggregated(table: DecisionTable, results: tuple[Value, ...]) -> Value:
             return _sum_in_java(results, ordered=table.engine == "camunda7")
         case aggregation:
             return IMPLEMENTATIONS[f"{aggregation.lower()}_"](results)
+
+
+def _conforms(value: Value, wanted: Type) -> bool:
+    """Whether a value is an instance of a type (DMN 1.5, 10.3.2.9.3). Null belongs to every type,
+    except for `instance of`, which tests it first."""
+    match wanted:
+        case SimpleType(name):
+            return name == "Any" or value is None or kind(value) == name
+        case _ if value is None:
+            return True
+        case ListType(element):
+            return isinstance(value, tuple) and all(_conforms(v, element) for v in value)
+        case RangeType(element):
+            return isinstance(value, Range) and all(
+                _conforms(end, element) for end in (value.low, value.high)
+            )
+        case ContextType(entries):
+            return isinstance(value, dict) and all(
+                name in value and _conforms(value[name], of) for name, of in entries
+            )
+        case FunctionType(parameters, result):
+            return isinstance(value, Function) and is_callable_as(value, parameters, result)
+        case ConstrainedType():
+            return _conforms(value, wanted.base) and passes(wanted.allowed, value)
+    raise AssertionError(wanted)
+
+
+def coerce_value(value: Value, wanted: Type) -> Value:
+    """A value coerced to a type: a list of one element to the element, an element to a list of one,
+    a date to the start of its day; null if it does not conform (DMN 1.5, 10.3.2.9.4)."""
+    if value is None or _conforms(value, wanted):
+        return value
+    base = wanted
+    while isinstance(base, ConstrainedType):
+        base = base.base
+    if isinstance(value, tuple) and len(value) == 1 and _conforms(value[0], wanted):
+        return value[0]
+    if isinstance(base, ListType) and not isinstance(value, tuple) and _conforms((value,), wanted):
+        return (value,)
+    if isinstance(value, Date) and base == SimpleType("date and time"):
+        midnight = DateTime(value, Time(0, 0, 0, 0, 0))
+        return midnight if _conforms(midnight, wanted) else None
+    return None

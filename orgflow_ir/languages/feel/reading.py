@@ -7,13 +7,14 @@ not a built-in function is a variable.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, TypeVar, cast
 
 from orgflow_ir.languages.feel import evaluator
 from orgflow_ir.languages.feel.boundary import to_json
 from orgflow_ir.languages.feel.parser import parse_expression
+from orgflow_ir.languages.feel.short import shared_tree
 from orgflow_ir.languages.feel.signatures import SIGNATURES
 from orgflow_ir.languages.feel.syntax import (
     Between,
@@ -38,9 +39,10 @@ from orgflow_ir.languages.feel.syntax import (
     parts,
     with_children,
 )
-from orgflow_ir.languages.feel.values import Value, imported
+from orgflow_ir.languages.feel.values import INPUT, Unsupported, Value, imported
 from orgflow_ir.program import syntax
-from orgflow_ir.program.syntax import ConditionError, Feel, Span
+from orgflow_ir.program.syntax import ConditionError, Feel, KnownType, Span
+from orgflow_ir.program.values import NoAnswer
 
 _P = TypeVar("_P", bound=Part)
 
@@ -99,6 +101,25 @@ _KEYWORD = re.compile(
 )
 
 
+class FeelExpression(Feel):
+    """An expression of FEEL with its own evaluator."""
+
+    def compute(self, values: Mapping[syntax.Path, Any]) -> Any:
+        """As in the base class."""
+        try:
+            return value_of(self, values)
+        except Unsupported:
+            raise NoAnswer from None
+
+    def list_literals(self) -> Iterator[bool | int | float | str]:
+        """As in the base class."""
+        return literals(self.tree)
+
+    def find_shared(self, types: Callable[[syntax.Path], KnownType | None]) -> syntax.Tree | None:
+        """As in the base class."""
+        return shared_tree(self, types)
+
+
 def as_expression(tree: Tree, span: Span = syntax.NOWHERE) -> Feel:
     """A part of a FEEL text as a separate expression.
 
@@ -116,13 +137,13 @@ def as_expression(tree: Tree, span: Span = syntax.NOWHERE) -> Feel:
         if path[0] in called:
             raise ConditionError(f"the function `{path[0]}` is not supported")
     paths = tuple(dict.fromkeys(free))
-    return Feel(tree, paths, frozenset(_tested(tree)), span)
+    return FeelExpression(tree, paths, frozenset(_tested(tree)), span)
 
 
 def value_of(feel: Feel, values: Mapping[syntax.Path, Any]) -> Any:
     """The value as JSON, given the values of paths.
 
-    Raises `evaluator.Unsupported`.
+    Raises `Unsupported`.
     """
     given: dict[str, Value] = {}
     for name in dict.fromkeys(path[0] for path in feel.paths):
@@ -216,7 +237,7 @@ def _free(part: Part, bound: frozenset[str]) -> Iterator[syntax.Path]:
     in filters that may be an entry of the element or a variable."""
     match part:
         case Name(name):
-            if name not in bound and name != evaluator.INPUT:
+            if name not in bound and name != INPUT:
                 yield (name,)
         case Path(base, name):
             found = list(_free(base, bound))

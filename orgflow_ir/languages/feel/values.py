@@ -24,6 +24,14 @@ from orgflow_ir.languages.feel.types import (
     Type,
 )
 
+
+class Unsupported(Exception):
+    """A FEEL construct that this evaluator does not support; the text names it."""
+
+
+INPUT = "?"
+"""The name of the input of a unary test."""
+
 Value = Any
 """`None | bool | str | Decimal | Date | Time | DateTime | Days | Months | Range | Function |
 tuple[Value, ...] | dict[str, Value]`."""
@@ -156,33 +164,6 @@ def takes(parameter: str, value: Value) -> bool:
     return found == parameter
 
 
-def conforms(value: Value, wanted: Type) -> bool:
-    """Whether a value is an instance of a type (DMN 1.5, 10.3.2.9.3). Null belongs to every type,
-    except for `instance of`, which tests it first."""
-    match wanted:
-        case SimpleType(name):
-            return name == "Any" or value is None or kind(value) == name
-        case _ if value is None:
-            return True
-        case ListType(element):
-            return isinstance(value, tuple) and all(conforms(v, element) for v in value)
-        case RangeType(element):
-            return isinstance(value, Range) and all(
-                conforms(end, element) for end in (value.low, value.high)
-            )
-        case ContextType(entries):
-            return isinstance(value, dict) and all(
-                name in value and conforms(value[name], of) for name, of in entries
-            )
-        case FunctionType(parameters, result):
-            return isinstance(value, Function) and _callable_as(value, parameters, result)
-        case ConstrainedType():
-            from orgflow_ir.languages.feel.evaluator import passes
-
-            return conforms(value, wanted.base) and passes(wanted.allowed, value)
-    raise AssertionError(wanted)
-
-
 def unconstrained(of: Type) -> Type:
     """A type without its restrictions, since `instance of` ignores them."""
     match of:
@@ -195,7 +176,7 @@ def unconstrained(of: Type) -> Type:
     return of
 
 
-def _callable_as(function: Function, parameters: tuple[Type, ...], result: Type) -> bool:
+def is_callable_as(function: Function, parameters: tuple[Type, ...], result: Type) -> bool:
     if function.parameters is None:
         return True
     return (
@@ -229,24 +210,6 @@ def type_conforms(one: Type, other: Type) -> bool:
                 and type_conforms(first, second)
             )
     return False
-
-
-def coerced(value: Value, wanted: Type) -> Value:
-    """A value coerced to a type: a list of one element to the element, an element to a list of one,
-    a date to the start of its day; null if it does not conform (DMN 1.5, 10.3.2.9.4)."""
-    if value is None or conforms(value, wanted):
-        return value
-    base = wanted
-    while isinstance(base, ConstrainedType):
-        base = base.base
-    if isinstance(value, tuple) and len(value) == 1 and conforms(value[0], wanted):
-        return value[0]
-    if isinstance(base, ListType) and not isinstance(value, tuple) and conforms((value,), wanted):
-        return (value,)
-    if isinstance(value, Date) and base == SimpleType("date and time"):
-        midnight = DateTime(value, Time(0, 0, 0, 0, 0))
-        return midnight if conforms(midnight, wanted) else None
-    return None
 
 
 _EXACT = 2**53

@@ -24,11 +24,11 @@ from shared_data import shared_cases, shared_data
 
 from orgflow_ir.decisions.evaluate import decide, decide_json
 from orgflow_ir.decisions.link import link
-from orgflow_ir.languages.feel.evaluator import Unsupported, evaluate
-from orgflow_ir.languages.feel.functions.conversions import text_of
+from orgflow_ir.languages.feel.conversion_functions import text_of
+from orgflow_ir.languages.feel.evaluator import evaluate
 from orgflow_ir.languages.feel.parser import parse_expression
 from orgflow_ir.languages.feel.signatures import SIGNATURES
-from orgflow_ir.languages.feel.values import imported
+from orgflow_ir.languages.feel.values import Unsupported, imported
 
 
 def sampled_suites(kit: Path) -> list[Path]:

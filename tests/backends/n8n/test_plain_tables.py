@@ -20,8 +20,8 @@ from orgflow_ir.decisions.evaluate import decide_json
 from orgflow_ir.decisions.link import DecisionModel, link
 from orgflow_ir.decisions.process_variables import linked
 from orgflow_ir.languages.feel.boundary import to_json
-from orgflow_ir.languages.feel.evaluator import Unsupported
 from orgflow_ir.languages.feel.reading import read_feel
+from orgflow_ir.languages.feel.values import Unsupported
 
 COLUMNS = {
     "category": ['"travel"', '"meals"', '"travel", "meals"', 'not("travel")', 'not("a", "b")',

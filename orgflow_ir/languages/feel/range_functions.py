@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orgflow_ir.languages.feel.evaluator import both, compared, either
-from orgflow_ir.languages.feel.evaluator import includes as holds
+from orgflow_ir.languages.feel.relations import compare_values, conjoin_truths, disjoin_truths
+from orgflow_ir.languages.feel.relations import is_in_range as holds
 from orgflow_ir.languages.feel.values import Range, Value
 
 
@@ -13,30 +13,30 @@ def _open_end(*ranges: Range) -> bool:
 
 
 def before_points(one: Value, two: Value) -> Value:
-    return compared("<", one, two)
+    return compare_values("<", one, two)
 
 
 def before_point_range(point: Value, range_: Range) -> Value:
     if range_.low is None:
         return None
-    return compared("<" if range_.low_included else "<=", point, range_.low)
+    return compare_values("<" if range_.low_included else "<=", point, range_.low)
 
 
 def before_range_point(range_: Range, point: Value) -> Value:
     if range_.high is None:
         return None
-    return compared("<" if range_.high_included else "<=", range_.high, point)
+    return compare_values("<" if range_.high_included else "<=", range_.high, point)
 
 
 def before(one: Range, two: Range) -> Value:
     if one.high is None or two.low is None:
         return None
     closed = one.high_included and two.low_included
-    return compared("<" if closed else "<=", one.high, two.low)
+    return compare_values("<" if closed else "<=", one.high, two.low)
 
 
 def after_points(one: Value, two: Value) -> Value:
-    return compared(">", one, two)
+    return compare_values(">", one, two)
 
 
 def after_point_range(point: Value, range_: Range) -> Value:
@@ -55,7 +55,7 @@ def meets(one: Range, two: Range) -> Value:
     if one.high is None or two.low is None:
         return None
     closed = one.high_included and two.low_included
-    return both(closed, compared("=", one.high, two.low))
+    return conjoin_truths(closed, compare_values("=", one.high, two.low))
 
 
 def met_by(one: Range, two: Range) -> Value:
@@ -65,34 +65,40 @@ def met_by(one: Range, two: Range) -> Value:
 def _reaches(low: Range, high: Range) -> bool | None:
     """Whether `low` begins no later than `high` ends, with a point in common."""
     closed = low.low_included and high.high_included
-    return compared("<=" if closed else "<", low.low, high.high)
+    return compare_values("<=" if closed else "<", low.low, high.high)
 
 
 def overlaps(one: Range, two: Range) -> Value:
     if _open_end(one, two):
         return None
-    return both(_reaches(one, two), _reaches(two, one))
+    return conjoin_truths(_reaches(one, two), _reaches(two, one))
 
 
 def _begins_before(one: Range, two: Range, *, or_together: bool) -> bool | None:
     same = or_together or (one.low_included and not two.low_included)
     if or_together:
         same = one.low_included or not two.low_included
-    return either(compared("<", one.low, two.low), both(compared("=", one.low, two.low), same))
+    return disjoin_truths(
+        compare_values("<", one.low, two.low),
+        conjoin_truths(compare_values("=", one.low, two.low), same),
+    )
 
 
 def _ends_before(one: Range, two: Range, *, or_together: bool) -> bool | None:
     same = not one.high_included and two.high_included
     if or_together:
         same = not one.high_included or two.high_included
-    return either(compared("<", one.high, two.high), both(compared("=", one.high, two.high), same))
+    return disjoin_truths(
+        compare_values("<", one.high, two.high),
+        conjoin_truths(compare_values("=", one.high, two.high), same),
+    )
 
 
 def overlaps_before(one: Range, two: Range) -> Value:
     if _open_end(one, two):
         return None
-    return both(
-        both(_begins_before(one, two, or_together=False), _reaches(two, one)),
+    return conjoin_truths(
+        conjoin_truths(_begins_before(one, two, or_together=False), _reaches(two, one)),
         _ends_before(one, two, or_together=True),
     )
 
@@ -104,14 +110,16 @@ def overlaps_after(one: Range, two: Range) -> Value:
 def finishes_point(point: Value, range_: Range) -> Value:
     if range_.high is None:
         return None
-    return both(range_.high_included, compared("=", range_.high, point))
+    return conjoin_truths(range_.high_included, compare_values("=", range_.high, point))
 
 
 def finishes(one: Range, two: Range) -> Value:
     if _open_end(one, two):
         return None
-    together = both(one.high_included == two.high_included, compared("=", one.high, two.high))
-    return both(together, _begins_before(two, one, or_together=True))
+    together = conjoin_truths(
+        one.high_included == two.high_included, compare_values("=", one.high, two.high)
+    )
+    return conjoin_truths(together, _begins_before(two, one, or_together=True))
 
 
 def finished_by_point(range_: Range, point: Value) -> Value:
@@ -129,7 +137,7 @@ def includes_point(range_: Range, point: Value) -> Value:
 def includes(one: Range, two: Range) -> Value:
     if _open_end(one, two):
         return None
-    return both(
+    return conjoin_truths(
         _begins_before(one, two, or_together=True), _ends_before(two, one, or_together=True)
     )
 
@@ -145,14 +153,16 @@ def during(one: Range, two: Range) -> Value:
 def starts_point(point: Value, range_: Range) -> Value:
     if range_.low is None:
         return None
-    return both(range_.low_included, compared("=", range_.low, point))
+    return conjoin_truths(range_.low_included, compare_values("=", range_.low, point))
 
 
 def starts(one: Range, two: Range) -> Value:
     if _open_end(one, two):
         return None
-    together = both(one.low_included == two.low_included, compared("=", one.low, two.low))
-    return both(together, _ends_before(one, two, or_together=True))
+    together = conjoin_truths(
+        one.low_included == two.low_included, compare_values("=", one.low, two.low)
+    )
+    return conjoin_truths(together, _ends_before(one, two, or_together=True))
 
 
 def started_by_point(range_: Range, point: Value) -> Value:
@@ -164,11 +174,14 @@ def started_by(one: Range, two: Range) -> Value:
 
 
 def coincides_points(one: Value, two: Value) -> Value:
-    return compared("=", one, two)
+    return compare_values("=", one, two)
 
 
 def coincides(one: Range, two: Range) -> Value:
     if _open_end(one, two):
         return None
     ends = one.low_included == two.low_included and one.high_included == two.high_included
-    return both(both(ends, compared("=", one.low, two.low)), compared("=", one.high, two.high))
+    return conjoin_truths(
+        conjoin_truths(ends, compare_values("=", one.low, two.low)),
+        compare_values("=", one.high, two.high),
+    )

@@ -8,12 +8,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from orgflow_ir.languages.feel import calendar, numbers
-from orgflow_ir.languages.feel.evaluator import (
-    Unsupported,
-    at_literal,
-    compared,
-    range_of,
-)
+from orgflow_ir.languages.feel.relations import compare_values, make_range, parse_at_literal
 from orgflow_ir.languages.feel.values import (
     NANOS,
     Date,
@@ -23,6 +18,7 @@ from orgflow_ir.languages.feel.values import (
     Months,
     Range,
     Time,
+    Unsupported,
     Value,
     kind,
 )
@@ -252,9 +248,9 @@ def range_from(source: str) -> Value:
     included = match[1] == "[", match[4] == "]"
     if (low is None and included[0]) or (high is None and included[1]):
         return None
-    if low is not None and high is not None and compared("<=", low, high) is not True:
+    if low is not None and high is not None and compare_values("<=", low, high) is not True:
         return None
-    return range_of(low, high, *included)
+    return make_range(low, high, *included)
 
 
 _END = re.compile(
@@ -278,4 +274,4 @@ def _end(text: str) -> Value:
         return number_from(match["number"])
     if match["function"] is not None:
         return _CONVERSIONS[match["function"]](match["argument"])
-    return at_literal(match["text"]) if match["kind"] else match["text"]
+    return parse_at_literal(match["text"]) if match["kind"] else match["text"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from orgflow_ir.languages.feel import numbers
-from orgflow_ir.languages.feel.evaluator import compared, equal
+from orgflow_ir.languages.feel.relations import compare_values, equal_values
 from orgflow_ir.languages.feel.values import Days, Function, Months, Value, kind
 
 List = tuple[Value, ...]
@@ -17,7 +17,7 @@ def not_(negand: Value) -> Value:
 
 
 def list_contains(list_: List, element: Value) -> Value:
-    return any(equal(found, element) is True for found in list_)
+    return any(equal_values(found, element) is True for found in list_)
 
 
 def count(list_: List) -> Value:
@@ -29,7 +29,7 @@ def _extreme(list_: List, sign: str) -> Value:
         return None
     best = list_[0]
     for element in list_:
-        found = compared(sign, element, best)
+        found = compare_values(sign, element, best)
         if found is None:
             return None
         best = element if found else best
@@ -202,7 +202,7 @@ def reverse(list_: List) -> Value:
 
 def index_of(list_: List, match: Value) -> Value:
     return tuple(
-        Decimal(at) for at, element in enumerate(list_, 1) if equal(element, match) is True
+        Decimal(at) for at, element in enumerate(list_, 1) if equal_values(element, match) is True
     )
 
 
@@ -214,7 +214,7 @@ def union(lists: List) -> Value:
 def distinct_values(list_: List) -> Value:
     result: list[Value] = []
     for element in list_:
-        if not any(equal(element, found) is True for found in result):
+        if not any(equal_values(element, found) is True for found in result):
             result.append(element)
     return tuple(result)
 
@@ -231,7 +231,9 @@ def sort(list_: List, precedes: Function | None = None) -> Value:
 
     def before(one: Value, two: Value) -> bool:
         nonlocal unordered
-        found = compared("<", one, two) if precedes is None else precedes.call((one, two), None)
+        found = (
+            compare_values("<", one, two) if precedes is None else precedes.call((one, two), None)
+        )
         unordered = unordered or not isinstance(found, bool)
         return found is True
 

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from orgflow_ir.languages.feel.functions import (
-    contexts,
-    conversions,
-    lists,
-    numeric,
-    ranges,
-    strings,
+from orgflow_ir.languages.feel import (
+    context_functions,
+    conversion_functions,
+    list_functions,
+    number_functions,
+    range_functions,
+    text_functions,
 )
 from orgflow_ir.languages.feel.values import Value
 
 IMPLEMENTATIONS: Mapping[str, Callable[..., Value]] = {
     name: found
-    for module in (contexts, conversions, lists, numeric, ranges, strings)
+    for module in (
+        context_functions,
+        conversion_functions,
+        list_functions,
+        number_functions,
+        range_functions,
+        text_functions,
+    )
     for name, found in vars(module).items()
     if callable(found) and getattr(found, "__module__", None) == module.__name__
 }
