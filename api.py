@@ -21,10 +21,15 @@ from orgflow.compilation.agent_answers import (
     draft_model,
     fill_gaps,
 )
-from orgflow.compilation.frontend_choice import own_backend, select_frontend
 from orgflow.compilation.input_sources import read_source
 from orgflow.compilation.model_checks import check_gaps
-from orgflow.compilation.reading import ReadRequest, parse_source, read_model
+from orgflow.compilation.reading import (
+    ReadRequest,
+    own_backend,
+    parse_source,
+    read_model,
+    select_frontend,
+)
 from orgflow.compilation.target_choice import check_target_options, choose_backend
 from orgflow.compilation.usage_errors import (
     InputError,

@@ -11,12 +11,13 @@ from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
 
-import click
-from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.startup import quick_start
-from orgflow.commands.streams import discard, survive_closed_pipes
 
-quick_start()
+quick_start()  # before the imports, which create most objects
+
+import click  # noqa: E402
+from orgflow.backends import DEFAULT_TARGET  # noqa: E402
+from orgflow.commands.streams import discard, survive_closed_pipes  # noqa: E402
 
 _COMMANDS: dict[str, str] = {
     "compile": "Compile a model into a workflow of the target.",

@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 from orgflow.commands.output import write_files, write_stdout
 from orgflow.commands.suppressions import Acceptance
-from orgflow.compilation.frontend_choice import choose_frontend, own_backend
 from orgflow.compilation.input_sources import read_source
 from orgflow.compilation.model_checks import needs_diagram
-from orgflow.compilation.reading import load_model
+from orgflow.compilation.reading import choose_frontend, load_model, own_backend
 from orgflow.compilation.usage_errors import InputError, TooLargeError
 from orgflow.compiler import CHECK, CompileRequest, run_stages
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from orgflow.commands.session import Record, Session, Traced
 from orgflow.commands.suppressions import Acceptance, Applied
-from orgflow.compilation.frontend_choice import own_backend
 from orgflow.compilation.input_sources import read_source, source_name
 from orgflow.compilation.model_checks import check_gaps, check_messages, needs_diagram
+from orgflow.compilation.reading import own_backend
 from orgflow.compilation.usage_errors import InputError
 from orgflow.compiler import CHECK, LEGAL, CompileRequest, lint_own_format, run_stages
 

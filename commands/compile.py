@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -61,9 +60,12 @@ from orgflow_ir.targets import executable_processes
 from orgflow_ir.targets.artifact import Artifact, Emitted
 
 if TYPE_CHECKING:  # parts of single options, and of folders
+    import shlex
+
     from orgflow.commands import filled_work, filling, golden, inputs, merge, report, suppressions
     from orgflow.compilation import process_groups
 else:
+    shlex = LazyModule("shlex")
     filled_work = LazyModule("orgflow.commands.filled_work")
     filling = LazyModule("orgflow.commands.filling")
     golden = LazyModule("orgflow.commands.golden")

@@ -33,9 +33,8 @@ from orgflow.commands.server import (
     variable,
 )
 from orgflow.commands.session import Session, leave, list_folders_once, text_width, unknown
-from orgflow.compilation.frontend_choice import choose_frontend
 from orgflow.compilation.input_sources import read_source
-from orgflow.compilation.reading import load_model
+from orgflow.compilation.reading import choose_frontend, load_model
 from orgflow.compilation.usage_errors import InputError, UnknownName
 
 from orgflow_ir.diagnostics import Category, Diagnostic, Severity

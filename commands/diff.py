@@ -8,10 +8,9 @@ import click
 from orgflow.commands.completion_values import FILE, frontends
 from orgflow.commands.output import write_stdout
 from orgflow.commands.session import Session, leave, text_width
-from orgflow.compilation.frontend_choice import select_frontend
 from orgflow.compilation.input_sources import source_name
 from orgflow.compilation.json_lists import read_together
-from orgflow.compilation.reading import parse_source
+from orgflow.compilation.reading import parse_source, select_frontend
 from orgflow.compilation.usage_errors import InputError, UnknownName
 
 from orgflow_ir.diagnostics.core_rules import UnreadableInput

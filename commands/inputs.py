@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from orgflow.compilation.frontend_choice import FILE_KINDS, recognising_frontends
 from orgflow.compilation.input_sources import open_source, source_name
+from orgflow.compilation.reading import FILE_KINDS, recognising_frontends
 from orgflow.compilation.usage_errors import InputError
 
 from orgflow_ir.model.neighbours import NOT_MODELS

@@ -12,7 +12,6 @@ import click
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import frontends, reporters, targets
 from orgflow.commands.startup import LazyModule
-from orgflow.compilation.target_choice import check_target_options, choose_backend
 from orgflow.compilation.usage_errors import OptionError, UnknownName
 
 from orgflow_ir.model.records import NamedTuple
@@ -22,8 +21,10 @@ from orgflow_ir.plugins.contracts import Backend
 
 if TYPE_CHECKING:
     from orgflow.commands import target_settings
-else:  # near an orgflow.toml only
+    from orgflow.compilation import target_choice
+else:  # near an orgflow.toml, and with a target only
     target_settings = LazyModule("orgflow.commands.target_settings")
+    target_choice = LazyModule("orgflow.compilation.target_choice")
 
 F = TypeVar("F", bound=Callable[..., Any])
 OptionsT = TypeVar("OptionsT", bound="Options")
@@ -110,11 +111,11 @@ def resolve_target(
     """
     target = parse_target(text)
     try:
-        backend = choose_backend(target.name, registry)
+        backend = target_choice.choose_backend(target.name, registry)
     except UnknownName as error:
         raise click.UsageError(str(error) + _report_broken(registry)) from None
     try:
-        given = check_target_options(backend, target.options)
+        given = target_choice.check_target_options(backend, target.options)
     except OptionError as error:
         raise click.UsageError(str(error)) from None
     return backend, {**_read_settings(backend, near, registry), **given}
