@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import click
 from orgflow.commands.checking import Checked, Checker, CheckOptions, own_checker
-from orgflow.commands.completion_values import FILE, among, targets
-from orgflow.commands.inputs import expand
+from orgflow.commands.completion_values import FILE, complete_among, complete_targets
+from orgflow.commands.inputs import expand_folders
 from orgflow.commands.options import SourceOptions, parsed_into, resolve_target, source_options
 from orgflow.commands.output import keep_input, write_files, write_stdout
-from orgflow.commands.session import Session, exit_code, leave, list_folders_once
+from orgflow.commands.session import Session, end_command, exit_code, list_folders_once
 from orgflow.commands.startup import LazyModule
 from orgflow.commands.suppressions import Acceptance
 from orgflow.compilation.usage_errors import suggest_name
@@ -73,7 +73,7 @@ class CommandOptions(SourceOptions):
 @click.option(
     "--target",
     metavar="T[{option=value,…}]",
-    shell_complete=targets,
+    shell_complete=complete_targets,
     help="Also report constructs that this target does not support.",
 )
 @click.option(
@@ -84,7 +84,7 @@ class CommandOptions(SourceOptions):
 @click.option(
     "--preset",
     metavar="|".join(PRESETS),
-    shell_complete=among(*PRESETS),
+    shell_complete=complete_among(*PRESETS),
     help="The set of rules to report and their severities; overrides the preset in orgflow.toml.",
 )
 @click.option("--strict", is_flag=True, help="Also exit with code 1 on warnings.")
@@ -137,7 +137,7 @@ def command(options: CommandOptions) -> None:
     check.compare_with_baseline()
     check.prove_fixes()
     check.write()
-    leave(check.code)
+    end_command(check.code)
 
 
 class _Check:
@@ -149,7 +149,7 @@ class _Check:
         self.target_options: dict[str, str] = {}
         if options.target is not None:
             self.backend, self.target_options = resolve_target(options.target, session.registry)
-        self.files, empty = expand(options.in_, session)
+        self.files, empty = expand_folders(options.in_, session)
         keep_input(options.output, *self.files)
         keep_input(options.listing, *self.files, option="--write-baseline")
         whole = self.backend is not None

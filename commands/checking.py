@@ -182,9 +182,9 @@ class Checker:
         given = dict(self.options.target_options)
         if self.backend is None:
             return given
-        from orgflow.commands.target_settings import configured  # with a target only
+        from orgflow.commands.target_settings import read_target_options  # with a target only
 
-        return {**configured(self.backend, path, self.session.registry).options, **given}
+        return {**read_target_options(self.backend, path, self.session.registry).options, **given}
 
     def _check_model(
         self, model: Model, source: Source, target_options: dict[str, str], ctx: PassContext

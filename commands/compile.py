@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from orgflow.backends import DEFAULT_TARGET
-from orgflow.commands.completion_values import FILE, targets
+from orgflow.commands.completion_values import FILE, complete_targets
 from orgflow.commands.options import (
     ModelOptions,
     ProcessOptions,
@@ -33,8 +33,8 @@ from orgflow.commands.output import (
 )
 from orgflow.commands.session import (
     Session,
+    end_command,
     exit_code,
-    leave,
     list_folders_once,
     text_width,
 )
@@ -99,7 +99,7 @@ class CompileOptions(ModelOptions, ProcessOptions, SourceOptions):
     "--target",
     required=True,
     metavar="T[{option=value,…}]",
-    shell_complete=targets,
+    shell_complete=complete_targets,
     help=f"Target, e.g. {DEFAULT_TARGET} or '{DEFAULT_TARGET}{{version=2.41,people=placeholder}}'.",
 )
 @click.option(
@@ -168,7 +168,7 @@ def command(options: CompileOptions) -> None:
     if session.format == "text" and not session.quiet:
         for line in _list_unhelpful_options(session.diagnostics, compilation.backend, options):
             click.echo(line, err=True)
-    leave(code)
+    end_command(code)
 
 
 def _check_options(options: CompileOptions) -> None:
@@ -445,7 +445,11 @@ class _Compilation:
         return 1 if text else 0
 
     def _write_report(self, path: str) -> None:
-        form = report.page if Path(path).suffix.lower() in (".html", ".htm") else report.markdown
+        form = (
+            report.render_html
+            if Path(path).suffix.lower() in (".html", ".htm")
+            else report.render_markdown
+        )
         text = form(
             " ".join(self.options.inputs), self.options.target, self.models, self.artifacts,
             self.session.diagnostics,

@@ -13,7 +13,7 @@ from orgflow import compiler
 from orgflow.backends import DEFAULT_TARGET
 from orgflow.commands.completion_values import FILE
 from orgflow.commands.deploy_output import JsonOutput, Output, TextOutput
-from orgflow.commands.inputs import expand, used_decisions
+from orgflow.commands.inputs import expand_folders, used_decisions
 from orgflow.commands.options import (
     SourceOptions,
     parsed_into,
@@ -26,13 +26,13 @@ from orgflow.commands.progress import progress_bar
 from orgflow.commands.server import (
     SERVER_FAILED,
     ServerOptions,
-    connected,
     deployer_and_address,
+    environment_variable,
+    open_connection,
     server_exit_code,
     server_options,
-    variable,
 )
-from orgflow.commands.session import Session, leave, list_folders_once, text_width, unknown
+from orgflow.commands.session import Session, drop_known, end_command, list_folders_once, text_width
 from orgflow.compilation.input_sources import read_source
 from orgflow.compilation.reading import choose_frontend, load_model
 from orgflow.compilation.usage_errors import InputError, UnknownName
@@ -91,7 +91,8 @@ class CommandOptions(ServerOptions, SourceOptions):
 @click.option(
     "--url",
     metavar="URL",
-    help=f"Address of {DEFAULT_TARGET}'s editor.  [default: {variable(DEFAULT_TARGET, 'URL')}]",
+    help=f"Address of {DEFAULT_TARGET}'s editor.  "
+    f"[default: {environment_variable(DEFAULT_TARGET, 'URL')}]",
 )
 @target_option
 @click.option("--dry-run", is_flag=True, help="Only print the changes, in the form of `diff`.")
@@ -168,7 +169,7 @@ def command(options: CommandOptions) -> None:
         code = deploy_files(session, deployer, access, asked, output)
     except UnusableFile as error:
         raise click.UsageError(f"{options.credentials}: {error}") from None
-    leave(code)
+    end_command(code)
 
 
 class Deploying(NamedTuple):
@@ -212,14 +213,14 @@ def deploy_files(
     """
     ctx = session.context()
     code = 0
-    with connected(deployer.connect(access, ctx)) as server:
+    with open_connection(deployer.connect(access, ctx)) as server:
         if server is not None:
             wanted = wanted_workflows(
                 asked.files, asked.from_, asked.name, server, session, ctx, asked.compiling
             )
             try:
                 if wanted.workflows:
-                    code = _deploy(wanted, server, session, ctx, asked, output)
+                    code = _deploy_workflows(wanted, server, session, ctx, asked, output)
             except UnusableFile:
                 raise
             except BaseException:  # interrupted: whatever is on the server by now is reported
@@ -304,15 +305,15 @@ def wanted_workflows(
     Raises: click.UsageError: there are several workflows, and `name` names one.
     """
     found = Wanted([], [], session.context())
-    paths, empty = expand(tuple(files), session)
+    paths, empty = expand_folders(tuple(files), session)
     for folder in empty:
         ctx.emit(UnreadableInput, f"there is no model in {folder}", help="name a file in it")
     read: list[tuple[str, Sequence[Deployable], _Compiled | None]] = []
     for path in paths:
         one = session.context()
         one.given = paths
-        workflows, compiled = _workflows(path, from_, name, server, session, one, compiling)
-        found.ctx.diagnostics.extend(unknown(one.diagnostics, found.ctx.diagnostics))
+        workflows, compiled = _read_workflows(path, from_, name, server, session, one, compiling)
+        found.ctx.diagnostics.extend(drop_known(one.diagnostics, found.ctx.diagnostics))
         if not one.has_errors:
             read.append((path, workflows, compiled))
     models = [compiled for *_, compiled in read if compiled is not None]
@@ -354,7 +355,7 @@ class _Compiled(NamedTuple):
     ctx: PassContext
 
 
-def _workflows(
+def _read_workflows(
     path: str,
     from_: str | None,
     name: str | None,
@@ -405,7 +406,7 @@ def _workflows(
     return (), _Compiled(model, emitted, ctx) if emitted is not None else None
 
 
-def _deploy(
+def _deploy_workflows(
     wanted: Wanted,
     server: DeploySession,
     session: Session,

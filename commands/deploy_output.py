@@ -42,7 +42,9 @@ class TextOutput(Output):
     """One line per workflow, as soon as its result is known."""
 
     def results(self, results: Sequence[DeployResult]) -> None:
-        write_stdout("".join(_line(one) for result in results for one in result.deployed))
+        write_stdout(
+            "".join(_describe_workflow(one) for result in results for one in result.deployed)
+        )
         skipped = [name for result in results if result.skipped for name in result.names]
         if skipped and sys.stderr is not None:
             click.echo(f"not deployed: {', '.join(skipped)}", err=True)
@@ -92,7 +94,7 @@ class JsonOutput(Output):
         write_stdout(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
 
-def _line(one: Deployed) -> str:
+def _describe_workflow(one: Deployed) -> str:
     name = one.name if len(one.name) <= _SHOWN_NAME else f"{one.name[: _SHOWN_NAME - 1]}…"
     words = [f"{one.action:<9}", one.id, f"{one.state:<9}", name, *one.urls]
     return "  ".join(words).rstrip() + "\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 
 import click
-from orgflow.commands.completion_values import FILE, frontends
+from orgflow.commands.completion_values import FILE, complete_frontends
 from orgflow.commands.output import write_stdout
-from orgflow.commands.session import Session, leave, text_width
+from orgflow.commands.session import Session, end_command, text_width
 from orgflow.compilation.input_sources import source_name
 from orgflow.compilation.json_lists import read_together
 from orgflow.compilation.reading import parse_source, select_frontend
@@ -30,7 +30,7 @@ SAME, DIFFERENT, NOT_COMPARED = 0, 1, 2
     "--from",
     "from_",
     metavar="FRONTEND",
-    shell_complete=frontends,
+    shell_complete=complete_frontends,
     help="Format of both inputs; required for `-`, otherwise derived from the suffix.",
 )
 @click.option(
@@ -53,7 +53,7 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
         raise click.UsageError("standard input needs its format: --from FRONTEND")
     session = Session(format_)
     ctx = session.context()
-    sources = [_read(path, session, ctx) for path in (old, new)]
+    sources = [_read_input(path, session, ctx) for path in (old, new)]
     found = None
     if sources[0] is not None and sources[1] is not None:
         try:
@@ -67,7 +67,7 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
             write_stdout(session.rendered())
         else:
             session.show()
-        leave(NOT_COMPARED)
+        end_command(NOT_COMPARED)
     if format_ == "json":
         import json
 
@@ -78,10 +78,10 @@ def command(old: str, new: str, from_: str | None, format_: str) -> None:
     else:
         session.show()
         write_stdout(comparison_text(found, text_width(sys.stdout)))
-    leave(DIFFERENT if found.differs else SAME)
+    end_command(DIFFERENT if found.differs else SAME)
 
 
-def _read(path: str, session: Session, ctx: PassContext) -> SourceFile | None:
+def _read_input(path: str, session: Session, ctx: PassContext) -> SourceFile | None:
     session.inputs.append(source_name(path))
     try:
         source = read_together([path])
@@ -105,7 +105,7 @@ def diff_sources(
         return None
     if read[0] is None or read[1] is None:
         return None
-    targets = [_target(frontend, registry.backends) for frontend, _ in filter(None, read)]
+    targets = [_find_target(frontend, registry.backends) for frontend, _ in filter(None, read)]
     if targets[0] is not None and targets[0] is targets[1]:
         return targets[0].diff(old, new, ctx)
     from orgflow_ir.comparison.model_changes import compare_models
@@ -128,7 +128,7 @@ def diff_sources(
     )
 
 
-def _target(frontend: Frontend | None, backends: dict[str, Backend]) -> Backend | None:
+def _find_target(frontend: Frontend | None, backends: dict[str, Backend]) -> Backend | None:
     """The backend of the language that a frontend reads, where it compares by itself."""
     backend = None if frontend is None else backends.get(frontend.name)
     if backend is None or type(backend).diff is Backend.diff:

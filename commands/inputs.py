@@ -24,7 +24,7 @@ _SHARED = (".json", ".xml", ".py", ".md", ".txt")
 """Suffixes that many other files share; the content of such a file decides."""
 
 
-def expand(paths: tuple[str, ...], session: Session) -> tuple[list[str], list[str]]:
+def expand_folders(paths: tuple[str, ...], session: Session) -> tuple[list[str], list[str]]:
     """The files, with folders replaced by the models in them, sorted; and the folders without
     any. Contexts of the session have the folders."""
     session.folders = tuple(dict.fromkeys(p for p in paths if p != "-" and os.path.isdir(p)))
@@ -34,7 +34,7 @@ def expand(paths: tuple[str, ...], session: Session) -> tuple[list[str], list[st
         if path == "-" or not os.path.isdir(path):
             files[path] = None
             continue
-        found = [f for f in _below(path) if _is_model(f, session.registry.frontends)]
+        found = [f for f in _walk_files(path) if _is_model(f, session.registry.frontends)]
         if not found:
             empty.append(path)
         files.update(dict.fromkeys(found))
@@ -50,7 +50,7 @@ def models_in(inputs: tuple[str, ...], session: Session) -> tuple[list[str], lis
     takers = [f for f in frontends.values() if SourceKind.FOLDER in f.accepts]
     if takers and len(inputs) == 1:
         return list(inputs), []
-    return expand(inputs, session)
+    return expand_folders(inputs, session)
 
 
 def without_output(paths: list[str], inputs: Sequence[str], output: str | None) -> list[str]:
@@ -94,7 +94,7 @@ def used_decisions(
     return found
 
 
-def _below(folder: str) -> Iterator[str]:
+def _walk_files(folder: str) -> Iterator[str]:
     """Files below a folder, without hidden ones and what tools make; links are not followed."""
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in NOT_MODELS)

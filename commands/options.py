@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 from orgflow.backends import DEFAULT_TARGET
-from orgflow.commands.completion_values import frontends, reporters, targets
+from orgflow.commands.completion_values import (
+    complete_frontends,
+    complete_reporters,
+    complete_targets,
+)
 from orgflow.commands.startup import LazyModule
 from orgflow.compilation.usage_errors import OptionError, UnknownName
 
@@ -146,7 +150,7 @@ def _read_settings(backend: Backend, near: Sequence[str], registry: Registry) ->
     """The options of a target in the configurations near models. Raises `click.UsageError`."""
     if not any(find_configuration(file_near(path)) for path in near):
         return {}
-    settings = [target_settings.configured(backend, path, registry) for path in near]
+    settings = [target_settings.read_target_options(backend, path, registry) for path in near]
     faults = next((part.faults for part in settings if part.faults), ())
     if faults:
         raise click.UsageError("\n".join(faults))
@@ -223,7 +227,7 @@ def diagnostics_options(function: F) -> F:
         "--format",
         "format_",
         metavar="text|json|sarif|github",
-        shell_complete=reporters,
+        shell_complete=complete_reporters,
         default="text",
         help="Format of the diagnostics. [default: text]",
     )(function)
@@ -235,7 +239,7 @@ def target_option(function: F) -> F:
         "--target",
         default=DEFAULT_TARGET,
         metavar="T[{option=value,…}]",
-        shell_complete=targets,
+        shell_complete=complete_targets,
         help=f"Target.  [default: {DEFAULT_TARGET}]",
     )(function)
 
@@ -259,7 +263,9 @@ def watched_file_option(function: F) -> F:
 
 
 def _from_option(text: str) -> Callable[[F], F]:
-    return click.option("--from", "from_", metavar="FRONTEND", shell_complete=frontends, help=text)
+    return click.option(
+        "--from", "from_", metavar="FRONTEND", shell_complete=complete_frontends, help=text
+    )
 
 
 class ModelOptions(Options):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orgflow.commands.autofix import Fixer, Read
 from orgflow.commands.checking import KeptFixes
-from orgflow.commands.language_server.positions import Lines, edits
+from orgflow.commands.language_server.positions import Lines, diff_edits
 
 from orgflow_ir.diagnostics import Diagnostic
 from orgflow_ir.diagnostics.ordering import ordered
@@ -78,7 +78,7 @@ class SarifFixes:
         except UnicodeDecodeError:
             return ()
         lines, found = Lines(old, "utf-32"), []
-        for (start, end), text in edits(old, new):
+        for (start, end), text in diff_edits(old, new):
             first, last = lines.position(start), lines.position(end)
             at, to = (len(old[:offset].encode()) for offset in (start, end))
             found.append(

@@ -191,7 +191,7 @@ class Session:
         if not self._broken_told:
             self.registry.report_broken(ctx)
             self._broken_told = True
-        self.diagnostics.extend(unknown(ctx.diagnostics, self.diagnostics))
+        self.diagnostics.extend(drop_known(ctx.diagnostics, self.diagnostics))
 
     def note(self, line: str) -> None:
         """A line about the work: on standard error, or with the findings if these are data for
@@ -303,13 +303,13 @@ class Session:
         return labels
 
 
-def unknown(found: Sequence[Diagnostic], known: Sequence[Diagnostic]) -> list[Diagnostic]:
+def drop_known(found: Sequence[Diagnostic], known: Sequence[Diagnostic]) -> list[Diagnostic]:
     """Findings except those that are known from the compilation of another model."""
-    keys = set(map(_key, known))
-    return [one for one in found if _key(one) not in keys] if keys else list(found)
+    keys = set(map(_finding_key, known))
+    return [one for one in found if _finding_key(one) not in keys] if keys else list(found)
 
 
-def _key(found: Diagnostic) -> object:
+def _finding_key(found: Diagnostic) -> object:
     """Equal for the same finding at the same place; without a place, every finding is another."""
     if found.loc is None or found.loc.line is None:
         return id(found)
@@ -350,6 +350,6 @@ def list_folders_once() -> None:
         running.with_resource(folders_listed_once())
 
 
-def leave(code: int) -> NoReturn:
+def end_command(code: int) -> NoReturn:
     """End the command with an exit code."""
     raise click.exceptions.Exit(code)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from orgflow.commands.options import find_configuration
 from orgflow.commands.session import Record, labels_of
+from orgflow.commands.startup import LazyModule
 
 from orgflow_ir.diagnostics import Category, Severity
 from orgflow_ir.diagnostics.grading import Grading
@@ -24,7 +25,12 @@ from orgflow_ir.reporting.suppression import (
 )
 
 if TYPE_CHECKING:
+    from orgflow.commands import configuration
     from orgflow.commands.configuration import Configuration
+    from orgflow.passes import presets
+else:  # near an orgflow.toml, and with a preset
+    configuration = LazyModule("orgflow.commands.configuration")
+    presets = LazyModule("orgflow.passes.presets")
 
 
 class Applied(Record):
@@ -80,9 +86,7 @@ class Acceptance:
         if found is None:
             return None
         if found not in self._files:
-            from orgflow.commands import configuration  # most models have none near them
-
-            self._files[found] = configuration.read(found, self._registry, ctx)
+            self._files[found] = configuration.read_configuration(found, self._registry, ctx)
         return self._files[found]
 
     def _path_for(self, path: str) -> str | None:
@@ -98,9 +102,7 @@ class Acceptance:
         own = settings.severities if settings is not None else {}
         if preset is None:
             return Grading(own)
-        from orgflow.passes.presets import preset_grading
-
-        return Grading({**preset_grading(preset, self._registry.rules).severities, **own})
+        return Grading({**presets.preset_grading(preset, self._registry.rules).severities, **own})
 
     def apply(
         self,

@@ -58,11 +58,11 @@ def read_targets(
             report(f"`{name}` in `{TARGETS}` is not a table", f"write [targets.{name}]",
                    line_of(text, *at))  # fmt: skip
         else:
-            found[name] = _options(registry.backends[name], table, text, report)
+            found[name] = _parse_options(registry.backends[name], table, text, report)
     return found
 
 
-def _options(
+def _parse_options(
     backend: Backend, table: Mapping[str, Any], text: str, report: Report
 ) -> dict[str, str]:
     """The options in the table of one target that it has, with values that it takes."""
@@ -82,7 +82,7 @@ def _options(
     return options
 
 
-def configured(backend: Backend, near: str, registry: Registry) -> Configured:
+def read_target_options(backend: Backend, near: str, registry: Registry) -> Configured:
     """The options of a target in the `orgflow.toml` near a file.
 
     Args:

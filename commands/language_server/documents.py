@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from orgflow.commands import configuration
 from orgflow.commands.autofix import Fixer, Read
-from orgflow.commands.language_server.positions import Lines, Span, TextEdit, edits
+from orgflow.commands.language_server.positions import Lines, Span, TextEdit, diff_edits
 from orgflow.commands.suppressions import Acceptance
 from orgflow.compilation.model_checks import check_gaps, needs_diagram
 from orgflow.compilation.reading import load_model
@@ -207,7 +207,7 @@ class Document:
         return Offer("Apply all safe fixes of orgflow", found, changes, True)
 
     def _edits(self, fixed: SourceFile) -> tuple[TextEdit, ...]:
-        return tuple(edits(self.text, fixed.data.decode(self._codec, "surrogateescape")))
+        return tuple(diff_edits(self.text, fixed.data.decode(self._codec, "surrogateescape")))
 
     def _suppression(self, finding: Finding) -> Offer | None:
         """The attribute that suppresses a finding at its element, up to the reason: without one it
